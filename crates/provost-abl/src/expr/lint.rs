@@ -1,0 +1,182 @@
+//! Conditions that are legal and probably not meant: what happens to them when a value is not
+//! set. A test for it in the same condition (`x IS SET AND x > 5`) settles the question.
+
+use super::ast::{CompareOp, Expr, ExprKind, Step};
+use super::error::Span;
+use super::functions::Function;
+
+/// A remark on an expression that parses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lint {
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// All remarks, in source order.
+pub fn lints(expr: &Expr) -> Vec<Lint> {
+    let mut linter = Linter {
+        known_set: Vec::new(),
+        lints: Vec::new(),
+    };
+    linter.visit(expr);
+    linter.lints.sort_by_key(|lint| lint.span.start);
+    linter.lints
+}
+
+struct Linter<'e> {
+    /// What the condition around us has already found to be set.
+    known_set: Vec<&'e Expr>,
+    lints: Vec<Lint>,
+}
+
+impl<'e> Linter<'e> {
+    fn visit(&mut self, expr: &'e Expr) {
+        let outer = self.known_set.len();
+        match &expr.kind {
+            // In `x IS SET AND …` the rest only matters if x is set; in `x IS NOT SET OR …` too.
+            ExprKind::All(operands) => self.learn(operands, false),
+            ExprKind::Any(operands) => self.learn(operands, true),
+            ExprKind::Compare {
+                op, left, right, ..
+            } => self.compare(expr, *op, left, right),
+            _ => {}
+        }
+        for child in expr.children() {
+            self.visit(child);
+        }
+        self.known_set.truncate(outer);
+    }
+
+    fn learn(&mut self, operands: &'e [Expr], wanted: bool) {
+        for operand in operands {
+            match &operand.kind {
+                ExprKind::IsSet { of, negated } if *negated == wanted => self.known_set.push(of),
+                ExprKind::Call {
+                    function: Function::IsNumber | Function::IsString | Function::IsArray,
+                    args,
+                } if !wanted => self.known_set.extend(args),
+                _ => {}
+            }
+        }
+    }
+
+    fn compare(&mut self, whole: &Expr, op: CompareOp, left: &'e Expr, right: &'e Expr) {
+        if matches!(left.kind, ExprKind::Not(_)) && left.span.start == whole.span.start {
+            let symbol = op.symbol();
+            self.report(
+                whole.span,
+                format!("`NOT` binds tighter than `{symbol}`"),
+                format!("write `NOT (… {symbol} …)`, or `({left}) {symbol} …` if that is meant"),
+            );
+        }
+        let null = |expr: &Expr| matches!(expr.kind, ExprKind::Null);
+        match op {
+            CompareOp::Equal | CompareOp::NotEqual if null(left) || null(right) => {
+                let other = if null(left) { right } else { left };
+                self.compare_with_null(whole, op, other);
+            }
+            CompareOp::NotEqual => {
+                for side in [left, right] {
+                    self.not_equal(side);
+                }
+            }
+            _ if op.is_ordering() => {
+                for side in [left, right] {
+                    self.ordering(side, op);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare_with_null(&mut self, whole: &Expr, op: CompareOp, other: &Expr) {
+        if op == CompareOp::NotEqual {
+            self.report(
+                whole.span,
+                "`!= null` is always true".to_owned(),
+                format!("write `{other} IS SET`"),
+            );
+        } else {
+            self.report(
+                whole.span,
+                format!("`{other}` is compared with null"),
+                format!("write `{other} IS NOT SET`"),
+            );
+        }
+    }
+
+    fn not_equal(&mut self, side: &'e Expr) {
+        if self.may_be_null(side) {
+            self.report(
+                side.span,
+                format!("`!=` is true when `{side}` is not set"),
+                format!("add `{side} IS SET AND`, or write `NOT (… == …)` if that is meant"),
+            );
+        }
+    }
+
+    fn ordering(&mut self, side: &'e Expr, op: CompareOp) {
+        if self.may_be_null(side) {
+            self.report(
+                side.span,
+                format!(
+                    "`{side}` counts as 0 in `{}` when it is not set",
+                    op.symbol()
+                ),
+                format!("add `{side} IS SET AND`"),
+            );
+        }
+    }
+
+    fn may_be_null(&self, expr: &Expr) -> bool {
+        if self.is_known_set(expr) {
+            return false;
+        }
+        match &expr.kind {
+            ExprKind::Null | ExprKind::Path { .. } | ExprKind::Access { .. } => true,
+            ExprKind::Negate(of) => self.may_be_null(of),
+            ExprKind::Arithmetic { first, rest } => {
+                self.may_be_null(first) || rest.iter().any(|(_, operand)| self.may_be_null(operand))
+            }
+            ExprKind::Call { function, args } => match function {
+                Function::ArrayFind => true,
+                Function::Coalesce => args.iter().all(|arg| self.may_be_null(arg)),
+                Function::Abs
+                | Function::Add
+                | Function::Div
+                | Function::Max
+                | Function::Min
+                | Function::Mul
+                | Function::Round
+                | Function::Sub
+                | Function::ToNumber => args.iter().any(|arg| self.may_be_null(arg)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Tested itself, or the length of something that was.
+    fn is_known_set(&self, expr: &Expr) -> bool {
+        let measured = match &expr.kind {
+            ExprKind::Path { root, steps } => match steps.split_last() {
+                Some((Step::Key(key), of)) if &**key == "length" => Some((root, of)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.known_set.iter().any(|known| match &known.kind {
+            ExprKind::Path { root, steps } if measured == Some((root, steps)) => true,
+            _ => *known == expr,
+        })
+    }
+
+    fn report(&mut self, span: Span, message: String, help: String) {
+        self.lints.push(Lint {
+            span,
+            message,
+            help: Some(help),
+        });
+    }
+}

@@ -1,0 +1,273 @@
+//! Values as expressions see them: borrowed from the host's JSON wherever possible, so that a
+//! lookup never copies parameters. Null and undefined are one value here.
+
+mod compare;
+mod number;
+mod output;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json};
+
+pub(super) use compare::{equals, orders};
+pub use number::Number;
+pub(super) use output::{Meter, TooLong, preview, shorten};
+
+use super::ast::Step;
+
+/// The result of an expression. Lives as long as the program and the scope it came from.
+#[derive(Debug, Clone)]
+pub enum Value<'a> {
+    /// `null`, and everything that is not there.
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    List(List<'a>),
+    Object(Object<'a>),
+}
+
+#[derive(Debug, Clone)]
+pub enum List<'a> {
+    Json(&'a [Json]),
+    Values(Vec<Value<'a>>),
+}
+
+#[derive(Debug, Clone)]
+pub enum Object<'a> {
+    Json(&'a Map<String, Json>),
+    /// For hosts whose root is not JSON: a few named values, kept wherever the scope is.
+    Fields(&'a [(&'a str, Value<'a>)]),
+    Values(BTreeMap<Cow<'a, str>, Value<'a>>),
+}
+
+impl<'a> Value<'a> {
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(super) fn empty_text() -> Self {
+        Self::Text(Cow::Borrowed(""))
+    }
+
+    pub(super) fn number(number: Option<Number>) -> Self {
+        number.map_or(Self::Null, Self::Number)
+    }
+
+    pub(super) fn count(count: usize) -> Self {
+        Self::Number(Number::from(count as u64))
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Falsy: `false 0 "" "false" null [] {}`.
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(truth) => *truth,
+            Self::Number(number) => !number.is_zero(),
+            Self::Text(text) => !text.is_empty() && text != "false",
+            Self::List(list) => !list.is_empty(),
+            Self::Object(object) => !object.is_empty(),
+        }
+    }
+
+    /// What `EMPTY` tests: nothing there, or nothing in it.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Bool(_) | Self::Number(_) => false,
+            Self::Text(text) => text.is_empty(),
+            Self::List(list) => list.is_empty(),
+            Self::Object(object) => object.is_empty(),
+        }
+    }
+
+    /// The number this value counts as: a bool is 0 or 1, a number string its number.
+    pub fn as_number(&self) -> Option<Number> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Bool(truth) => Some(Number::from(u64::from(*truth))),
+            Self::Text(text) => Number::parse(text),
+            Self::Null | Self::List(_) | Self::Object(_) => None,
+        }
+    }
+
+    /// The text of a scalar; `None` for null, lists and objects.
+    pub fn as_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+            Self::Bool(truth) => Some(Cow::Borrowed(if *truth { "true" } else { "false" })),
+            Self::Number(number) => Some(Cow::Owned(number.to_string())),
+            Self::Null | Self::List(_) | Self::Object(_) => None,
+        }
+    }
+
+    /// Lists and objects count their members, text its characters.
+    pub(super) fn length(&self) -> Option<usize> {
+        match self {
+            Self::Text(text) => Some(text.chars().count()),
+            Self::List(list) => Some(list.len()),
+            Self::Object(object) => Some(object.len()),
+            Self::Null | Self::Bool(_) | Self::Number(_) => None,
+        }
+    }
+
+    /// One step of a path. A step through null, or past an end, is null.
+    pub(super) fn step(self, step: &Step) -> Self {
+        match (self, step) {
+            (Self::Object(object), Step::Key(key)) => object.take(key),
+            (Self::List(list), Step::Index(index)) => list.take(*index),
+            (value @ (Self::List(_) | Self::Text(_)), Step::Key(key)) if &**key == "length" => {
+                value.length().map_or(Self::Null, Self::count)
+            }
+            _ => Self::Null,
+        }
+    }
+
+    /// A deep copy that no longer borrows.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(truth) => Json::Bool(*truth),
+            Self::Number(number) => number.to_json(),
+            Self::Text(text) => Json::String(text.clone().into_owned()),
+            Self::List(List::Json(items)) => Json::Array(items.to_vec()),
+            Self::List(List::Values(items)) => items.iter().map(Value::to_json).collect(),
+            Self::Object(Object::Json(map)) => Json::Object((*map).clone()),
+            Self::Object(object) => object
+                .pairs()
+                .map(|(key, value)| (key.to_owned(), value.to_json()))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Json> for Value<'a> {
+    /// Shallow: strings, arrays and objects stay borrowed.
+    fn from(json: &'a Json) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(truth) => Self::Bool(*truth),
+            Json::Number(number) => Self::number(Number::from_json(number)),
+            Json::String(text) => Self::Text(Cow::Borrowed(text)),
+            Json::Array(items) => Self::List(List::Json(items)),
+            Json::Object(map) => Self::Object(Object::Json(map)),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(truth: bool) -> Self {
+        Self::Bool(truth)
+    }
+}
+
+impl<'a> List<'a> {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Json(items) => items.len(),
+            Self::Values(items) => items.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn get(&self, index: usize) -> Option<Cow<'_, Value<'a>>> {
+        match self {
+            Self::Json(items) => items.get(index).map(|json| Cow::Owned(json.into())),
+            Self::Values(items) => items.get(index).map(Cow::Borrowed),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, Value<'a>>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    pub(super) fn take(self, index: usize) -> Value<'a> {
+        match self {
+            Self::Json(items) => items.get(index).map(Value::from),
+            Self::Values(items) => items.into_iter().nth(index),
+        }
+        .unwrap_or(Value::Null)
+    }
+}
+
+impl<'a> Object<'a> {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Json(map) => map.len(),
+            Self::Fields(fields) => fields.len(),
+            Self::Values(map) => map.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn get(&self, key: &str) -> Option<Cow<'_, Value<'a>>> {
+        match self {
+            Self::Json(map) => map.get(key).map(|json| Cow::Owned(json.into())),
+            Self::Fields(fields) => field(fields, key).map(Cow::Borrowed),
+            Self::Values(map) => map.get(key).map(Cow::Borrowed),
+        }
+    }
+
+    pub(super) fn take(self, key: &str) -> Value<'a> {
+        match self {
+            Self::Json(map) => map.get(key).map(Value::from),
+            Self::Fields(fields) => field(fields, key).cloned(),
+            Self::Values(mut map) => map.remove(key),
+        }
+        .unwrap_or(Value::Null)
+    }
+
+    pub fn pairs(&self) -> Box<dyn Iterator<Item = (&str, Cow<'_, Value<'a>>)> + '_> {
+        match self {
+            Self::Json(map) => Box::new(
+                map.iter()
+                    .map(|(key, json)| (key.as_str(), Cow::Owned(json.into()))),
+            ),
+            Self::Fields(fields) => Box::new(
+                fields
+                    .iter()
+                    .map(|(key, value)| (*key, Cow::Borrowed(value))),
+            ),
+            Self::Values(map) => Box::new(
+                map.iter()
+                    .map(|(key, value)| (&**key, Cow::Borrowed(value))),
+            ),
+        }
+    }
+
+    pub(super) fn into_pairs(self) -> Vec<(Cow<'a, str>, Value<'a>)> {
+        match self {
+            Self::Json(map) => map
+                .iter()
+                .map(|(key, json)| (Cow::Borrowed(key.as_str()), json.into()))
+                .collect(),
+            Self::Fields(fields) => fields
+                .iter()
+                .map(|(key, value)| (Cow::Borrowed(*key), value.clone()))
+                .collect(),
+            Self::Values(map) => map.into_iter().collect(),
+        }
+    }
+}
+
+fn field<'f, 'a>(fields: &'f [(&str, Value<'a>)], key: &str) -> Option<&'f Value<'a>> {
+    let found = fields.iter().find(|(name, _)| *name == key);
+    found.map(|(_, value)| value)
+}

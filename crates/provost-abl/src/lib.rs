@@ -1,0 +1,3 @@
+//! The Provost languages: expressions now, ABL documents later. Pure: no I/O, no clock.
+
+pub mod expr;

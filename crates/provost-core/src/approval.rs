@@ -1,0 +1,192 @@
+//! An approval: a pending question and its one decision.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    call::{Call, Digest},
+    door::Door,
+    ids::{ApprovalId, GrantId, TraceId},
+    time::Time,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Supervisor,
+    Human,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Pending,
+    Approved,
+    Denied,
+    Expired,
+}
+
+/// What is asked about. The gate asks about calls; other doors ask about more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Call,
+    Permission,
+    Message,
+    Escalation,
+}
+
+/// The question: written once, when the approval is made, and never changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: ApprovalId,
+    pub kind: Kind,
+    pub agent_id: Arc<str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
+    pub tool: Arc<str>,
+    pub params: Map<String, Value>,
+    pub policy_rule: Arc<str>,
+    /// The verdict that led here, `supervisor` or `human_approval`.
+    pub policy: crate::policy::Verdict,
+    pub created_at: Time,
+    pub digest: Digest,
+    pub injection_risk: bool,
+    /// Which patterns raised the risk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risk_reasons: Vec<String>,
+    /// The trace of the call that asked: its decision is recorded under this id.
+    pub trace_id: TraceId,
+    pub door: Door,
+}
+
+impl Question {
+    pub fn call(&self) -> Call {
+        Call {
+            agent: self.agent_id.clone(),
+            session: self.session_id.clone(),
+            tool: self.tool.clone(),
+            params: self.params.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    pub question: Question,
+    pub state: State,
+}
+
+/// What changes over an approval's life. [`crate::ports::Store`] keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    pub status: Status,
+    pub level: Level,
+    /// When a pending question goes unanswered for good.
+    pub expires_at: Time,
+    /// Until when it is the supervisors' to judge. Past that it is a person's, whatever `level` says.
+    pub supervisor_until: Option<Time>,
+    pub decision: Option<Decision>,
+    /// An approval permits one call until then.
+    pub permit_until: Option<Time>,
+    /// The decision was handed to a caller. It happens once.
+    pub answered_at: Option<Time>,
+    pub claim: Option<Claim>,
+    pub escalation: Option<Escalation>,
+}
+
+impl State {
+    pub fn level_at(&self, now: Time) -> Level {
+        match self.supervisor_until {
+            Some(until) if self.level == Level::Supervisor && now < until => Level::Supervisor,
+            _ => Level::Human,
+        }
+    }
+
+    pub fn status_at(&self, now: Time) -> Status {
+        if self.status == Status::Pending && now >= self.expires_at {
+            return Status::Expired;
+        }
+        self.status
+    }
+
+    pub fn claim_at(&self, now: Time) -> Option<&Claim> {
+        self.claim.as_ref().filter(|claim| now < claim.until)
+    }
+
+    pub fn remaining(&self, now: Time) -> Duration {
+        self.expires_at.since(now)
+    }
+}
+
+/// The decision of an approval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// `Approved` or `Denied`.
+    pub status: Status,
+    /// Who decided, as authenticated: `human:alice`, `supervisor:fs-bot`, `grant:…`, `stop:…`.
+    pub by: String,
+    /// What the decider called itself. Free text, never trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant_id: Option<GrantId>,
+    pub at: Time,
+}
+
+/// A lease: while it lasts, other supervisors leave the approval alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub by: String,
+    pub until: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Escalation {
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    pub at: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_alone_moves_a_question_to_people_and_then_to_expired() {
+        let at = Time::from_millis;
+        let state = State {
+            status: Status::Pending,
+            level: Level::Supervisor,
+            expires_at: at(300),
+            supervisor_until: Some(at(60)),
+            decision: None,
+            permit_until: None,
+            answered_at: None,
+            claim: None,
+            escalation: None,
+        };
+        for (now, level, status) in [
+            (0, Level::Supervisor, Status::Pending),
+            (59, Level::Supervisor, Status::Pending),
+            (60, Level::Human, Status::Pending),
+            (299, Level::Human, Status::Pending),
+            (300, Level::Human, Status::Expired),
+        ] {
+            assert_eq!(
+                (state.level_at(at(now)), state.status_at(at(now))),
+                (level, status),
+                "{now}"
+            );
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A call: who wants to do what. Its digest is what an approval is bound to.
+
+mod canonical;
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+pub use canonical::canonical_json;
+
+use crate::ids::hex;
+
+/// Names longer than this are refused at the door.
+pub const MAX_NAME: usize = 256;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub agent: Arc<str>,
+    pub session: Option<Arc<str>>,
+    pub tool: Arc<str>,
+    pub params: Map<String, Value>,
+}
+
+/// SHA-256 over the canonical JSON (RFC 8785) of agent, session, tool and arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Call {
+    pub fn digest(&self) -> Digest {
+        let mut text = String::with_capacity(256);
+        text.push_str("{\"agent\":");
+        canonical::write_string(&self.agent, &mut text);
+        text.push_str(",\"arguments\":");
+        canonical::write_object(&self.params, &mut text);
+        text.push_str(",\"session\":");
+        match &self.session {
+            Some(session) => canonical::write_string(session, &mut text),
+            None => text.push_str("null"),
+        }
+        text.push_str(",\"tool\":");
+        canonical::write_string(&self.tool, &mut text);
+        text.push('}');
+        Digest(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+impl Digest {
+    /// Eight bytes of the digest, for tables in memory that need no more.
+    pub fn short(self) -> u64 {
+        self.0
+            .iter()
+            .take(8)
+            .fold(0, |short, byte| short << 8 | u64::from(*byte))
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0_u8; 32];
+        if text.len() != 64 {
+            return None;
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a SHA-256 in hex"))
+    }
+}
+
+/// Whether a name may be an agent's, a session's or a tool's: short, and printable in one line.
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_NAME && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(params: &str) -> Call {
+        Call {
+            agent: "claude".into(),
+            session: None,
+            tool: "echo".into(),
+            params: serde_json::from_str(params).unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_digest_is_over_canonical_json_of_the_call() {
+        let expected = Sha256::digest(br#"{"agent":"claude","arguments":{"a":1,"b":[true,null]},"session":null,"tool":"echo"}"#);
+        assert_eq!(
+            call(r#"{"b": [true, null], "a": 1.0}"#)
+                .digest()
+                .to_string(),
+            hex(&expected)
+        );
+    }
+
+    #[test]
+    fn every_part_of_the_call_counts() {
+        let base = call(r#"{"a":1}"#);
+        let others = [
+            Call {
+                agent: "other".into(),
+                ..base.clone()
+            },
+            Call {
+                session: Some("s".into()),
+                ..base.clone()
+            },
+            Call {
+                tool: "other".into(),
+                ..base.clone()
+            },
+            call(r#"{"a":2}"#),
+            call(r#"{"a":"1"}"#),
+            call(r"{}"),
+        ];
+        for other in others {
+            assert_ne!(other.digest(), base.digest(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn digests_are_read_back() {
+        let digest = call("{}").digest();
+        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+        assert_eq!(Digest::parse("xyz"), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! What people set while the gateway runs: stops, grants and keys, as one consistent snapshot.
+//!
+//! The store counts their changes. A decision names the count it was made under, and the store refuses
+//! it when the count has moved: a stop or a revocation holds from the moment it is committed, on every
+//! replica.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    call::Call,
+    grant::{ActiveGrant, Grant},
+    key::{Key, KeyHash},
+    time::Time,
+};
+
+/// What a stop holds back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Everything,
+    Agent(Arc<str>),
+    Session(Arc<str>),
+}
+
+impl Scope {
+    pub fn holds(&self, call: &Call) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Agent(agent) => *agent == call.agent,
+            Self::Session(session) => call.session.as_ref() == Some(session),
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everything => f.write_str("everything"),
+            Self::Agent(agent) => write!(f, "agent:{agent}"),
+            Self::Session(session) => write!(f, "session:{session}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Scope {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text.split_once(':') {
+            Some(("agent", agent)) => Ok(Self::Agent(agent.into())),
+            Some(("session", session)) => Ok(Self::Session(session.into())),
+            _ if text == "everything" => Ok(Self::Everything),
+            _ => Err(()),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    pub scope: Scope,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    pub at: Time,
+}
+
+/// As the store holds it.
+#[derive(Clone, Debug, Default)]
+pub struct ControlRows {
+    pub version: u64,
+    pub stops: Vec<Stop>,
+    pub grants: Vec<Grant>,
+    pub keys: Vec<Key>,
+}
+
+/// As the gate reads it.
+#[derive(Debug, Default)]
+pub struct Control {
+    pub version: u64,
+    pub stops: Vec<Stop>,
+    pub grants: Vec<ActiveGrant>,
+    keys: HashMap<KeyHash, Arc<Key>>,
+    names: HashSet<Arc<str>>,
+}
+
+impl Control {
+    /// `configured` keys are those of the config file; a stored key never shadows one of them.
+    pub fn new(rows: ControlRows, configured: &[Key]) -> Self {
+        let all = || rows.keys.iter().chain(configured);
+        let keys = all().map(|key| (key.hash, Arc::new(key.clone()))).collect();
+        let names = all().map(|key| key.name.clone()).collect();
+        Self {
+            version: rows.version,
+            stops: rows.stops,
+            grants: rows.grants.into_iter().map(ActiveGrant::new).collect(),
+            keys,
+            names,
+        }
+    }
+
+    pub fn stop_for(&self, call: &Call) -> Option<&Stop> {
+        self.stops.iter().find(|stop| stop.scope.holds(call))
+    }
+
+    pub fn grant_for(&self, call: &Call, now: Time) -> Option<&Grant> {
+        self.grants
+            .iter()
+            .find(|grant| grant.permits(call, now))
+            .map(|active| &active.grant)
+    }
+
+    pub fn key(&self, secret: &str) -> Option<&Arc<Key>> {
+        let hash = KeyHash::of(secret);
+        // The table finds a candidate by its hash; equality is decided in constant time.
+        self.keys.get(&hash).filter(|key| key.hash.same(&hash))
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &Arc<Key>> {
+        self.keys.values()
+    }
+
+    /// Whether some key carries this name, so that nobody may merely declare it.
+    pub fn is_keyed(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+}

@@ -1,0 +1,19 @@
+//! The ways in.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    /// `POST /tool/{name}`: decided here and executed by a backend of ours.
+    Http,
+    /// `POST /decide`: decided here, executed by the agent itself.
+    Decide,
+}
+
+impl Door {
+    /// Whether a permitted call goes on to a backend of ours, so that an outcome must follow.
+    pub fn forwards(self) -> bool {
+        matches!(self, Self::Http)
+    }
+}

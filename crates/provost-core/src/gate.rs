@@ -1,0 +1,174 @@
+//! The gate: every call is decided here, durably, whichever door it came through.
+//!
+//! stop switch → rate and loop limits → policy → grants → supervisor → human → permit
+
+mod approvals;
+mod control;
+mod decide;
+mod permit;
+mod pump;
+mod record;
+mod run;
+mod telemetry;
+mod waiters;
+
+use std::{sync::Arc, time::Duration};
+
+use arc_swap::ArcSwap;
+use tokio_util::task::TaskTracker;
+
+pub use approvals::{Claiming, Decider, Escalating, Resolution, Resolving};
+pub use control::{Granted, NewGrant};
+pub use decide::{Ask, Decided, Refusal, Wait};
+pub use permit::Permit;
+pub use run::{End, Executed};
+
+use crate::{
+    control::Control,
+    key::Key,
+    limits::{Limits, LoopLimit},
+    policy::PolicySet,
+    ports::{Clock, Store, StoreError},
+    time::Time,
+};
+use waiters::Waiters;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long a question stays open.
+    pub timeout: Duration,
+    /// How long it is the supervisors' alone.
+    pub supervisor_time: Duration,
+    /// How long a decision waits for a caller who went away.
+    pub permit_time: Duration,
+    /// How long a claim lasts.
+    pub claim_time: Duration,
+    pub repeat: Option<LoopLimit>,
+    /// No grant may last longer.
+    pub max_grant: Duration,
+    /// How many callers may wait for decisions at once.
+    pub max_waiting: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_mins(5),
+            supervisor_time: Duration::from_mins(1),
+            permit_time: Duration::from_mins(5),
+            claim_time: Duration::from_mins(1),
+            repeat: None,
+            max_grant: Duration::from_hours(30 * 24),
+            max_waiting: 20_000,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Stops, grants or keys kept changing while the call was being decided.
+    #[error("the gate's settings kept changing, try again")]
+    Busy,
+    #[error("too many callers wait for decisions already")]
+    Crowded,
+}
+
+pub struct Gate {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    policy: ArcSwap<PolicySet>,
+    settings: ArcSwap<Settings>,
+    control: ArcSwap<Control>,
+    /// Keys of the config file, beside those of the store.
+    configured_keys: ArcSwap<Vec<Key>>,
+    limits: Limits,
+    waiters: Arc<Waiters>,
+    /// Calls being executed and outcomes being recorded.
+    running: TaskTracker,
+}
+
+impl Gate {
+    pub async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        policy: PolicySet,
+        settings: Settings,
+        configured_keys: Vec<Key>,
+    ) -> Result<Arc<Self>, StoreError> {
+        let control = Control::new(store.control().await?, &configured_keys);
+        Ok(Arc::new(Self {
+            store,
+            clock,
+            policy: ArcSwap::from_pointee(policy),
+            settings: ArcSwap::from_pointee(settings),
+            control: ArcSwap::from_pointee(control),
+            configured_keys: ArcSwap::from_pointee(configured_keys),
+            limits: Limits::default(),
+            waiters: Arc::default(),
+            running: TaskTracker::new(),
+        }))
+    }
+
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub fn policy(&self) -> Arc<PolicySet> {
+        self.policy.load_full()
+    }
+
+    /// Puts a new set of policies in force, at once and whole.
+    pub fn replace_policy(&self, policy: PolicySet) {
+        self.policy.store(Arc::new(policy));
+    }
+
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.load_full()
+    }
+
+    pub fn replace_settings(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    /// Puts the keys of a config file read anew in force: a key that is gone from it opens nothing.
+    pub async fn replace_keys(&self, keys: Vec<Key>) -> Result<(), StoreError> {
+        self.configured_keys.store(Arc::new(keys));
+        self.refresh_control().await
+    }
+
+    pub fn control(&self) -> Arc<Control> {
+        self.control.load_full()
+    }
+
+    /// Reads stops, grants and keys anew. An older snapshot never replaces a newer one.
+    pub async fn refresh_control(&self) -> Result<(), StoreError> {
+        let fresh = Arc::new(Control::new(
+            self.store.control().await?,
+            &self.configured_keys.load(),
+        ));
+        self.control.rcu(|current| {
+            if fresh.version >= current.version {
+                fresh.clone()
+            } else {
+                current.clone()
+            }
+        });
+        Ok(())
+    }
+
+    /// Waits until every call that was let through has its outcome recorded.
+    pub async fn drain(&self) {
+        self.running.close();
+        self.running.wait().await;
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.waiters.len()
+    }
+}

@@ -1,0 +1,206 @@
+//! What admins set while the gate runs: grants and stops. Both act on what is already pending.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    approval::{Approval, Decision, Question, Status},
+    control::{Scope, Stop},
+    glob::Glob,
+    grant::{ActiveGrant, Grant},
+    ids::{GrantId, TraceId},
+    key::Key,
+    policy::Verdict,
+    ports::{ApprovalFilter, ApprovalRow, Resolved},
+    time::Time,
+    trace::{NoteRecord, TraceRow},
+};
+
+use super::{Gate, GateError};
+
+/// A grant as asked for.
+#[derive(Clone, Debug)]
+pub struct NewGrant {
+    pub agent: Glob,
+    pub tools: Glob,
+    pub session_id: Option<Arc<str>>,
+    /// Checked by [`crate::policy::compile_when`] before it gets here.
+    pub when: Option<String>,
+    pub duration: Duration,
+    pub max_uses: Option<u64>,
+    pub reasoning: Option<String>,
+}
+
+/// A grant that was made, and what it released.
+#[derive(Debug)]
+pub struct Granted {
+    pub grant: Grant,
+    pub released: u64,
+}
+
+const PAGE: usize = 500;
+
+impl Gate {
+    pub async fn grant(&self, new: NewGrant, by: &str) -> Result<Granted, GateError> {
+        let now = self.now();
+        let grant = Grant {
+            id: GrantId::random(),
+            agent: new.agent,
+            tools: new.tools,
+            session_id: new.session_id,
+            when: new.when,
+            max_uses: new.max_uses,
+            uses: 0,
+            granted_by: by.to_owned(),
+            created_at: now,
+            expires_at: Some(now.plus(new.duration)),
+            reasoning: new.reasoning,
+            revoked_at: None,
+        };
+        let note = note("grant created", by, json!(grant), now);
+        self.store.add_grant(grant.clone(), note).await?;
+        self.refresh_control().await?;
+        let released = self.release(&grant).await?;
+        Ok(Granted { grant, released })
+    }
+
+    pub async fn revoke(&self, id: &GrantId, by: &str) -> Result<bool, GateError> {
+        let now = self.now();
+        let note = note("grant revoked", by, json!({"grant_id": id}), now);
+        let revoked = self.store.revoke_grant(id, by, now, note).await?;
+        self.refresh_control().await?;
+        Ok(revoked)
+    }
+
+    /// Stops a scope: nothing in it is allowed from now on, and what waits is denied.
+    pub async fn stop(
+        &self,
+        scope: Scope,
+        by: &str,
+        reasoning: Option<String>,
+    ) -> Result<u64, GateError> {
+        let now = self.now();
+        let stop = Stop {
+            scope: scope.clone(),
+            by: by.to_owned(),
+            reasoning: reasoning.clone(),
+            at: now,
+        };
+        let note = note("stopped", by, json!(stop), now);
+        self.store.add_stop(stop, note).await?;
+        self.refresh_control().await?;
+        let reasoning = Some(reasoning.unwrap_or_else(|| format!("{scope} is stopped")));
+        self.each_pending(
+            |question| scope.holds(&question.call()),
+            |now| Decision {
+                status: Status::Denied,
+                by: format!("stop:{by}"),
+                label: None,
+                reasoning: reasoning.clone(),
+                confidence: None,
+                grant_id: None,
+                at: now,
+            },
+        )
+        .await
+    }
+
+    /// `false` when that scope was not stopped.
+    pub async fn resume(&self, scope: &Scope, by: &str) -> Result<bool, GateError> {
+        let note = note("resumed", by, json!({"scope": scope}), self.now());
+        let resumed = self.store.remove_stop(scope, by, note).await?;
+        self.refresh_control().await?;
+        Ok(resumed)
+    }
+
+    /// `false` when the name is taken.
+    pub async fn add_key(&self, key: Key, by: &str) -> Result<bool, GateError> {
+        if self.control().is_keyed(&key.name) {
+            return Ok(false);
+        }
+        let note = note("key created", by, json!(key), self.now());
+        let added = self.store.add_key(key, note).await?;
+        self.refresh_control().await?;
+        Ok(added)
+    }
+
+    pub async fn remove_key(&self, name: &str, by: &str) -> Result<bool, GateError> {
+        let note = note("key removed", by, json!({"name": name}), self.now());
+        let removed = self.store.remove_key(name, note).await?;
+        self.refresh_control().await?;
+        Ok(removed)
+    }
+
+    /// A new grant answers matching questions that are already open, unless policy has since said no.
+    async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
+        let active = ActiveGrant::new(grant.clone());
+        let policy = self.policy();
+        let matches = |question: &Question| {
+            let (call, now) = (question.call(), self.now());
+            active.permits(&call, now) && policy.evaluate(&call, now).verdict != Verdict::Deny
+        };
+        self.each_pending(matches, |now| Decision {
+            status: Status::Approved,
+            by: format!("grant:{}", grant.id),
+            label: None,
+            reasoning: Some(format!("granted by {}", grant.granted_by)),
+            confidence: None,
+            grant_id: Some(grant.id.clone()),
+            at: now,
+        })
+        .await
+    }
+
+    async fn each_pending(
+        &self,
+        matches: impl Fn(&Question) -> bool,
+        decide: impl Fn(Time) -> Decision,
+    ) -> Result<u64, GateError> {
+        let mut filter = ApprovalFilter {
+            status: Some(Status::Pending),
+            limit: PAGE,
+            ..Default::default()
+        };
+        let mut decided = 0;
+        loop {
+            let page = self.store.approvals(&filter, self.now()).await?;
+            let Some(last) = page.last() else {
+                return Ok(decided);
+            };
+            filter.after = Some(last.place);
+            for approval in page.into_iter().filter_map(parsed) {
+                if !matches(&approval.question) {
+                    continue;
+                }
+                match self
+                    .decide_approval(&approval, decide(self.now()), false)
+                    .await?
+                {
+                    Resolved::Won(_) => decided += 1,
+                    Resolved::GrantSpent => return Ok(decided),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn parsed(row: ApprovalRow) -> Option<Approval> {
+    let question = serde_json::from_str(&row.question).ok()?;
+    Some(Approval {
+        question,
+        state: row.state,
+    })
+}
+
+fn note(what: &str, by: &str, detail: Value, now: Time) -> TraceRow {
+    NoteRecord {
+        trace_id: TraceId::at(now),
+        note: what.to_owned(),
+        by: by.to_owned(),
+        detail,
+        timestamp: now,
+    }
+    .row()
+}

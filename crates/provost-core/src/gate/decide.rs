@@ -1,0 +1,485 @@
+//! Deciding one call: the walk from the stop switch to a permit, a refusal, or an open question.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    approval::{Approval, Kind, Level, Question, State, Status},
+    call::Call,
+    control::Control,
+    door::Door,
+    ids::{ApprovalId, TraceId},
+    limits::Limited,
+    policy::{Ruling, Verdict},
+    ports::{Backend, IdempotencyKey, NewApproval, Opened, Record},
+    review,
+    time::Time,
+    trace::{Answer, policy_text},
+};
+
+use super::{
+    Executed, Gate, GateError, Permit,
+    record::{Subject, answer_reason, approval_row},
+    run::{Commit, Settled},
+    telemetry,
+};
+
+/// How often a decision is made again because stops, grants or keys changed under it.
+const ATTEMPTS: usize = 16;
+
+/// A call at a door.
+#[derive(Clone)]
+pub struct Ask {
+    pub call: Call,
+    pub trace_id: TraceId,
+    pub door: Door,
+    pub wait: Wait,
+    pub idempotency_key: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    UntilDecided,
+    /// Zero does not wait at all.
+    AtMost(Duration),
+}
+
+#[derive(Debug)]
+pub enum Decided {
+    Permitted(Permit),
+    /// Permitted, and executed: the answer of [`Gate::run`].
+    Ran(Box<Executed>),
+    Refused(Box<Refusal>),
+    /// The caller's patience ended before the question was decided. The identical call, made again,
+    /// takes the decision.
+    Waiting(Box<Approval>),
+    /// The idempotency key stands for a call that was answered: this is the answer.
+    Replayed(Box<Executed>),
+    /// The idempotency key stands for another call.
+    KeyMismatch,
+    /// The idempotency key stands for a call whose outcome is not known yet, or never will be.
+    KeyUnsettled(TraceId),
+}
+
+impl Decided {
+    /// How the call ended, in one word, and whether that is a failure.
+    pub fn summary(&self) -> (&'static str, bool) {
+        match self {
+            Self::Permitted(_) => ("allow", false),
+            Self::Ran(executed) => ("allow", executed.failed()),
+            Self::Refused(refusal) => (refusal.answer.as_str(), true),
+            Self::Waiting(_) => ("waiting", false),
+            Self::Replayed(_) => ("replayed", false),
+            Self::KeyMismatch | Self::KeyUnsettled(_) => ("key_conflict", true),
+        }
+    }
+}
+
+/// A no.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub answer: Answer,
+    pub trace_id: TraceId,
+    pub policy: Arc<str>,
+    pub rule: Arc<str>,
+    pub reason: Arc<str>,
+    pub approval_id: Option<ApprovalId>,
+    pub retry_after: Option<Duration>,
+}
+
+/// One step of the walk: done, or to be taken again under newer settings.
+pub(super) enum Step {
+    Done(Decided),
+    Again,
+}
+
+/// What stays the same over all attempts at one call.
+pub(super) struct Walk {
+    pub(super) subject: Subject,
+    pub(super) wait: Wait,
+    pub(super) key: Option<IdempotencyKey>,
+    pub(super) backend: Option<Arc<dyn Backend>>,
+    counted: bool,
+}
+
+impl Gate {
+    /// Decides a call for a door that executes nothing itself.
+    pub async fn decide(self: &Arc<Self>, ask: Ask) -> Result<Decided, GateError> {
+        self.walk(ask, None).await
+    }
+
+    pub(super) async fn walk(
+        self: &Arc<Self>,
+        ask: Ask,
+        backend: Option<Arc<dyn Backend>>,
+    ) -> Result<Decided, GateError> {
+        let arrived_at = self.now();
+        let digest = ask.call.digest();
+        let key = ask.idempotency_key.map(|key| IdempotencyKey {
+            agent: ask.call.agent.clone(),
+            key,
+            digest,
+            at: arrived_at,
+        });
+        let subject = Subject {
+            call: Arc::new(ask.call),
+            digest,
+            trace_id: ask.trace_id,
+            door: ask.door,
+            arrived_at,
+        };
+        let mut walk = Walk {
+            subject,
+            wait: ask.wait,
+            key,
+            backend,
+            counted: false,
+        };
+        for _ in 0..ATTEMPTS {
+            if let Some(decided) = self.keyed(walk.key.as_ref()).await? {
+                return Ok(decided);
+            }
+            if let Step::Done(decided) = self.step(&mut walk).await? {
+                telemetry::decided(&decided, self.now().since(arrived_at));
+                return Ok(decided);
+            }
+            self.refresh_control().await?;
+        }
+        Err(GateError::Busy)
+    }
+
+    /// What an idempotency key already stands for.
+    async fn keyed(&self, key: Option<&IdempotencyKey>) -> Result<Option<Decided>, GateError> {
+        let Some(key) = key else { return Ok(None) };
+        let Some(found) = self.store.keyed_answer(&key.agent, &key.key).await? else {
+            return Ok(None);
+        };
+        Ok(Some(if found.digest != key.digest {
+            Decided::KeyMismatch
+        } else if let Some(executed) = found
+            .answer
+            .and_then(|answer| serde_json::from_str(&answer).ok())
+        {
+            Decided::Replayed(executed)
+        } else {
+            Decided::KeyUnsettled(found.trace_id)
+        }))
+    }
+
+    async fn step(self: &Arc<Self>, walk: &mut Walk) -> Result<Step, GateError> {
+        let (now, control) = (self.now(), self.control());
+        let call = walk.subject.call.clone();
+        let ruling = self.policy.load().evaluate(&call, now);
+        if let Some(stop) = control.stop_for(&call) {
+            let reason = match &stop.reasoning {
+                Some(reasoning) => format!("{} is stopped by {}: {reasoning}", stop.scope, stop.by),
+                None => format!("{} is stopped by {}", stop.scope, stop.by),
+            };
+            return self
+                .refuse(walk, Answer::Stopped, &ruling, reason.into(), None)
+                .await;
+        }
+        if let Err(limited) = self.enter(walk, &ruling, now).await? {
+            let reason = limited.reason.into();
+            return self
+                .refuse(
+                    walk,
+                    Answer::RateLimited,
+                    &ruling,
+                    reason,
+                    limited.retry_after,
+                )
+                .await;
+        }
+        match ruling.verdict {
+            Verdict::Deny => {
+                let reason = ruling.reason.clone();
+                self.refuse(walk, Answer::Deny, &ruling, reason, None).await
+            }
+            Verdict::Allow => self.permit(walk, &ruling, &control, None, now).await,
+            Verdict::Supervisor | Verdict::HumanApproval => match control.grant_for(&call, now) {
+                Some(grant) => {
+                    self.permit(walk, &ruling, &control, Some(grant.id.clone()), now)
+                        .await
+                }
+                None => self.ask(walk, &ruling, &control, now).await,
+            },
+        }
+    }
+
+    /// Counts the call against its limits, once. Asking again about an open question does not count.
+    async fn enter(
+        &self,
+        walk: &mut Walk,
+        ruling: &Ruling,
+        now: Time,
+    ) -> Result<Result<(), Limited>, GateError> {
+        let asks = matches!(ruling.verdict, Verdict::Supervisor | Verdict::HumanApproval);
+        if walk.counted || (asks && self.waiters.was_asked(walk.subject.digest, now)) {
+            return Ok(Ok(()));
+        }
+        walk.counted = true;
+        let agent = &walk.subject.call.agent;
+        let limited_total = ruling
+            .rate_limit
+            .is_some_and(|limit| limit.max_total.is_some());
+        if limited_total && self.limits.needs_total(agent) {
+            self.limits
+                .set_total(agent, self.store.total_calls(agent).await?);
+        }
+        let repeat = self.settings.load().repeat;
+        Ok(self
+            .limits
+            .enter(agent, walk.subject.digest, ruling.rate_limit, repeat, now))
+    }
+
+    async fn refuse(
+        &self,
+        walk: &Walk,
+        answer: Answer,
+        ruling: &Ruling,
+        reason: Arc<str>,
+        retry_after: Option<Duration>,
+    ) -> Result<Step, GateError> {
+        let subject = &walk.subject;
+        let row = subject.decision(answer, ruling, reason.clone(), None, self.now());
+        self.store
+            .record(Record {
+                row,
+                version: None,
+                grant: None,
+                key: None,
+            })
+            .await?;
+        let policy = match answer {
+            Answer::RateLimited | Answer::Stopped => answer.as_str().into(),
+            _ => policy_text(ruling.verdict),
+        };
+        Ok(Step::Done(Decided::Refused(Box::new(Refusal {
+            answer,
+            trace_id: subject.trace_id.clone(),
+            policy,
+            rule: ruling.rule.clone(),
+            reason,
+            approval_id: None,
+            retry_after,
+        }))))
+    }
+
+    /// Allowed by a rule or by a grant: recorded first, then let through.
+    async fn permit(
+        self: &Arc<Self>,
+        walk: &Walk,
+        ruling: &Ruling,
+        control: &Control,
+        grant: Option<crate::ids::GrantId>,
+        now: Time,
+    ) -> Result<Step, GateError> {
+        let subject = &walk.subject;
+        let reason: Arc<str> = match &grant {
+            Some(grant) => format!("grant {grant} answers {}", ruling.rule).into(),
+            None => ruling.reason.clone(),
+        };
+        let row = subject.decision(Answer::Allow, ruling, reason.clone(), grant.clone(), now);
+        let record = Record {
+            row,
+            version: Some(control.version),
+            grant,
+            key: walk.key.clone(),
+        };
+        let permit = Permit::new(
+            subject.call.clone(),
+            subject.trace_id.clone(),
+            (policy_text(ruling.verdict), ruling.rule.clone(), reason),
+            None,
+            walk.key.clone(),
+        );
+        self.settled(walk, Commit::Record(Box::new(record)), permit)
+            .await
+    }
+
+    /// Asks a supervisor or a person, and waits as long as the caller does.
+    async fn ask(
+        self: &Arc<Self>,
+        walk: &Walk,
+        ruling: &Ruling,
+        control: &Control,
+        now: Time,
+    ) -> Result<Step, GateError> {
+        if self.waiters.len() >= self.settings.load().max_waiting {
+            return Err(GateError::Crowded);
+        }
+        let new = self.question(&walk.subject, ruling, control.version, now);
+        let approval = match self.store.open_approval(new, now).await? {
+            Opened::Approval(approval) => *approval,
+            Opened::Stale => return Ok(Step::Again),
+        };
+        self.waiters
+            .asked(walk.subject.digest, approval.state.expires_at, now);
+        self.await_decision(walk, approval).await
+    }
+
+    fn question(&self, subject: &Subject, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
+        let settings = self.settings.load();
+        let risk = review::assess(&subject.call.params);
+        let level = if ruling.verdict == Verdict::Supervisor {
+            Level::Supervisor
+        } else {
+            Level::Human
+        };
+        let state = State {
+            status: Status::Pending,
+            level,
+            expires_at: now.plus(settings.timeout),
+            supervisor_until: (level == Level::Supervisor)
+                .then(|| now.plus(settings.supervisor_time.min(settings.timeout))),
+            decision: None,
+            permit_until: None,
+            answered_at: None,
+            claim: None,
+            escalation: None,
+        };
+        let call = &subject.call;
+        let question = Question {
+            id: ApprovalId::random(),
+            kind: Kind::Call,
+            agent_id: call.agent.clone(),
+            session_id: call.session.clone(),
+            tool: call.tool.clone(),
+            params: call.params.clone(),
+            policy_rule: ruling.rule.clone(),
+            policy: ruling.verdict,
+            created_at: now,
+            digest: subject.digest,
+            injection_risk: risk.risky(),
+            risk_reasons: risk.reasons,
+            trace_id: subject.trace_id.clone(),
+            door: subject.door,
+        };
+        NewApproval {
+            question,
+            state,
+            version,
+        }
+    }
+
+    async fn await_decision(
+        self: &Arc<Self>,
+        walk: &Walk,
+        mut approval: Approval,
+    ) -> Result<Step, GateError> {
+        let id = approval.question.id.clone();
+        let waiter = self.waiters.join(&id);
+        let give_up_at = match walk.wait {
+            Wait::UntilDecided => None,
+            Wait::AtMost(patience) => Some(tokio::time::Instant::now() + patience),
+        };
+        loop {
+            let woken = waiter.woken();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            // Looked at after the wake-up was armed, so a decision made in between is not missed.
+            match self.store.approval(id.as_str()).await? {
+                Some(current) => approval = current,
+                None => return Ok(Step::Again),
+            }
+            let now = self.now();
+            match approval.state.status_at(now) {
+                Status::Approved => return self.take_permit(walk, &approval).await,
+                Status::Denied => return self.take_denial(&approval).await,
+                Status::Expired => return self.expire(&approval).await,
+                Status::Pending => {}
+            }
+            let deadline = tokio::time::Instant::now() + approval.state.remaining(now);
+            let until = give_up_at.map_or(deadline, |give_up| give_up.min(deadline));
+            if give_up_at.is_some_and(|at| at <= tokio::time::Instant::now()) {
+                return Ok(Step::Done(Decided::Waiting(Box::new(approval))));
+            }
+            let _ = tokio::time::timeout_at(until, woken).await;
+        }
+    }
+
+    async fn take_permit(
+        self: &Arc<Self>,
+        walk: &Walk,
+        approval: &Approval,
+    ) -> Result<Step, GateError> {
+        let control = self.control();
+        if control.stop_for(&walk.subject.call).is_some() {
+            return Ok(Step::Again);
+        }
+        let (question, decision) = (&approval.question, approval.state.decision.as_ref());
+        let reason = answer_reason(decision, Duration::ZERO);
+        let permit = Permit::new(
+            walk.subject.call.clone(),
+            question.trace_id.clone(),
+            (
+                policy_text(question.policy),
+                question.policy_rule.clone(),
+                reason.into(),
+            ),
+            Some(question.id.clone()),
+            walk.key.clone(),
+        );
+        self.waiters.forget(question.digest);
+        let commit = Commit::Take {
+            id: question.id.clone(),
+            version: control.version,
+            key: walk.key.clone(),
+        };
+        self.settled(walk, commit, permit).await
+    }
+
+    /// A no needs no taking to be a no: it holds for everybody who waited.
+    async fn take_denial(&self, approval: &Approval) -> Result<Step, GateError> {
+        let (question, now) = (&approval.question, self.now());
+        self.waiters.forget(question.digest);
+        self.store
+            .take(&question.id, now, self.control().version, None)
+            .await?;
+        Ok(refusal(approval, Answer::Deny, now))
+    }
+
+    async fn expire(&self, approval: &Approval) -> Result<Step, GateError> {
+        let (question, now) = (&approval.question, self.now());
+        self.waiters.forget(question.digest);
+        let row = approval_row(approval, None, now);
+        self.store.expire(&question.id, now, row).await?;
+        Ok(refusal(approval, Answer::Expired, now))
+    }
+
+    async fn settled(
+        self: &Arc<Self>,
+        walk: &Walk,
+        commit: Commit,
+        permit: Permit,
+    ) -> Result<Step, GateError> {
+        Ok(
+            match self.settle(commit, permit, walk.backend.clone()).await? {
+                Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
+                Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
+                Settled::Again => Step::Again,
+                Settled::KeyTaken => match self.keyed(walk.key.as_ref()).await? {
+                    Some(decided) => Step::Done(decided),
+                    None => Step::Again,
+                },
+            },
+        )
+    }
+}
+
+fn refusal(approval: &Approval, answer: Answer, now: Time) -> Step {
+    let question = &approval.question;
+    let reason = answer_reason(
+        approval.state.decision.as_ref(),
+        now.since(question.created_at),
+    );
+    Step::Done(Decided::Refused(Box::new(Refusal {
+        answer,
+        trace_id: question.trace_id.clone(),
+        policy: policy_text(question.policy),
+        rule: question.policy_rule.clone(),
+        reason: reason.into(),
+        approval_id: Some(question.id.clone()),
+        retry_after: None,
+    })))
+}

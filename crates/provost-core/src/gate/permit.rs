@@ -1,0 +1,69 @@
+//! The proof that a call was decided. Only the gate makes one; every backend demands one.
+
+use std::sync::Arc;
+
+use crate::{
+    call::Call,
+    ids::{ApprovalId, TraceId},
+    ports::IdempotencyKey,
+};
+
+#[derive(Debug)]
+pub struct Permit {
+    call: Arc<Call>,
+    trace_id: TraceId,
+    policy: Arc<str>,
+    rule: Arc<str>,
+    reason: Arc<str>,
+    approval_id: Option<ApprovalId>,
+    key: Option<IdempotencyKey>,
+}
+
+impl Permit {
+    pub(super) fn new(
+        call: Arc<Call>,
+        trace_id: TraceId,
+        (policy, rule, reason): (Arc<str>, Arc<str>, Arc<str>),
+        approval_id: Option<ApprovalId>,
+        key: Option<IdempotencyKey>,
+    ) -> Self {
+        Self {
+            call,
+            trace_id,
+            policy,
+            rule,
+            reason,
+            approval_id,
+            key,
+        }
+    }
+
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    pub fn trace_id(&self) -> &TraceId {
+        &self.trace_id
+    }
+
+    /// The policy's verdict: `allow`, or what an approval or a grant answered.
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    pub fn approval_id(&self) -> Option<&ApprovalId> {
+        self.approval_id.as_ref()
+    }
+
+    pub(super) fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref()
+    }
+}

@@ -1,0 +1,280 @@
+//! Running a permitted call: the decision is on disk, then the backend is asked, then the outcome is
+//! recorded. Once begun, it goes on to the end even if the caller hangs up: an outcome is never lost to
+//! a closed connection.
+
+use std::{sync::Arc, time::Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use crate::{
+    call::Call,
+    ids::{ApprovalId, TraceId},
+    ports::{
+        Backend, ForwardError, Forwarded, IdempotencyKey, Record, Recorded, StoreError, Taken,
+    },
+    time::Time,
+    trace::{OutcomeKind, OutcomeRecord, TraceRow, estimate_tokens},
+};
+
+use super::{Ask, Decided, Gate, GateError, Permit, telemetry};
+
+/// A call that was permitted and executed: what the caller is told, now or when it repeats the request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Executed {
+    pub trace_id: TraceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<ApprovalId>,
+    pub policy: Arc<str>,
+    pub latency_ms: u64,
+    pub end: End,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The backend answered.
+    Answered {
+        status_code: u16,
+        result: Box<RawValue>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// The arguments do not fit the tool: nothing was executed.
+    BadArguments(String),
+    /// The backend could not be reached, or broke its limits.
+    Failed(String),
+}
+
+/// Longer results are not kept for repeated requests.
+const LONGEST_KEPT: usize = 1 << 20;
+
+/// What makes a permit valid: a fresh record, or the taking of an approval.
+pub(super) enum Commit {
+    Record(Box<Record>),
+    Take {
+        id: ApprovalId,
+        version: u64,
+        key: Option<IdempotencyKey>,
+    },
+}
+
+pub(super) enum Settled {
+    Permitted(Permit),
+    Ran(Box<Executed>),
+    Again,
+    KeyTaken,
+}
+
+impl Gate {
+    /// Decides a call and, if it is permitted, executes it.
+    pub async fn run(
+        self: &Arc<Self>,
+        ask: Ask,
+        backend: Arc<dyn Backend>,
+    ) -> Result<Decided, GateError> {
+        self.walk(ask, Some(backend)).await
+    }
+
+    pub(super) async fn settle(
+        self: &Arc<Self>,
+        commit: Commit,
+        permit: Permit,
+        backend: Option<Arc<dyn Backend>>,
+    ) -> Result<Settled, GateError> {
+        let Some(backend) = backend else {
+            return Ok(match self.commit(commit).await? {
+                Committed::Yes => Settled::Permitted(permit),
+                Committed::Again => Settled::Again,
+                Committed::KeyTaken => Settled::KeyTaken,
+            });
+        };
+        let (answer, answered) = oneshot::channel();
+        let gate = self.clone();
+        self.running
+            .spawn(async move { gate.settle_and_run(commit, permit, backend, answer).await });
+        // The task ends without an answer only if it panicked: then nothing is known, and the answer is no.
+        answered
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Failed("the call broke off".into()).into()))
+    }
+
+    async fn settle_and_run(
+        &self,
+        commit: Commit,
+        permit: Permit,
+        backend: Arc<dyn Backend>,
+        answer: oneshot::Sender<Result<Settled, GateError>>,
+    ) {
+        // A caller that hung up no longer takes answers; that is all a failed send means.
+        let settled = match self.commit(commit).await {
+            Ok(Committed::Yes) => return self.forward(permit, backend, answer).await,
+            Ok(Committed::Again) => Ok(Settled::Again),
+            Ok(Committed::KeyTaken) => Ok(Settled::KeyTaken),
+            Err(error) => Err(error),
+        };
+        let _ = answer.send(settled);
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed, GateError> {
+        Ok(match commit {
+            Commit::Record(record) => match self.store.record(*record).await? {
+                Recorded::Done => Committed::Yes,
+                Recorded::Stale | Recorded::GrantSpent => Committed::Again,
+                Recorded::KeyTaken => Committed::KeyTaken,
+            },
+            Commit::Take { id, version, key } => {
+                match self.store.take(&id, self.now(), version, key).await? {
+                    Taken::Yes => Committed::Yes,
+                    Taken::No | Taken::Stale => Committed::Again,
+                    Taken::KeyTaken => Committed::KeyTaken,
+                }
+            }
+        })
+    }
+
+    /// The caller is answered as soon as the backend has answered; the outcome's record follows. Where the
+    /// caller may repeat the request, the record comes first, so that the repetition finds it.
+    async fn forward(
+        &self,
+        permit: Permit,
+        backend: Arc<dyn Backend>,
+        answer: oneshot::Sender<Result<Settled, GateError>>,
+    ) {
+        let began = Instant::now();
+        let result = backend.forward(&permit).await;
+        let latency = began.elapsed();
+        telemetry::forwarded(&result, latency);
+        let executed = Executed {
+            trace_id: permit.trace_id().clone(),
+            approval_id: permit.approval_id().cloned(),
+            policy: permit.policy().into(),
+            latency_ms: latency.as_millis() as u64,
+            end: End::of(result),
+        };
+        let row = executed
+            .outcome(permit.call(), self.now())
+            .row(permit.call());
+        let kept = permit.key().map(|key| (key.clone(), executed.kept()));
+        let settled = Ok(Settled::Ran(Box::new(executed)));
+        if kept.is_some() {
+            self.record_outcome(&permit, row, kept).await;
+            let _ = answer.send(settled);
+        } else {
+            let _ = answer.send(settled);
+            self.record_outcome(&permit, row, None).await;
+        }
+    }
+
+    /// The call was made, whatever becomes of its record: a failing store is logged, and after a restart
+    /// the trace says that the outcome is unknown.
+    async fn record_outcome(
+        &self,
+        permit: &Permit,
+        row: TraceRow,
+        kept: Option<(IdempotencyKey, String)>,
+    ) {
+        if let Err(error) = self.store.record_outcome(row, kept).await {
+            tracing::error!(trace.id = %permit.trace_id(), %error, "the outcome of a call was not recorded");
+        }
+    }
+}
+
+impl End {
+    fn of(result: Result<Forwarded, ForwardError>) -> Self {
+        match result {
+            Ok(Forwarded {
+                status_code,
+                result,
+                error,
+            }) => Self::Answered {
+                status_code,
+                result,
+                error,
+            },
+            Err(ForwardError::Arguments(error)) => Self::BadArguments(error),
+            Err(error) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl Executed {
+    /// Whether the backend failed, or answered that it did.
+    pub fn failed(&self) -> bool {
+        !matches!(&self.end, End::Answered { error: None, .. })
+    }
+
+    fn outcome(&self, call: &Call, now: Time) -> OutcomeRecord {
+        let (outcome, status_code, error, size) = match &self.end {
+            End::Answered {
+                status_code,
+                result,
+                error,
+            } => (
+                OutcomeKind::Done,
+                Some(*status_code),
+                error.clone(),
+                result.get().len(),
+            ),
+            End::BadArguments(error) | End::Failed(error) => {
+                (OutcomeKind::Failed, None, Some(error.clone()), 0)
+            }
+        };
+        OutcomeRecord {
+            trace_id: self.trace_id.clone(),
+            agent_id: call.agent.clone(),
+            tool: call.tool.clone(),
+            outcome,
+            status_code,
+            latency_ms: self.latency_ms,
+            error,
+            size: size as u64,
+            estimated_output_tokens: estimate_tokens(size),
+            timestamp: now,
+        }
+    }
+
+    /// As it is kept under an idempotency key.
+    fn kept(&self) -> String {
+        let whole = serde_json::to_string(self).unwrap_or_default();
+        if whole.len() <= LONGEST_KEPT {
+            return whole;
+        }
+        let status_code = if let End::Answered { status_code, .. } = &self.end {
+            *status_code
+        } else {
+            200
+        };
+        let error = Some(
+            "the call was made, but its result was too large to keep for this repetition"
+                .to_owned(),
+        );
+        let end = End::Answered {
+            status_code,
+            result: Box::default(),
+            error,
+        };
+        let Self {
+            trace_id,
+            approval_id,
+            policy,
+            latency_ms,
+            ..
+        } = self;
+        let short = Self {
+            trace_id: trace_id.clone(),
+            approval_id: approval_id.clone(),
+            policy: policy.clone(),
+            latency_ms: *latency_ms,
+            end,
+        };
+        serde_json::to_string(&short).unwrap_or_default()
+    }
+}
+
+enum Committed {
+    Yes,
+    Again,
+    KeyTaken,
+}

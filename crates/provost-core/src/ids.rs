@@ -1,0 +1,144 @@
+//! Identifiers: random, opaque, and typed so that one cannot be passed for another.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Time;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into_boxed_str())
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// 16 hex characters.
+    ApprovalId
+);
+id!(
+    /// 16 hex characters.
+    GrantId
+);
+id!(
+    /// 32 hex characters. Ours begin with the time, so that the index of traces grows at its end.
+    TraceId
+);
+
+impl ApprovalId {
+    pub fn random() -> Self {
+        Self(hex(&random_bytes::<8>()).into())
+    }
+}
+
+impl GrantId {
+    pub fn random() -> Self {
+        Self(hex(&random_bytes::<8>()).into())
+    }
+}
+
+impl TraceId {
+    pub fn at(now: Time) -> Self {
+        let mut bytes = random_bytes::<16>();
+        let millis = now.millis().to_be_bytes();
+        for (to, from) in bytes.iter_mut().zip(millis.iter().skip(2)) {
+            *to = *from;
+        }
+        Self(hex(&bytes).into())
+    }
+
+    /// An id given by a caller: 32 hex characters (W3C), not all zero.
+    pub fn parse(text: &str) -> Option<Self> {
+        let well_formed = text.len() == 32
+            && text.bytes().all(|b| b.is_ascii_hexdigit())
+            && text.bytes().any(|b| b != b'0');
+        well_formed.then(|| Self(text.to_ascii_lowercase().into()))
+    }
+}
+
+/// Bytes from the operating system. A machine that cannot give them must not go on making ids.
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0_u8; N];
+    #[expect(
+        clippy::expect_used,
+        reason = "without entropy no key, id or permit would be safe"
+    )]
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0'));
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_have_the_lengths_of_the_protocol() {
+        assert_eq!(ApprovalId::random().as_str().len(), 16);
+        assert_eq!(GrantId::random().as_str().len(), 16);
+        assert_eq!(TraceId::at(Time::from_millis(1)).as_str().len(), 32);
+    }
+
+    #[test]
+    fn trace_ids_sort_by_time() {
+        let early = TraceId::at(Time::from_millis(1_000_000));
+        let late = TraceId::at(Time::from_millis(2_000_000));
+        assert!(early < late);
+    }
+
+    #[test]
+    fn callers_ids_are_checked() {
+        for (text, ok) in [
+            ("0af7651916cd43dd8448eb211c80319c", true),
+            ("0AF7651916CD43DD8448EB211C80319C", true),
+            ("00000000000000000000000000000000", false),
+            ("0af7", false),
+            ("zaf7651916cd43dd8448eb211c80319c", false),
+        ] {
+            assert_eq!(TraceId::parse(text).is_some(), ok, "{text}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Keys and roles: who may ask, and who may decide. Keys are stored hashed and compared in constant time.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::{
+    glob::Glob,
+    ids::{hex, random_bytes},
+    time::Time,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Asks.
+    Agent,
+    /// Sees and decides approvals at level supervisor, within its tools.
+    Supervisor,
+    /// Decides everything.
+    Human,
+    /// Also keys, grants, stop and policy.
+    Admin,
+}
+
+impl Role {
+    pub const ALL: [Self; 4] = [Self::Agent, Self::Supervisor, Self::Human, Self::Admin];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Supervisor => "supervisor",
+            Self::Human => "human",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A key as it is kept: never the secret itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Whose key it is; for an agent's key this is the agent.
+    pub name: Arc<str>,
+    pub role: Role,
+    /// For a supervisor: the tools it may see and decide. Empty means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Glob>,
+    #[serde(skip)]
+    pub hash: KeyHash,
+    pub created_at: Time,
+}
+
+impl Key {
+    pub fn may_see(&self, tool: &str) -> bool {
+        self.role != Role::Supervisor
+            || self.tools.is_empty()
+            || self.tools.iter().any(|glob| glob.matches(tool))
+    }
+
+    /// How this key's owner is named in approvals and traces: `supervisor:fs-bot`.
+    pub fn identity(&self) -> String {
+        format!("{}:{}", self.role, self.name)
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct KeyHash(pub [u8; 32]);
+
+impl KeyHash {
+    pub fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    pub fn same(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// A new secret, to be shown once.
+pub fn new_secret() -> String {
+    format!("pvk_{}", hex(&random_bytes::<32>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_supervisor_sees_only_its_tools() {
+        let key = |role, tools: &[&str]| Key {
+            name: "x".into(),
+            role,
+            tools: tools.iter().map(|t| Glob::new(t).unwrap()).collect(),
+            hash: KeyHash::of("secret"),
+            created_at: Time::default(),
+        };
+        for (role, tools, tool, expected) in [
+            (Role::Supervisor, &["fs.*"][..], "fs.write", true),
+            (Role::Supervisor, &["fs.*"][..], "gmail.send", false),
+            (Role::Supervisor, &[][..], "gmail.send", true),
+            (Role::Human, &["fs.*"][..], "gmail.send", true),
+        ] {
+            assert_eq!(key(role, tools).may_see(tool), expected, "{role} {tool}");
+        }
+    }
+
+    #[test]
+    fn secrets_never_print() {
+        assert_eq!(format!("{:?}", KeyHash::of("secret")), "…");
+        assert_eq!(new_secret().len(), 68);
+    }
+}

@@ -1,0 +1,445 @@
+//! A compiled set of policies and its one question: what about this call?
+
+use std::sync::Arc;
+
+use provost_abl::expr::Program;
+
+use super::{Condition, Policy, RateLimit, Verdict, scope::CallScope};
+use crate::{
+    call::Call,
+    glob::{Glob, GlobIndex},
+    time::Time,
+};
+
+#[derive(Debug)]
+pub struct PolicySet {
+    source: Vec<Policy>,
+    /// In the order they are asked.
+    policies: Vec<CompiledPolicy>,
+    agents: GlobIndex,
+    no_match: Ruled,
+}
+
+#[derive(Debug)]
+pub(super) struct CompiledPolicy {
+    pub(super) name: Arc<str>,
+    pub(super) agent: Glob,
+    pub(super) rate_limit: Option<RateLimit>,
+    /// Its index in the file.
+    pub(super) written_at: usize,
+    pub(super) rules: Vec<CompiledRule>,
+    pub(super) tools: GlobIndex,
+}
+
+#[derive(Debug)]
+pub(super) struct CompiledRule {
+    pub(super) verdict: Verdict,
+    pub(super) name: Arc<str>,
+    pub(super) reason: Arc<str>,
+    pub(super) globs: Vec<Glob>,
+    /// All must hold.
+    pub(super) tests: Vec<Test>,
+}
+
+#[derive(Debug)]
+pub(super) enum Test {
+    Condition(Condition),
+    When(Program),
+}
+
+#[derive(Clone, Debug)]
+struct Ruled {
+    rule: Arc<str>,
+    reason: Arc<str>,
+}
+
+/// The policy's answer to one call.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    pub verdict: Verdict,
+    /// `policy:rule-N`, or `default` where nothing matched.
+    pub rule: Arc<str>,
+    pub reason: Arc<str>,
+    /// The limit of the most specific policy for this agent that has one.
+    pub rate_limit: Option<RateLimit>,
+}
+
+impl PolicySet {
+    pub(super) fn from_parts(
+        source: Vec<Policy>,
+        policies: Vec<CompiledPolicy>,
+        agents: GlobIndex,
+    ) -> Self {
+        let no_match = Ruled {
+            rule: "default".into(),
+            reason: "no rule matches, and what no rule allows is denied".into(),
+        };
+        Self {
+            source,
+            policies,
+            agents,
+            no_match,
+        }
+    }
+
+    /// The policies as written.
+    pub fn source(&self) -> &[Policy] {
+        &self.source
+    }
+
+    pub fn rule_count(&self) -> usize {
+        self.policies.iter().map(|policy| policy.rules.len()).sum()
+    }
+
+    pub(super) fn policies(&self) -> &[CompiledPolicy] {
+        &self.policies
+    }
+
+    pub(super) fn policies_for<'a>(
+        &'a self,
+        agent: &'a str,
+    ) -> impl Iterator<Item = &'a CompiledPolicy> {
+        self.agents
+            .matches(agent)
+            .filter_map(|rank| self.policies.get(rank as usize))
+    }
+
+    pub fn evaluate(&self, call: &Call, now: Time) -> Ruling {
+        let mut rate_limit = None;
+        let mut found = None;
+        for policy in self.policies_for(&call.agent) {
+            if rate_limit.is_none() {
+                rate_limit = policy.rate_limit;
+            }
+            if found.is_none() {
+                found = policy.first_match(call, now);
+            }
+            if found.is_some() && rate_limit.is_some() {
+                break;
+            }
+        }
+        let (verdict, ruled) = found.unwrap_or_else(|| (Verdict::Deny, self.no_match.clone()));
+        Ruling {
+            verdict,
+            rule: ruled.rule,
+            reason: ruled.reason,
+            rate_limit,
+        }
+    }
+
+    /// Whether some rule could let this agent call this tool, given the right arguments and a yes.
+    pub fn could_permit(&self, agent: &str, tool: &str) -> bool {
+        for policy in self.policies_for(agent) {
+            for rule in policy
+                .tools
+                .matches(tool)
+                .filter_map(|number| policy.rules.get(number as usize))
+            {
+                if rule.verdict != Verdict::Deny {
+                    return true;
+                }
+                if rule.tests.is_empty() {
+                    return false;
+                }
+            }
+        }
+        false
+    }
+}
+
+impl CompiledPolicy {
+    fn first_match(&self, call: &Call, now: Time) -> Option<(Verdict, Ruled)> {
+        for number in self.tools.matches(&call.tool) {
+            let rule = self.rules.get(number as usize)?;
+            match rule.holds(call, now) {
+                Ok(true) => {
+                    return Some((
+                        rule.verdict,
+                        Ruled {
+                            rule: rule.name.clone(),
+                            reason: rule.reason.clone(),
+                        },
+                    ));
+                }
+                Ok(false) => {}
+                // A condition that cannot be judged must neither allow by itself nor let a later rule allow.
+                Err(error) => {
+                    let reason =
+                        format!("the condition of {} cannot be judged: {error}", rule.name);
+                    return Some((
+                        Verdict::Deny,
+                        Ruled {
+                            rule: rule.name.clone(),
+                            reason: reason.into(),
+                        },
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl CompiledRule {
+    fn holds(&self, call: &Call, now: Time) -> Result<bool, String> {
+        for test in &self.tests {
+            let holds = match test {
+                Test::Condition(condition) => condition.holds(&call.params),
+                Test::When(program) => program
+                    .test(&CallScope::new(call, now))
+                    .map_err(|error| error.to_string())?,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::policy::Rule;
+
+    fn policy(name: &str, agent: &str, rules: Value) -> Policy {
+        Policy {
+            name: name.into(),
+            agent: agent.into(),
+            rate_limit: None,
+            rules: serde_json::from_value(rules).unwrap(),
+        }
+    }
+
+    fn call(agent: &str, tool: &str, params: Value) -> Call {
+        let Value::Object(params) = params else {
+            panic!()
+        };
+        Call {
+            agent: agent.into(),
+            session: None,
+            tool: tool.into(),
+            params,
+        }
+    }
+
+    fn ruled(set: &PolicySet, call: &Call) -> (Verdict, String) {
+        let ruling = set.evaluate(call, Time::from_millis(0));
+        (ruling.verdict, ruling.rule.to_string())
+    }
+
+    #[test]
+    fn the_most_specific_policy_is_asked_first_and_the_first_matching_rule_wins() {
+        let set = PolicySet::compile(vec![
+            policy("all", "*", json!([{"tools": ["*"], "action": "deny"}])),
+            policy("globbed", "claude*", json!([{"tools": ["fs.*"], "action": "human_approval"}])),
+            policy("exact", "claude", json!([
+                {"tools": ["fs.read_*"], "action": "allow"},
+                {"tools": ["fs.write"], "action": "supervisor", "when": "params.path WITHIN \"/srv\""},
+                {"tools": ["pay.*"], "action": "allow", "condition": {"field": "params.amount", "operator": "<", "value": 100}},
+            ])),
+        ])
+        .unwrap();
+        for (agent, tool, params, verdict, rule) in [
+            (
+                "claude",
+                "fs.read_file",
+                json!({}),
+                Verdict::Allow,
+                "exact:rule-1",
+            ),
+            (
+                "claude",
+                "fs.write",
+                json!({"path": "/srv/a"}),
+                Verdict::Supervisor,
+                "exact:rule-2",
+            ),
+            (
+                "claude",
+                "fs.write",
+                json!({"path": "/srv/../etc"}),
+                Verdict::HumanApproval,
+                "globbed:rule-1",
+            ),
+            (
+                "claude",
+                "pay.send",
+                json!({"amount": 99}),
+                Verdict::Allow,
+                "exact:rule-3",
+            ),
+            (
+                "claude",
+                "pay.send",
+                json!({"amount": 100}),
+                Verdict::Deny,
+                "all:rule-1",
+            ),
+            (
+                "claude-2",
+                "fs.read_file",
+                json!({}),
+                Verdict::HumanApproval,
+                "globbed:rule-1",
+            ),
+            (
+                "other",
+                "fs.read_file",
+                json!({}),
+                Verdict::Deny,
+                "all:rule-1",
+            ),
+        ] {
+            assert_eq!(
+                ruled(&set, &call(agent, tool, params)),
+                (verdict, rule.to_owned()),
+                "{agent} {tool}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_matching_is_denied() {
+        let set = PolicySet::compile(vec![policy(
+            "p",
+            "a",
+            json!([{"tools": ["x"], "action": "allow"}]),
+        )])
+        .unwrap();
+        assert_eq!(
+            ruled(&set, &call("a", "y", json!({}))),
+            (Verdict::Deny, "default".into())
+        );
+        assert_eq!(
+            ruled(&set, &call("b", "x", json!({}))),
+            (Verdict::Deny, "default".into())
+        );
+    }
+
+    #[test]
+    fn a_condition_that_cannot_be_judged_denies() {
+        let rules = json!([
+            {"tools": ["*"], "action": "allow", "when": "params.text matches params.pattern"},
+            {"tools": ["*"], "action": "allow"},
+        ]);
+        let set = PolicySet::compile(vec![policy("p", "*", rules)]).unwrap();
+        let ruling = set.evaluate(
+            &call("a", "t", json!({"text": "x", "pattern": "("})),
+            Time::default(),
+        );
+        assert_eq!(ruling.verdict, Verdict::Deny);
+        assert!(
+            ruling.reason.contains("cannot be judged"),
+            "{}",
+            ruling.reason
+        );
+    }
+
+    #[test]
+    fn every_error_is_reported_with_its_place() {
+        let mut bad = policy(
+            "p",
+            "[",
+            json!([{"tools": ["ok", "["], "action": "allow", "when": "parms.x == 1"}]),
+        );
+        bad.rules.push(Rule {
+            tools: vec!["*".into()],
+            action: Verdict::Deny,
+            when: Some("a = = b".into()),
+            condition: None,
+        });
+        let errors = PolicySet::compile(vec![bad]).unwrap_err();
+        let places: Vec<_> = errors.iter().map(|error| &error.place).collect();
+        use crate::policy::Place;
+        assert!(places.contains(&&Place::Agent { policy: 0 }), "{places:?}");
+        assert!(
+            places.contains(&&Place::Tool {
+                policy: 0,
+                rule: 0,
+                tool: 1
+            }),
+            "{places:?}"
+        );
+        assert!(
+            places.contains(&&Place::When { policy: 0, rule: 0 }),
+            "{places:?}"
+        );
+        assert!(
+            places.contains(&&Place::When { policy: 0, rule: 1 }),
+            "{places:?}"
+        );
+    }
+
+    #[test]
+    fn rules_that_can_never_match_are_found() {
+        let set = PolicySet::compile(vec![
+            policy(
+                "p",
+                "a*",
+                json!([
+                    {"tools": ["fs.*"], "action": "deny"},
+                    {"tools": ["fs.read"], "action": "allow"},
+                    {"tools": ["web.get"], "action": "allow", "when": "params.x == 1"},
+                    {"tools": ["web.get"], "action": "allow"},
+                ]),
+            ),
+            policy("empty", "b", json!([])),
+        ])
+        .unwrap();
+        let messages: Vec<_> = set
+            .lints(["a1", "nobody"])
+            .into_iter()
+            .map(|lint| lint.message)
+            .collect();
+        let text = messages.join("\n");
+        assert!(
+            text.contains("p:rule-2 can never match: p:rule-1"),
+            "{text}"
+        );
+        assert!(!text.contains("p:rule-4 can never"), "{text}");
+        assert!(text.contains("policy `empty` has no rules"), "{text}");
+        assert!(text.contains("no policy matches agent `nobody`"), "{text}");
+        assert!(!text.contains("`a1`"), "{text}");
+    }
+
+    #[test]
+    fn an_explanation_names_the_rules_that_were_looked_at() {
+        let rules = json!([
+            {"tools": ["pay"], "action": "allow", "condition": {"field": "amount", "operator": "<", "value": 10}},
+            {"tools": ["*"], "action": "human_approval", "when": "params.amount > 5"},
+        ]);
+        let set = PolicySet::compile(vec![policy("p", "*", rules)]).unwrap();
+        let explained = set
+            .explain(&call("a", "pay", json!({"amount": 50})), Time::default())
+            .to_string();
+        assert!(
+            explained.contains("p:rule-1 (allow) does not match"),
+            "{explained}"
+        );
+        assert!(explained.contains("amount is 50"), "{explained}");
+        assert!(
+            explained.contains("p:rule-2 (human_approval) matches"),
+            "{explained}"
+        );
+    }
+
+    #[test]
+    fn what_could_be_permitted_is_known_without_arguments() {
+        let set = PolicySet::compile(vec![policy(
+            "p",
+            "*",
+            json!([
+                {"tools": ["a"], "action": "deny"},
+                {"tools": ["b"], "action": "deny", "when": "params.x == 1"},
+                {"tools": ["b", "c"], "action": "human_approval"},
+            ]),
+        )])
+        .unwrap();
+        for (tool, expected) in [("a", false), ("b", true), ("c", true), ("d", false)] {
+            assert_eq!(set.could_permit("x", tool), expected, "{tool}");
+        }
+    }
+}

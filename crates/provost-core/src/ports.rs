@@ -1,0 +1,9 @@
+//! All that the core asks of the outside: a store, backends, a clock.
+
+mod backend;
+mod clock;
+mod store;
+
+pub use backend::{Backend, ForwardError, Forwarded, ToolInfo};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use store::*;

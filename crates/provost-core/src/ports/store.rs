@@ -1,0 +1,378 @@
+//! The store: every durable fact. SQLite and PostgreSQL stand behind it, and one contract suite.
+//!
+//! Each method that writes returns only after what it wrote is on disk, and is atomic.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast;
+
+use crate::{
+    approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
+    call::Digest,
+    control::{ControlRows, Scope, Stop},
+    event::{Event, Numbered},
+    glob::Glob,
+    grant::Grant,
+    ids::{ApprovalId, GrantId, TraceId},
+    key::Key,
+    time::Time,
+    trace::{RecordKind, TraceRow, chain::Hash},
+};
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing was written, or it cannot be known: the answer must be no.
+    #[error("the store failed: {0}")]
+    Failed(Arc<str>),
+    #[error("the store is shutting down")]
+    Closed,
+    #[error("{0}")]
+    Corrupt(Arc<str>),
+}
+
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// A decision to be recorded, and what must still hold for it to count.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub row: TraceRow,
+    /// The [`ControlRows::version`] the decision was made under. `None`: the decision is a no.
+    pub version: Option<u64>,
+    /// The grant that permits the call: one use of it is taken.
+    pub grant: Option<GrantId>,
+    pub key: Option<IdempotencyKey>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    Done,
+    /// Stops, grants or keys changed since: nothing was written, decide again.
+    Stale,
+    /// The grant is used up, over or revoked: nothing was written, decide again.
+    GrantSpent,
+    /// The idempotency key already stands for a permitted call: nothing was written.
+    KeyTaken,
+}
+
+/// A caller's promise that two requests are one. Kept with the permit it was used for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub agent: Arc<str>,
+    pub key: String,
+    pub digest: Digest,
+    pub at: Time,
+}
+
+/// What an idempotency key stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyedAnswer {
+    pub digest: Digest,
+    pub trace_id: TraceId,
+    /// What was answered, as JSON, once the call has ended.
+    pub answer: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewApproval {
+    pub question: Question,
+    pub state: State,
+    /// As in [`Record::version`]: a question that a new grant or stop has answered is not asked.
+    pub version: u64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// The question, new or found.
+    Approval(Box<Approval>),
+    /// As [`Recorded::Stale`].
+    Stale,
+}
+
+#[derive(Clone, Debug)]
+pub struct Resolve {
+    pub id: ApprovalId,
+    pub decision: Decision,
+    /// The decider may only decide what is, at this moment, for supervisors.
+    pub only_supervisor_level: bool,
+    /// Until when the decision waits for a caller to take it.
+    pub permit_until: Option<Time>,
+    /// The grant that answers: one use of it is taken in the same transaction.
+    pub grant: Option<GrantId>,
+    /// The record of the decision, written in the same transaction.
+    pub row: TraceRow,
+}
+
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    Won(Box<Approval>),
+    /// Already decided or expired: this is how.
+    Lost(Box<Approval>),
+    /// It is for people now.
+    NotYours(Box<Approval>),
+    /// As [`Recorded::GrantSpent`].
+    GrantSpent,
+    NotFound,
+}
+
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// The decision is this caller's to act on, and nobody else's.
+    Yes,
+    /// It was handed to another caller, or its permit ran out.
+    No,
+    /// As [`Recorded::Stale`].
+    Stale,
+    KeyTaken,
+}
+
+#[derive(Clone, Debug)]
+pub enum Claimed {
+    Yes(Box<Approval>),
+    /// Somebody else's claim still lasts.
+    Held(Claim),
+    /// Not pending, or not for supervisors any more.
+    Lost(Box<Approval>),
+    NotFound,
+}
+
+#[derive(Clone, Debug)]
+pub enum Escalated {
+    Yes(Box<Approval>),
+    /// Not pending, or with people already.
+    Lost(Box<Approval>),
+    NotFound,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ApprovalFilter {
+    pub status: Option<Status>,
+    pub tool: Option<Glob>,
+    /// Any of these, when not empty: a supervisor's tools.
+    pub tools: Vec<Glob>,
+    pub level: Option<Level>,
+    pub agent: Option<String>,
+    pub session: Option<String>,
+    /// Made at or after.
+    pub since: Option<Time>,
+    /// The `place` of the last row of the page before.
+    pub after: Option<u64>,
+    pub limit: usize,
+}
+
+/// An approval as a list shows it: the question as the JSON text it was stored as, so that a page
+/// costs no parsing.
+#[derive(Clone, Debug)]
+pub struct ApprovalRow {
+    pub place: u64,
+    pub id: ApprovalId,
+    pub tool: Arc<str>,
+    /// JSON of [`Question`].
+    pub question: String,
+    pub state: State,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TraceFilter {
+    pub agent: Option<String>,
+    pub tool: Option<Glob>,
+    /// Any of these, when not empty: a supervisor's tools.
+    pub tools: Vec<Glob>,
+    pub session: Option<String>,
+    pub verdict: Option<String>,
+    pub since: Option<Time>,
+    pub until: Option<Time>,
+    /// Older than this place.
+    pub before: Option<u64>,
+    pub limit: usize,
+}
+
+/// A decision and its outcome, as JSON text. Newest first.
+#[derive(Clone, Debug)]
+pub struct TraceEntry {
+    pub place: u64,
+    pub decision: String,
+    /// Let through to a backend: an outcome follows. An approved call whose decision nobody took was not.
+    pub forwarded: bool,
+    pub outcome: Option<String>,
+}
+
+/// One record as it stands in its chain, for verification and export.
+#[derive(Clone, Debug)]
+pub struct ChainRecord {
+    pub seq: u64,
+    pub hash: Hash,
+    pub trace_id: TraceId,
+    pub kind: RecordKind,
+    pub at: Time,
+    pub agent: String,
+    pub session: Option<String>,
+    pub tool: String,
+    pub verdict: String,
+    pub body: String,
+}
+
+/// Where a chain begins and ends. What was pruned is represented by the hash of its last record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainEnds {
+    pub chain: String,
+    pub anchor_seq: u64,
+    pub anchor_hash: Hash,
+    pub head_seq: u64,
+    pub head_hash: Hash,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Activity {
+    pub agent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    pub first_at: Time,
+    pub last_at: Time,
+    pub calls: u64,
+    pub denied: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueDepth {
+    pub pending: u64,
+    pub oldest: Option<Time>,
+}
+
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    // ---- decisions and outcomes
+
+    /// Appends the record of a decision to this process's chain, if what it rests on still holds.
+    async fn record(&self, record: Record) -> Result<Recorded>;
+
+    /// Appends the outcome of a forwarded call, and keeps the answer under the idempotency key, if the
+    /// call had one.
+    async fn record_outcome(
+        &self,
+        row: TraceRow,
+        answer: Option<(IdempotencyKey, String)>,
+    ) -> Result<()>;
+
+    /// Appends a note.
+    async fn record_note(&self, row: TraceRow) -> Result<()>;
+
+    async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>>;
+
+    /// How many calls of this agent were ever recorded, by every replica.
+    async fn total_calls(&self, agent: &str) -> Result<u64>;
+
+    // ---- approvals
+
+    /// Returns the open approval of the same digest if there is one (pending and not expired, or decided
+    /// but not answered and still valid), else makes this one.
+    async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened>;
+
+    /// One decision: of all that race, one wins.
+    async fn resolve(&self, resolve: Resolve) -> Result<Resolved>;
+
+    /// Marks a pending approval expired, if its time is over, and records it.
+    async fn expire(&self, id: &ApprovalId, now: Time, row: TraceRow) -> Result<bool>;
+
+    /// Takes a decision, once: `answered_at` is set. For an approval the permit must still last, and
+    /// `version` must be current as in [`Record`].
+    async fn take(
+        &self,
+        id: &ApprovalId,
+        now: Time,
+        version: u64,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Taken>;
+
+    /// Claims a pending approval at level supervisor. The holder may claim again to prolong it.
+    async fn claim(&self, id: &ApprovalId, claim: Claim, now: Time) -> Result<Claimed>;
+
+    async fn escalate(&self, id: &ApprovalId, escalation: Escalation) -> Result<Escalated>;
+
+    /// By its id, or by a prefix of at least four characters that only one id has.
+    async fn approval(&self, id: &str) -> Result<Option<Approval>>;
+
+    /// The states of those of `ids` that are no longer pending at `now`.
+    async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>>;
+
+    /// Oldest first.
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>>;
+
+    /// Pending approvals whose time at their level is over: to be expired, or told to people.
+    async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>>;
+
+    /// Moves a pending approval whose supervisors' time is over to people. An event tells of it.
+    async fn promote(&self, id: &ApprovalId, now: Time) -> Result<bool>;
+
+    async fn queue_depth(&self) -> Result<QueueDepth>;
+
+    // ---- grants, stops, keys
+
+    async fn control(&self) -> Result<ControlRows>;
+    async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()>;
+    /// `false` when there is no such grant, or it is revoked already.
+    async fn revoke_grant(&self, id: &GrantId, by: &str, now: Time, note: TraceRow)
+    -> Result<bool>;
+    async fn add_stop(&self, stop: Stop, note: TraceRow) -> Result<()>;
+    /// `false` when that scope was not stopped.
+    async fn remove_stop(&self, scope: &Scope, by: &str, note: TraceRow) -> Result<bool>;
+    /// `false` when the name is taken.
+    async fn add_key(&self, key: Key, note: TraceRow) -> Result<bool>;
+    async fn remove_key(&self, name: &str, note: TraceRow) -> Result<bool>;
+
+    // ---- reading the record
+
+    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>>;
+    async fn trace(&self, id: &str) -> Result<Option<TraceEntry>>;
+    async fn activity(&self, limit: usize) -> Result<Vec<Activity>>;
+    async fn chains(&self) -> Result<Vec<ChainEnds>>;
+    /// Up to `limit` records of a chain with `seq` greater than `after`, in order.
+    async fn chain_records(
+        &self,
+        chain: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ChainRecord>>;
+
+    /// Removes whole records made before `before` from the old end of each chain this process may prune,
+    /// moves the anchors, and notes it. Also forgets answered approvals, events and idempotency keys of
+    /// that age. Returns how many records went.
+    async fn prune(&self, before: Time, now: Time) -> Result<u64>;
+
+    /// Writes an outcome `unknown` for every forwarded call of a dead process that has none. An approved
+    /// call counts as forwarded only once its decision was taken. Called once at start, and from time to time where replicas share the store.
+    async fn recover(&self, now: Time) -> Result<u64>;
+
+    // ---- events
+
+    /// Events after `id`, in order.
+    async fn events(&self, after: u64, limit: usize) -> Result<Vec<Numbered>>;
+    /// The newest event's place, 0 when there is none.
+    async fn last_event(&self) -> Result<u64>;
+    /// Wakes when there may be new events, whoever made them. Missing one is harmless: polling is the
+    /// truth.
+    fn wake(&self) -> broadcast::Receiver<()>;
+
+    /// Whether a write would succeed now.
+    async fn ready(&self) -> Result<()>;
+    /// `sqlite` or `postgres`, for doctor.
+    fn kind(&self) -> &'static str;
+    /// Finishes what was accepted, then refuses more.
+    async fn close(&self);
+}
+
+/// The events a store derives from what it writes; here so that both stores say the same.
+pub fn approval_event(
+    approval: &Approval,
+    make: fn(crate::event::About) -> Event,
+    by: Option<String>,
+) -> Event {
+    make(crate::event::About {
+        approval_id: approval.question.id.clone(),
+        agent_id: approval.question.agent_id.clone(),
+        tool: approval.question.tool.clone(),
+        level: approval.state.level,
+        status: approval.state.status,
+        by,
+    })
+}

@@ -1,0 +1,274 @@
+//! A trace: the audit record of a decision and of its outcome, in a chain of hashes.
+//!
+//! A decision is one record and its outcome a second one; neither is ever edited. What people read is
+//! the two joined, [`view::trace_view`].
+
+pub mod chain;
+pub mod export;
+pub mod verify;
+pub mod view;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    approval::Status,
+    call::{Call, Digest},
+    door::Door,
+    ids::{ApprovalId, GrantId, TraceId},
+    policy::Verdict,
+    time::Time,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordKind {
+    Decision,
+    Outcome,
+    /// Something that is not a call: a stop, a grant, a key, a pruning.
+    Note,
+}
+
+impl RecordKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Outcome => "outcome",
+            Self::Note => "note",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Decision, Self::Outcome, Self::Note]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+    }
+}
+
+/// One line of the chain as the store keeps it: the body, and the columns it is found by. The columns
+/// repeat what the body says; verification compares them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceRow {
+    pub trace_id: TraceId,
+    pub kind: RecordKind,
+    pub at: Time,
+    pub agent: Arc<str>,
+    pub session: Option<Arc<str>>,
+    pub tool: Arc<str>,
+    /// What was answered: `allow`, `deny`, `rate_limited`, … Empty on notes and outcomes.
+    pub verdict: &'static str,
+    /// A call was let through to a backend, so an outcome must follow.
+    pub forwarded: bool,
+    /// JSON of [`DecisionRecord`], [`OutcomeRecord`] or a note.
+    pub body: String,
+}
+
+/// How a call was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Allow,
+    Deny,
+    Expired,
+    RateLimited,
+    Stopped,
+}
+
+impl Answer {
+    pub const ALL: [Self; 5] = [
+        Self::Allow,
+        Self::Deny,
+        Self::Expired,
+        Self::RateLimited,
+        Self::Stopped,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Expired => "expired",
+            Self::RateLimited => "rate_limited",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|answer| answer.as_str() == text)
+    }
+
+    /// The status an HTTP caller sees when nothing is forwarded.
+    pub fn status_code(self) -> u16 {
+        match self {
+            Self::Allow => 200,
+            Self::Deny | Self::Stopped => 403,
+            Self::Expired => 408,
+            Self::RateLimited => 429,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DecisionRecord {
+    pub trace_id: TraceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
+    pub agent_id: Arc<str>,
+    pub tool: Arc<str>,
+    /// The arguments as JSON text: written once, copied from then on.
+    pub params: Box<RawValue>,
+    /// The verdict of the policy, or `rate_limited` and `stopped` where it was not asked.
+    pub policy: Arc<str>,
+    pub policy_rule: Arc<str>,
+    /// How the call was answered in the end.
+    pub verdict: Answer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Arc<str>>,
+    /// The status answered when nothing is forwarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    pub timestamp: Time,
+    pub digest: Digest,
+    pub door: Door,
+    pub latency_ms: u64,
+    pub estimated_input_tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant_id: Option<GrantId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<ApprovalId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_status: Option<Status>,
+    /// The authenticated decider; absent when time ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// What the decider called itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approver_label: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor_reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor_confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalated_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation_reasoning: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// The backend answered; its status says how.
+    Done,
+    /// The backend could not be reached, or broke its limits.
+    Failed,
+    /// The gateway died before it learnt what happened.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutcomeRecord {
+    pub trace_id: TraceId,
+    pub agent_id: Arc<str>,
+    pub tool: Arc<str>,
+    pub outcome: OutcomeKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    pub latency_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Bytes of the result.
+    pub size: u64,
+    pub estimated_output_tokens: u64,
+    pub timestamp: Time,
+}
+
+/// Something decided that is not a call: who stopped, granted, revoked, pruned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoteRecord {
+    pub trace_id: TraceId,
+    pub note: String,
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub detail: Value,
+    pub timestamp: Time,
+}
+
+impl DecisionRecord {
+    pub fn row(&self, forwarded: bool) -> TraceRow {
+        TraceRow {
+            trace_id: self.trace_id.clone(),
+            kind: RecordKind::Decision,
+            at: self.timestamp,
+            agent: self.agent_id.clone(),
+            session: self.session_id.clone(),
+            tool: self.tool.clone(),
+            verdict: self.verdict.as_str(),
+            forwarded,
+            body: to_json(self),
+        }
+    }
+}
+
+impl OutcomeRecord {
+    pub fn row(&self, call: &Call) -> TraceRow {
+        TraceRow {
+            trace_id: self.trace_id.clone(),
+            kind: RecordKind::Outcome,
+            at: self.timestamp,
+            agent: call.agent.clone(),
+            session: call.session.clone(),
+            tool: call.tool.clone(),
+            verdict: "",
+            forwarded: false,
+            body: to_json(self),
+        }
+    }
+}
+
+impl NoteRecord {
+    pub fn row(&self) -> TraceRow {
+        TraceRow {
+            trace_id: self.trace_id.clone(),
+            kind: RecordKind::Note,
+            at: self.timestamp,
+            agent: "".into(),
+            session: None,
+            tool: "".into(),
+            verdict: "",
+            forwarded: false,
+            body: to_json(self),
+        }
+    }
+}
+
+/// A rough count, as the protocol's ancestor makes it: four bytes a token.
+pub fn estimate_tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4)
+}
+
+/// The arguments as they will stand in a record.
+pub fn raw_params(params: &Map<String, Value>) -> Box<RawValue> {
+    serde_json::value::to_raw_value(params).unwrap_or_default()
+}
+
+fn to_json<T: Serialize>(record: &T) -> String {
+    // Maps with string keys and finite numbers: there is nothing in a record that JSON cannot hold.
+    serde_json::to_string(record).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// The names of [`Verdict`]s as shared text, so that a record costs no allocation for them.
+pub fn policy_text(verdict: Verdict) -> Arc<str> {
+    thread_local! {
+        static TEXTS: [Arc<str>; 4] = Verdict::ALL.map(|verdict| verdict.as_str().into());
+    }
+    TEXTS.with(|texts| {
+        texts
+            .get(verdict as usize)
+            .cloned()
+            .unwrap_or_else(|| verdict.as_str().into())
+    })
+}

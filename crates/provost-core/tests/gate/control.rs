@@ -1,0 +1,170 @@
+//! Grants and stops.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use provost_core::{
+    control::Scope,
+    gate::{Decided, NewGrant},
+    glob::Glob,
+    trace::Answer,
+};
+use serde_json::json;
+
+use crate::bench::Bench;
+
+fn grant(tools: &str) -> NewGrant {
+    NewGrant {
+        agent: Glob::new("*").unwrap(),
+        tools: Glob::new(tools).unwrap(),
+        session_id: None,
+        when: None,
+        duration: Duration::from_mins(10),
+        max_uses: None,
+        reasoning: None,
+    }
+}
+
+#[tokio::test]
+async fn a_grant_answers_what_would_be_asked_until_it_ends() {
+    let bench = Bench::new().await;
+    let granted = bench.gate.grant(grant("l2.*"), "admin:root").await.unwrap();
+    assert!(matches!(
+        bench.run(bench.ask("l2.pay", json!({}))).await,
+        Decided::Ran(_)
+    ));
+    assert_eq!(bench.traces().await[0]["grant_id"], json!(granted.grant.id));
+    bench.clock.advance(Duration::from_mins(10));
+    bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+    bench.verify().await;
+}
+
+#[tokio::test]
+async fn defect_08_grants_look_at_arguments_and_count_their_uses() {
+    let bench = Bench::new().await;
+    let new = NewGrant {
+        when: Some("params.amount < 10".into()),
+        max_uses: Some(2),
+        ..grant("l2.*")
+    };
+    bench.gate.grant(new, "admin:root").await.unwrap();
+    bench
+        .ask_and_leave(bench.ask("l2.pay", json!({"amount": 10})))
+        .await;
+    for expected in [true, true, false] {
+        let mut ask = bench.ask("l2.pay", json!({"amount": 9}));
+        ask.wait = provost_core::gate::Wait::AtMost(Duration::ZERO);
+        assert_eq!(matches!(bench.run(ask).await, Decided::Ran(_)), expected);
+    }
+    assert_eq!(bench.ran(), 2);
+}
+
+#[tokio::test]
+async fn a_revoked_grant_permits_nothing() {
+    let bench = Bench::new().await;
+    let granted = bench.gate.grant(grant("l2.*"), "admin:root").await.unwrap();
+    assert!(
+        bench
+            .gate
+            .revoke(&granted.grant.id, "admin:root")
+            .await
+            .unwrap()
+    );
+    assert!(
+        !bench
+            .gate
+            .revoke(&granted.grant.id, "admin:root")
+            .await
+            .unwrap()
+    );
+    bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+}
+
+#[tokio::test]
+async fn a_new_grant_releases_what_is_pending_and_matches() {
+    let bench = Bench::new().await;
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    bench.pending().await;
+    let other = bench.ask_and_leave(bench.ask("l1.write", json!({}))).await;
+    let granted = bench.gate.grant(grant("l2.*"), "admin:root").await.unwrap();
+    assert_eq!(granted.released, 1);
+    assert!(matches!(caller.await.unwrap(), Decided::Ran(_)));
+    assert_eq!(bench.pending().await.question.id, other.question.id);
+    let by = json!(format!("grant:{}", granted.grant.id));
+    assert!(
+        bench
+            .traces()
+            .await
+            .iter()
+            .any(|trace| trace.get("approved_by") == Some(&by))
+    );
+}
+
+#[tokio::test]
+async fn a_stop_denies_what_waits_suspends_grants_and_can_be_lifted() {
+    let bench = Bench::new().await;
+    bench.gate.grant(grant("l1.*"), "admin:root").await.unwrap();
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    bench.pending().await;
+    let denied = bench
+        .gate
+        .stop(
+            Scope::Agent("bot".into()),
+            "admin:root",
+            Some("lunch".into()),
+        )
+        .await
+        .unwrap();
+    assert_eq!(denied, 1);
+    let Decided::Refused(refusal) = caller.await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(
+        (refusal.answer, &*refusal.reason),
+        (Answer::Deny, "denied by stop:admin:root: lunch")
+    );
+    for tool in ["allow.echo", "l1.write", "l2.pay"] {
+        let Decided::Refused(refusal) = bench.run(bench.ask(tool, json!({}))).await else {
+            panic!("{tool}")
+        };
+        assert_eq!(refusal.answer, Answer::Stopped);
+    }
+    let mut other = bench.ask("allow.echo", json!({}));
+    other.call.agent = "other".into();
+    assert!(matches!(bench.run(other).await, Decided::Ran(_)));
+    assert!(
+        bench
+            .gate
+            .resume(&Scope::Agent("bot".into()), "admin:root")
+            .await
+            .unwrap()
+    );
+    assert!(
+        !bench
+            .gate
+            .resume(&Scope::Agent("bot".into()), "admin:root")
+            .await
+            .unwrap()
+    );
+    assert!(matches!(
+        bench.run(bench.ask("l1.write", json!({}))).await,
+        Decided::Ran(_)
+    ));
+    bench.verify().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_deny_is_never_overridden_by_a_grant(agent in "[*b][*o]?", tools in prop::sample::select(vec!["*", "deny.*", "deny.rm", "d*"]), when in prop::option::of(Just("true".to_owned()))) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let bench = Bench::new().await;
+            let new = NewGrant { agent: Glob::new(&agent).unwrap(), when, ..grant(tools) };
+            bench.gate.grant(new, "admin:root").await.unwrap();
+            let decided = bench.run(bench.ask("deny.rm", json!({}))).await;
+            assert!(matches!(decided, Decided::Refused(_)), "{decided:?}");
+            assert_eq!(bench.ran(), 0);
+        });
+    }
+}

@@ -1,0 +1,125 @@
+//! Allowed, denied, limited, repeated.
+
+use provost_core::{
+    gate::{Decided, Settings, Wait},
+    limits::LoopLimit,
+    trace::Answer,
+};
+use serde_json::json;
+use std::time::Duration;
+
+use crate::bench::Bench;
+
+#[tokio::test]
+async fn an_allowed_call_runs_and_leaves_a_decision_and_an_outcome() {
+    let bench = Bench::new().await;
+    let decided = bench.run(bench.ask("allow.echo", json!({"a": 1}))).await;
+    assert!(matches!(decided, Decided::Ran(_)), "{decided:?}");
+    assert_eq!(bench.ran(), 1);
+    bench.verify().await;
+    let trace = &bench.traces().await[0];
+    assert_eq!(trace["policy"], "allow");
+    assert_eq!(trace["policy_rule"], "p:rule-1");
+    assert_eq!(trace["outcome"], "done");
+    assert_eq!(trace["status_code"], 200);
+    assert_eq!(trace["params"], json!({"a": 1}));
+}
+
+#[tokio::test]
+async fn a_denied_call_does_not_run_and_says_why() {
+    let bench = Bench::new().await;
+    for (tool, rule) in [("deny.rm", "p:rule-2"), ("unknown", "default")] {
+        let Decided::Refused(refusal) = bench.run(bench.ask(tool, json!({}))).await else {
+            panic!("{tool}")
+        };
+        assert_eq!((refusal.answer, &*refusal.rule), (Answer::Deny, rule));
+    }
+    assert_eq!(bench.ran(), 0);
+    assert_eq!(bench.traces().await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_same_call_again_and_again_is_a_loop() {
+    let repeat = Some(LoopLimit {
+        max: 2,
+        window: Duration::from_secs(10),
+    });
+    let bench = Bench::with(Settings {
+        repeat,
+        ..Settings::default()
+    })
+    .await;
+    for expected in [true, true, false] {
+        let decided = bench.run(bench.ask("allow.echo", json!({}))).await;
+        assert_eq!(matches!(decided, Decided::Ran(_)), expected, "{decided:?}");
+    }
+    let other = bench
+        .run(bench.ask("allow.echo", json!({"other": true})))
+        .await;
+    assert!(matches!(other, Decided::Ran(_)));
+}
+
+#[tokio::test]
+async fn asking_again_about_an_open_question_is_not_a_loop() {
+    let repeat = Some(LoopLimit {
+        max: 2,
+        window: Duration::from_secs(10),
+    });
+    let bench = Bench::with(Settings {
+        repeat,
+        ..Settings::default()
+    })
+    .await;
+    for _ in 0..5 {
+        bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+    }
+}
+
+#[tokio::test]
+async fn an_idempotency_key_makes_two_requests_one_call() {
+    let bench = Bench::new().await;
+    let keyed = |params| {
+        let mut ask = bench.ask("allow.echo", params);
+        ask.idempotency_key = Some("key-1".into());
+        ask
+    };
+    let Decided::Ran(first) = bench.run(keyed(json!({"a": 1}))).await else {
+        panic!()
+    };
+    let Decided::Replayed(second) = bench.run(keyed(json!({"a": 1}))).await else {
+        panic!()
+    };
+    assert_eq!(first.trace_id, second.trace_id);
+    assert_eq!(
+        serde_json::to_string(&*first).unwrap(),
+        serde_json::to_string(&*second).unwrap()
+    );
+    assert!(matches!(
+        bench.run(keyed(json!({"a": 2}))).await,
+        Decided::KeyMismatch
+    ));
+    assert_eq!(bench.ran(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_with_a_key_and_is_repeated_runs_once() {
+    let bench = Bench::new().await;
+    let mut ask = bench.ask("l2.pay", json!({}));
+    ask.idempotency_key = Some("key-1".into());
+    let callers = [bench.start(ask.clone()), bench.start(ask.clone())];
+    let approval = bench.pending().await;
+    bench.approve(&approval).await;
+    for caller in callers {
+        let decided = caller.await.unwrap();
+        assert!(
+            matches!(
+                decided,
+                Decided::Ran(_) | Decided::Replayed(_) | Decided::KeyUnsettled(_)
+            ),
+            "{decided:?}"
+        );
+    }
+    ask.wait = Wait::AtMost(Duration::ZERO);
+    assert!(matches!(bench.run(ask).await, Decided::Replayed(_)));
+    assert_eq!(bench.ran(), 1);
+}

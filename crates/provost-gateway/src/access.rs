@@ -1,0 +1,153 @@
+//! Who is calling: keys and roles, declared agents, and what a browser page must never do.
+
+mod attempts;
+mod origin;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use http::{HeaderMap, header};
+use provost_core::{
+    call::is_name,
+    control::Control,
+    key::{Key, KeyHash, Role},
+    time::Time,
+};
+
+pub use attempts::Attempts;
+pub use origin::{Foreign, check as check_origin};
+
+/// An agent that says nothing of itself.
+const ANONYMOUS: &str = "anonymous";
+
+/// How callers are told apart. Part of the configuration.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// Deciding needs no key. Only on a loopback address.
+    pub open: bool,
+    /// Whether an agent on this machine may name itself.
+    pub declared_agents: bool,
+    /// Names besides IP addresses and `localhost` under which this gateway is reached.
+    pub hosts: Vec<String>,
+    pub attempts: Attempts,
+}
+
+/// Somebody who may do something.
+#[derive(Clone, Debug)]
+pub enum Caller {
+    /// An agent, by its key or, on this machine, by its word.
+    Agent(Arc<str>),
+    /// A supervisor, a human or an admin.
+    Decider(Arc<Key>),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refused {
+    NoKey,
+    UnknownKey,
+    TooManyAttempts {
+        retry_after: u64,
+    },
+    /// Declared agents are not let in from there, or at all.
+    NotDeclared(&'static str),
+    /// The declared name belongs to a key.
+    NameTaken,
+    BadName,
+}
+
+impl Access {
+    pub fn identify(
+        &self,
+        headers: &HeaderMap,
+        remote: SocketAddr,
+        control: &Control,
+        now: Time,
+    ) -> Result<Caller, Refused> {
+        let Some(given) = headers.get(header::AUTHORIZATION) else {
+            return self.without_key(headers, remote, control);
+        };
+        let secret = given
+            .to_str()
+            .ok()
+            .and_then(|text| text.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, secret)| secret.trim());
+        let Some(secret) = secret else {
+            return Err(self.failed(remote, now));
+        };
+        if let Some(name) = secret.strip_prefix("agent:") {
+            return self.declared(name, headers, remote, control);
+        }
+        match control.key(secret) {
+            Some(key) if key.role == Role::Agent => Ok(Caller::Agent(key.name.clone())),
+            Some(key) => Ok(Caller::Decider(key.clone())),
+            None => Err(self.failed(remote, now)),
+        }
+    }
+
+    fn failed(&self, remote: SocketAddr, now: Time) -> Refused {
+        metrics::counter!("provost_auth_failures_total").increment(1);
+        match self.attempts.failed(remote.ip(), now) {
+            Some(retry_after) => Refused::TooManyAttempts { retry_after },
+            None => Refused::UnknownKey,
+        }
+    }
+
+    fn without_key(
+        &self,
+        headers: &HeaderMap,
+        remote: SocketAddr,
+        control: &Control,
+    ) -> Result<Caller, Refused> {
+        if self.declared_agents && is_local(headers, remote) && !control.is_keyed(ANONYMOUS) {
+            return Ok(Caller::Agent(ANONYMOUS.into()));
+        }
+        Err(Refused::NoKey)
+    }
+
+    fn declared(
+        &self,
+        name: &str,
+        headers: &HeaderMap,
+        remote: SocketAddr,
+        control: &Control,
+    ) -> Result<Caller, Refused> {
+        if !self.declared_agents {
+            return Err(Refused::NotDeclared(
+                "this gateway lets in agents with keys only",
+            ));
+        }
+        if !is_local(headers, remote) {
+            return Err(Refused::NotDeclared(
+                "an agent may declare itself only from this machine",
+            ));
+        }
+        if !is_name(name) {
+            return Err(Refused::BadName);
+        }
+        if control.is_keyed(name) {
+            return Err(Refused::NameTaken);
+        }
+        Ok(Caller::Agent(name.into()))
+    }
+
+    /// Whoever decides without a key, where that is allowed.
+    pub fn open_decider(&self, headers: &HeaderMap, remote: SocketAddr) -> Option<Arc<Key>> {
+        let keyless = !headers.contains_key(header::AUTHORIZATION);
+        (self.open && keyless && is_local(headers, remote)).then(|| {
+            Arc::new(Key {
+                name: format!("open:{}", remote.ip()).into(),
+                role: Role::Human,
+                tools: Vec::new(),
+                hash: KeyHash::default(),
+                created_at: Time::default(),
+            })
+        })
+    }
+}
+
+/// From this machine, and not through a proxy that brings in others.
+fn is_local(headers: &HeaderMap, remote: SocketAddr) -> bool {
+    const PROXIED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+    remote.ip().to_canonical().is_loopback()
+        && !PROXIED.iter().any(|name| headers.contains_key(*name))
+}

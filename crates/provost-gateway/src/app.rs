@@ -1,0 +1,105 @@
+//! What every door shares.
+
+use std::{sync::Arc, time::Instant};
+
+use arc_swap::ArcSwap;
+use metrics_exporter_prometheus::PrometheusHandle;
+use provost_core::{event::Numbered, gate::Gate, time::Time, trace::view::Exposure};
+use serde::Serialize;
+use tokio::sync::{broadcast, watch};
+
+use crate::{access::Access, backends::Backends, telemetry::Spans};
+
+/// Events kept for a slow listener; one that falls further behind reads on from the store.
+const FEED: usize = 1024;
+
+pub struct App {
+    pub gate: Arc<Gate>,
+    pub backends: Backends,
+    pub access: Access,
+    /// What supervisors see of arguments.
+    pub exposure: Exposure,
+    pub body_limit: usize,
+    pub policy_state: ArcSwap<PolicyState>,
+    pub mcp_servers: Vec<McpServer>,
+    pub feed: broadcast::Sender<Arc<Numbered>>,
+    pub metrics: Option<PrometheusHandle>,
+    pub spans: Option<Spans>,
+    pub version: &'static str,
+    pub started: Instant,
+    stopping: watch::Sender<bool>,
+}
+
+/// How the policies in force came to be, and why newer ones are not.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyState {
+    pub source: String,
+    pub loaded_at: Time,
+    pub rules: usize,
+    /// Why the file as it stands now was refused. The set before it stays in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// An MCP server of the config file.
+#[derive(Clone, Debug, Serialize)]
+pub struct McpServer {
+    pub name: String,
+    pub transport: String,
+    pub status: &'static str,
+}
+
+/// What an [`App`] is made of.
+pub struct Parts {
+    pub gate: Arc<Gate>,
+    pub backends: Backends,
+    pub access: Access,
+    pub exposure: Exposure,
+    pub body_limit: usize,
+    pub policy_state: PolicyState,
+    pub mcp_servers: Vec<McpServer>,
+    pub metrics: Option<PrometheusHandle>,
+    pub spans: Option<Spans>,
+    pub version: &'static str,
+}
+
+impl App {
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            gate: parts.gate,
+            backends: parts.backends,
+            access: parts.access,
+            exposure: parts.exposure,
+            body_limit: parts.body_limit,
+            policy_state: ArcSwap::from_pointee(parts.policy_state),
+            mcp_servers: parts.mcp_servers,
+            feed: broadcast::channel(FEED).0,
+            metrics: parts.metrics,
+            spans: parts.spans,
+            version: parts.version,
+            started: Instant::now(),
+            stopping: watch::channel(false).0,
+        })
+    }
+
+    /// Tells everybody who waits that this process is going away.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Completes when this process is going away.
+    pub async fn stopping(&self) {
+        let mut stopping = self.stopping.subscribe();
+        // The sender lives in `self`: waiting on it cannot fail.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    /// Runs what happens by itself, until [`App::stop`].
+    pub async fn pump(self: Arc<Self>) {
+        let pump = self.gate.clone().pump(self.feed.clone());
+        tokio::select! {
+            () = pump => {}
+            () = self.stopping() => {}
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The ways out: whatever executes a permitted call.
+//!
+//! Each kind of backend owns its configuration; this registry builds them all, tells every problem
+//! at once, and finds the one that runs a tool. No decision is made here: a backend sees a call only
+//! with its permit.
+
+mod answer;
+mod cli;
+mod headers;
+mod http;
+mod openapi;
+mod secret;
+#[cfg(test)]
+mod testing;
+mod url;
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
+
+use provost_core::{
+    call::is_name,
+    ports::{Backend, ToolInfo},
+};
+use serde_json::{Map, Value};
+
+pub use cli::{CliCommandConfig, CliToolConfig};
+pub use http::HttpToolConfig;
+pub use openapi::{OpenApiConfig, OpenApiSource};
+pub use secret::Secret;
+
+use crate::web::Web;
+use cli::{CliTool, DISPATCH};
+use http::HttpTool;
+
+/// The largest answer of an HTTP backend, unless configured otherwise.
+const MAX_ANSWER: u64 = 8 * 1024 * 1024;
+
+#[derive(Clone, Debug, Default)]
+pub struct BackendsConfig {
+    pub http_tools: Vec<HttpToolConfig>,
+    pub openapi: Vec<OpenApiConfig>,
+    pub cli_tools: Vec<CliToolConfig>,
+    /// The largest answer taken from an HTTP backend, in bytes.
+    pub max_answer: Option<u64>,
+}
+
+/// What is wrong with a configured backend.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{backend}`: {problem}")]
+pub struct BackendError {
+    /// The tool, or the document that describes it.
+    pub backend: String,
+    pub problem: String,
+    /// Whether the configuration itself is wrong. What is not fatal may heal without a change of it,
+    /// and all other tools serve meanwhile.
+    pub fatal: bool,
+}
+
+impl BackendError {
+    fn fatal(backend: &str, problem: impl Into<String>) -> Self {
+        Self {
+            backend: backend.to_owned(),
+            problem: problem.into(),
+            fatal: true,
+        }
+    }
+
+    fn warning(backend: &str, problem: impl Into<String>) -> Self {
+        Self {
+            fatal: false,
+            ..Self::fatal(backend, problem)
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Backends {
+    by_tool: HashMap<Box<str>, Arc<dyn Backend>>,
+    /// By what stands before the last dot of a tool's name.
+    dispatchers: HashMap<Box<str>, Arc<dyn Backend>>,
+    tools: BTreeMap<String, ToolInfo>,
+    warnings: Vec<BackendError>,
+}
+
+impl Backends {
+    /// Builds everything that is configured; a description of tools given by URL is fetched here.
+    /// When anything fatal is found all problems are returned, and none of the backends.
+    pub async fn build(config: BackendsConfig) -> Result<Self, Vec<BackendError>> {
+        let web = Web::new(config.max_answer.unwrap_or(MAX_ANSWER));
+        let mut backends = Self::default();
+        let mut problems = Vec::new();
+        for tool in config.http_tools {
+            match HttpTool::build(tool, &web) {
+                Ok(tool) => backends
+                    .add(Arc::new(tool))
+                    .unwrap_or_else(|error| problems.extend(error)),
+                Err(found) => problems.extend(found),
+            }
+        }
+        for document in config.openapi {
+            let (operations, found) = openapi::build(document, &web).await;
+            problems.extend(found);
+            for operation in operations {
+                backends
+                    .add(Arc::new(operation))
+                    .unwrap_or_else(|error| problems.extend(error));
+            }
+        }
+        for tool in config.cli_tools {
+            let (tool, found) = CliTool::build(tool);
+            problems.extend(found);
+            if let Some(tool) = tool {
+                backends
+                    .add(Arc::new(tool))
+                    .unwrap_or_else(|error| problems.extend(error));
+            }
+        }
+        if problems.iter().any(|problem| problem.fatal) {
+            return Err(problems);
+        }
+        backends.warnings = problems;
+        Ok(backends)
+    }
+
+    /// Adds a backend with all its tools, or says which of their names cannot be.
+    pub fn add(&mut self, backend: Arc<dyn Backend>) -> Result<(), Vec<BackendError>> {
+        let tools = backend.tools();
+        let problems: Vec<BackendError> = tools
+            .iter()
+            .filter_map(|tool| {
+                self.refuse(tool)
+                    .map(|problem| BackendError::fatal(&tool.name, problem))
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        for tool in &tools {
+            self.by_tool
+                .insert(tool.name.as_str().into(), backend.clone());
+            if let Some((prefix, DISPATCH)) = tool.name.rsplit_once('.') {
+                self.dispatchers.insert(prefix.into(), backend.clone());
+            }
+        }
+        self.tools
+            .extend(tools.into_iter().map(|tool| (tool.name.clone(), tool)));
+        Ok(())
+    }
+
+    /// The backend that runs a tool.
+    pub fn find(&self, tool: &str) -> Option<Arc<dyn Backend>> {
+        if let Some(backend) = self.by_tool.get(tool) {
+            return Some(backend.clone());
+        }
+        let (prefix, _) = tool.rsplit_once('.')?;
+        self.dispatchers
+            .get(prefix)
+            .filter(|backend| backend.has(tool))
+            .cloned()
+    }
+
+    /// The name under which a call must be judged: `gh.__dispatch` with `command: pr` is `gh.pr`,
+    /// so that a rule about `gh.pr` cannot be passed by. Apply it before the decision.
+    pub fn judged_name<'t>(&self, tool: &'t str, params: &Map<String, Value>) -> Cow<'t, str> {
+        let dispatched = tool
+            .rsplit_once('.')
+            .filter(|(prefix, last)| *last == DISPATCH && self.dispatchers.contains_key(*prefix));
+        match (dispatched, params.get("command")) {
+            (Some((prefix, _)), Some(Value::String(command)))
+                if self.find(&format!("{prefix}.{command}")).is_some() =>
+            {
+                Cow::Owned(format!("{prefix}.{command}"))
+            }
+            _ => Cow::Borrowed(tool),
+        }
+    }
+
+    /// All tools that have a name of their own, by name.
+    pub fn tools(&self) -> Vec<ToolInfo> {
+        self.tools.values().cloned().collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_tool.is_empty()
+    }
+
+    /// What was found wrong with backends that were built all the same.
+    pub fn warnings(&self) -> &[BackendError] {
+        &self.warnings
+    }
+
+    fn refuse(&self, tool: &ToolInfo) -> Option<String> {
+        if let Some(other) = self.tools.get(&tool.name) {
+            return Some(format!(
+                "this name is taken by another tool (of kind {})",
+                other.source
+            ));
+        }
+        (!is_name(&tool.name))
+            .then(|| "the name of a tool must be short, printable and not empty".to_owned())
+    }
+}
+
+impl fmt::Debug for Backends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.tools.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+mod running;
+
+use serde_json::json;
+
+use super::{super::testing::params, *};
+
+fn config(name: &str, bin: &str) -> CliToolConfig {
+    CliToolConfig {
+        name: name.into(),
+        bin: bin.into(),
+        default_action: None,
+        strict: false,
+        working_dir: None,
+        env: BTreeMap::new(),
+        commands: BTreeMap::new(),
+        bare: None,
+    }
+}
+
+fn bare(bin: &str) -> CliToolConfig {
+    CliToolConfig {
+        bare: Some(CliCommandConfig::default()),
+        ..config("t", bin)
+    }
+}
+
+fn tool(config: CliToolConfig) -> CliTool {
+    let (tool, problems) = CliTool::build(config);
+    assert!(problems.is_empty(), "{problems:?}");
+    tool.unwrap()
+}
+
+async fn run(
+    tool: &CliTool,
+    name: &str,
+    arguments: Value,
+) -> Result<(Value, Option<String>), ForwardError> {
+    let arguments = params(&arguments.to_string());
+    let forwarded = tool.execute(name, &arguments).await?;
+    assert_eq!(forwarded.status_code, 200);
+    Ok((
+        serde_json::from_str(forwarded.result.get()).unwrap(),
+        forwarded.error,
+    ))
+}
+
+async fn stdout(tool: &CliTool, name: &str, arguments: Value) -> String {
+    let (result, _) = run(tool, name, arguments).await.unwrap();
+    result["stdout"].as_str().unwrap().to_owned()
+}
+
+async fn refusal(tool: &CliTool, name: &str, arguments: Value) -> String {
+    match run(tool, name, arguments).await {
+        Err(ForwardError::Arguments(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn arguments_flags_and_stdin_reach_the_program() {
+    let echo = tool(bare("echo"));
+    for (arguments, expected) in [
+        (json!({}), "\n"),
+        (
+            json!({"args": ["a b", 1, true, "$HOME *"]}),
+            "a b 1 true $HOME *\n",
+        ),
+        (
+            json!({"flags": {"n": "prod", "namespace": 7}}),
+            "prod --namespace 7",
+        ),
+        (
+            json!({"args": ["x"], "flags": {"all": true, "no": false, "s": ["a", "b"]}}),
+            "x --all -s a -s b\n",
+        ),
+        (
+            json!({"args": ["x", "--", "-y"], "flags": {"all": true}}),
+            "x --all -- -y\n",
+        ),
+        (json!({"args": null, "flags": null, "stdin": null}), "\n"),
+    ] {
+        assert_eq!(
+            stdout(&echo, "t.run", arguments.clone()).await,
+            expected,
+            "{arguments}"
+        );
+    }
+    let payload = "a; b | `c`\n".repeat(20_000);
+    let cat = tool(bare("cat"));
+    assert_eq!(
+        stdout(&cat, "t.run", json!({"stdin": payload})).await,
+        payload
+    );
+    assert_eq!(stdout(&cat, "t.run", json!({})).await, "");
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_refused() {
+    let echo = tool(bare("echo"));
+    for (arguments, expected) in [
+        (
+            json!({"argz": []}),
+            "unknown argument `argz`, did you mean `args`?",
+        ),
+        (
+            json!({"args": "x", "flags": [], "stdin": 1}),
+            "`stdin` must be text; `args` must be an array; `flags` must be an object",
+        ),
+        (
+            json!({"args": [["x"], null]}),
+            "`args` must hold only strings, numbers and booleans",
+        ),
+        (
+            json!({"flags": {"-x": 1, "a=b": 1, "o": {}}}),
+            "`-x` cannot be the name of a flag; `a=b` cannot be the name of a flag; flag `o` must be a string, a number or a boolean",
+        ),
+        (
+            json!({"command": "x"}),
+            "`command` is not the command of this tool",
+        ),
+        (
+            json!({"args": ["a\u{0}b"]}),
+            "an argument must not hold a NUL byte",
+        ),
+    ] {
+        assert_eq!(
+            refusal(&echo, "t.run", arguments.clone()).await,
+            expected,
+            "{arguments}"
+        );
+    }
+    for text in [
+        "a;b", "a&&b", "a||b", "a|b", "`a`", "$(a)", "${a}", "a\nb", "a\rb",
+    ] {
+        refusal(&echo, "t.run", json!({"args": [text]})).await;
+        refusal(&echo, "t.run", json!({"flags": {"x": text}})).await;
+    }
+    assert_eq!(
+        stdout(&echo, "t.run", json!({"args": ["a&b $c"]})).await,
+        "a&b $c\n"
+    );
+}
+
+#[tokio::test]
+async fn only_allowed_flags_pass() {
+    let with = |allowed: &[&str]| {
+        let allowed_args = Some(allowed.iter().map(|flag| (*flag).to_owned()).collect());
+        tool(CliToolConfig {
+            bare: Some(CliCommandConfig {
+                allowed_args,
+                timeout: None,
+            }),
+            ..bare("echo")
+        })
+    };
+    let tools = [with(&["-n", "--name", "-abc"]), with(&["--"]), with(&[])];
+    for (which, args, passes) in [
+        (
+            0,
+            json!(["plain", "-n", "--name=x", "--name", "y", "-abc"]),
+            true,
+        ),
+        (0, json!(["-n=x"]), true),
+        (0, json!(["--names"]), false),
+        (0, json!(["--nam"]), false),
+        (0, json!(["-ab"]), false),
+        (0, json!(["-na"]), false),
+        (0, json!(["-"]), false),
+        (0, json!(["--", "-x"]), false),
+        (0, json!(["--=name"]), false),
+        (1, json!(["--", "-x", "--anything"]), true),
+        (1, json!(["-x", "--"]), false),
+        (2, json!(["plain"]), true),
+        (2, json!(["-n"]), false),
+    ] {
+        let outcome = run(&tools[which], "t.run", json!({"args": args})).await;
+        assert_eq!(outcome.is_ok(), passes, "{which} {args} {outcome:?}");
+    }
+    let why = refusal(
+        &tools[0],
+        "t.run",
+        json!({"flags": {"x": "1", "all": true, "n": "-y"}}),
+    )
+    .await;
+    assert_eq!(
+        why,
+        "flag `--all`, `-y`, `-x` is not allowed (allowed: -n, --name, -abc)"
+    );
+}
+
+#[tokio::test]
+async fn names_run_their_commands() {
+    let commands = BTreeMap::from([(
+        "apply".to_owned(),
+        CliCommandConfig {
+            allowed_args: Some(vec!["-f".into()]),
+            timeout: None,
+        },
+    )]);
+    let open = tool(CliToolConfig {
+        commands: commands.clone(),
+        ..config("k", "echo")
+    });
+    let strict = tool(CliToolConfig {
+        commands,
+        strict: true,
+        ..config("k", "echo")
+    });
+
+    let names = |tool: &CliTool| {
+        tool.tools()
+            .into_iter()
+            .map(|tool| tool.name)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&open), ["k.apply", "k.__dispatch"]);
+    assert_eq!(names(&strict), ["k.apply"]);
+    for (name, by_open, by_strict) in [
+        ("k.apply", true, true),
+        ("k.get-all_2", true, false),
+        ("k.__dispatch", true, false),
+        ("k.--version", false, false),
+        ("k.a.b", false, false),
+        ("k.a b", false, false),
+        ("k.", false, false),
+        ("k", false, false),
+        ("kk.apply", false, false),
+    ] {
+        assert_eq!(
+            (open.has(name), strict.has(name)),
+            (by_open, by_strict),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        stdout(&open, "k.get", json!({"args": ["-x"]})).await,
+        "get -x\n"
+    );
+    assert_eq!(
+        stdout(&open, "k.get", json!({"command": "get"})).await,
+        "get\n"
+    );
+    assert_eq!(
+        stdout(
+            &open,
+            "k.__dispatch",
+            json!({"command": "get", "args": ["y"]})
+        )
+        .await,
+        "get y\n"
+    );
+    assert_eq!(
+        stdout(&strict, "k.apply", json!({"args": ["-f", "x"]})).await,
+        "apply -f x\n"
+    );
+    for (tool, name, arguments) in [
+        (&open, "k.apply", json!({"args": ["-x"]})),
+        (&open, "k.__dispatch", json!({})),
+        (
+            &open,
+            "k.__dispatch",
+            json!({"command": "apply", "args": ["-x"]}),
+        ),
+        (&open, "k.__dispatch", json!({"command": "--version"})),
+        (&open, "k.__dispatch", json!({"command": "__dispatch"})),
+        (&open, "k.get", json!({"command": "apply"})),
+        (&strict, "k.get", json!({})),
+        (&strict, "k.__dispatch", json!({"command": "get"})),
+    ] {
+        refusal(tool, name, arguments).await;
+    }
+}
+
+#[test]
+fn all_problems_of_a_configuration_are_told_at_once() {
+    let wrong = CliToolConfig {
+        strict: true,
+        working_dir: Some("/does/not/exist".into()),
+        env: BTreeMap::from([("A=B".to_owned(), Secret::from("hunter2"))]),
+        commands: BTreeMap::from([("-x".to_owned(), CliCommandConfig::default())]),
+        ..bare("")
+    };
+    let (tool, problems) = CliTool::build(wrong);
+    assert!(tool.is_none());
+    assert_eq!(problems.len(), 5, "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.fatal));
+    assert!(!format!("{problems:?}").contains("hunter2"));
+}

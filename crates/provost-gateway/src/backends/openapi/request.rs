@@ -1,0 +1,243 @@
+//! From arguments to a request: everything that is wrong with them is told at once.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, header};
+use http_body_util::Full;
+use provost_abl::expr::nearest;
+use provost_core::{ids::TraceId, ports::ForwardError};
+use serde::Serializer as _;
+use serde_json::{Map, Value};
+
+use super::{
+    Operation,
+    body::{Body, Format},
+    describe::{Place, Style},
+};
+use crate::backends::{
+    headers,
+    http::argument,
+    url::{Query, encode, scalar, text_or_json},
+};
+
+/// The argument that is the body as a whole.
+const WHOLE: &str = "body";
+
+type Arguments = Map<String, Value>;
+
+impl Operation {
+    pub(super) fn request(
+        &self,
+        arguments: &Arguments,
+        trace_id: &TraceId,
+    ) -> Result<Request<Full<Bytes>>, ForwardError> {
+        let mut problems = Vec::new();
+        self.check_names(arguments, &mut problems);
+        let mut headers = headers::for_call(&self.headers, trace_id);
+        let mut query = Query::default();
+        self.fill(arguments, &mut headers, &mut query, &mut problems);
+        if problems.is_empty() {
+            match self.url.expand(|name| argument(arguments, name), query) {
+                Ok(uri) => {
+                    let mut request =
+                        Request::new(Full::new(self.write_body(arguments, &mut headers)?));
+                    *request.method_mut() = self.method.clone();
+                    *request.uri_mut() = uri;
+                    *request.headers_mut() = headers;
+                    return Ok(request);
+                }
+                Err(found) => problems.extend(found),
+            }
+        }
+        Err(ForwardError::Arguments(problems.join("; ")))
+    }
+
+    /// Names that mean nothing, names that are missing, and a body given in two ways.
+    fn check_names(&self, arguments: &Arguments, problems: &mut Vec<String>) {
+        for name in arguments.keys().filter(|name| !self.knows(name)) {
+            let known = self.known_names();
+            let meant = nearest(name, known)
+                .map(|near| format!(", did you mean `{near}`?"))
+                .unwrap_or_default();
+            problems.push(format!("unknown argument `{name}`{meant}"));
+        }
+        let whole = self.whole_body(arguments);
+        let by_property = self.body_properties(arguments).next();
+        if let (Some(_), Some((name, _))) = (whole, by_property) {
+            problems.push(format!(
+                "give either `{WHOLE}` or its properties such as `{name}`, not both"
+            ));
+        }
+        let absent = |name: &str| arguments.get(name).is_none_or(Value::is_null);
+        let mut missing: Vec<&str> = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.required && absent(&parameter.name))
+            .map(|parameter| parameter.name.as_str())
+            .collect();
+        if let Some(body) = &self.body
+            && whole.is_none()
+            && (body.required || by_property.is_some())
+        {
+            let required = &body.properties.required;
+            if body.is_object() && !required.iter().any(|name| self.is_parameter(name)) {
+                // Null may be a property's value, so here only what is not there is missing.
+                missing.extend(
+                    required
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|name| !arguments.contains_key(*name)),
+                );
+            } else {
+                missing.push(WHOLE);
+            }
+        }
+        if !missing.is_empty() {
+            let missing: Vec<_> = missing.iter().map(|name| format!("`{name}`")).collect();
+            problems.push(format!("missing {}", missing.join(", ")));
+        }
+    }
+
+    fn fill(
+        &self,
+        arguments: &Arguments,
+        headers: &mut HeaderMap,
+        query: &mut Query,
+        problems: &mut Vec<String>,
+    ) {
+        for parameter in &self.parameters {
+            let name = &parameter.name;
+            let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            match &parameter.place {
+                Place::Path => {}
+                Place::Query(style) => push_styled(query, name, value, *style),
+                Place::Header(header) => {
+                    match scalar(value).map(|text| HeaderValue::from_str(&text)) {
+                        Some(Ok(value)) => {
+                            headers.insert(header, value);
+                        }
+                        _ => problems.push(format!(
+                            "`{name}` is sent as a header and must be printable ASCII in one line"
+                        )),
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_body(
+        &self,
+        arguments: &Arguments,
+        headers: &mut HeaderMap,
+    ) -> Result<Bytes, ForwardError> {
+        let Some(body) = &self.body else {
+            return Ok(Bytes::new());
+        };
+        let whole = self.whole_body(arguments);
+        if whole.is_none() && !body.required && self.body_properties(arguments).next().is_none() {
+            return Ok(Bytes::new());
+        }
+        if let Ok(content_type) = HeaderValue::from_str(&body.content_type) {
+            headers.entry(header::CONTENT_TYPE).or_insert(content_type);
+        }
+        let written = match (body.format, whole) {
+            (Format::Json, Some(whole)) => serde_json::to_vec(whole),
+            (Format::Json, None) => {
+                let mut text = Vec::with_capacity(128);
+                let properties = self.body_properties(arguments);
+                serde_json::Serializer::new(&mut text)
+                    .collect_map(properties)
+                    .map(|()| text)
+            }
+            (Format::Form, Some(Value::Object(fields))) => Ok(form(fields.iter())),
+            (Format::Form, Some(_)) => {
+                return Err(ForwardError::Arguments(format!(
+                    "`{WHOLE}` must be an object of the form's fields"
+                )));
+            }
+            (Format::Form, None) => Ok(form(self.body_properties(arguments))),
+        };
+        written
+            .map(Bytes::from)
+            .map_err(|error| ForwardError::Failed(error.to_string()))
+    }
+
+    fn whole_body<'a>(&self, arguments: &'a Arguments) -> Option<&'a Value> {
+        if self.has_whole() {
+            arguments.get(WHOLE)
+        } else {
+            None
+        }
+    }
+
+    /// Whether `body` means the body: a parameter or a property of that name comes first.
+    fn has_whole(&self) -> bool {
+        let is_property = |body: &Body| body.properties.names.iter().any(|name| name == WHOLE);
+        self.body.as_ref().is_some_and(|body| !is_property(body)) && !self.is_parameter(WHOLE)
+    }
+
+    fn body_properties<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+    ) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        arguments.iter().filter(|(name, _)| self.is_property(name))
+    }
+
+    /// A parameter's name is never a property too: such a body must be given whole.
+    fn is_property(&self, name: &str) -> bool {
+        let is_whole = name == WHOLE && self.has_whole();
+        !is_whole
+            && !self.is_parameter(name)
+            && self.body.as_ref().is_some_and(|body| body.takes(name))
+    }
+
+    fn is_parameter(&self, name: &str) -> bool {
+        self.parameters
+            .iter()
+            .any(|parameter| parameter.name == name)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.is_parameter(name) || self.is_property(name) || (name == WHOLE && self.has_whole())
+    }
+
+    fn known_names(&self) -> impl Iterator<Item = &str> {
+        let properties = self.body.iter().flat_map(|body| &body.properties.names);
+        let parameters = self.parameters.iter().map(|parameter| &parameter.name);
+        parameters
+            .chain(properties)
+            .map(String::as_str)
+            .chain(self.has_whole().then_some(WHOLE))
+    }
+}
+
+fn push_styled(query: &mut Query, name: &str, value: &Value, style: Style) {
+    match (style, value) {
+        (Style::Joined(separator), Value::Array(items)) => {
+            let texts: Vec<_> = items.iter().map(text_or_json).collect();
+            let mut pieces = Vec::with_capacity(texts.len() * 2);
+            for (at, text) in texts.iter().enumerate() {
+                if at > 0 {
+                    pieces.push(separator);
+                }
+                pieces.extend(encode(text));
+            }
+            query.push_encoded(name, pieces);
+        }
+        (Style::Deep, Value::Object(entries)) => {
+            for (key, value) in entries {
+                query.push_value(&format!("{name}[{key}]"), value);
+            }
+        }
+        (_, value) => query.push_value(name, value),
+    }
+}
+
+fn form<'a>(fields: impl Iterator<Item = (&'a String, &'a Value)>) -> Vec<u8> {
+    let mut form = Query::default();
+    for (name, value) in fields {
+        form.push_value(name, value);
+    }
+    form.into_text().into_bytes()
+}

@@ -1,0 +1,3 @@
+//! The ways in. Every door hands its calls to the one gate.
+
+pub mod http;

@@ -1,0 +1,19 @@
+//! The HTTP door: the supervisor protocol for agents, supervisors, people and operators.
+
+mod approvals;
+mod caller;
+mod calls;
+mod error;
+mod events;
+mod grants;
+mod guard;
+mod input;
+mod keys;
+mod operations;
+mod policies;
+mod router;
+mod stops;
+mod tools;
+mod traces;
+
+pub use router::router;

@@ -1,0 +1,119 @@
+//! `GET /approvals`: the queue, oldest first, filtered, paged, and awaited.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderValue, header};
+use provost_core::{
+    approval::{Level, Status},
+    key::{Key, Role},
+    ports::{ApprovalFilter, ApprovalRow},
+    trace::view::Exposure,
+};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::view::{exposure, write_row};
+use crate::{
+    app::App,
+    doors::http::{caller::Reviewer, error::ApiResult, input::Params},
+};
+
+const LONGEST_WAIT: Duration = Duration::from_mins(2);
+const MOST: usize = 1000;
+
+pub(super) const STATUSES: [(&str, Status); 4] = [
+    ("pending", Status::Pending),
+    ("approved", Status::Approved),
+    ("denied", Status::Denied),
+    ("expired", Status::Expired),
+];
+const LEVELS: [(&str, Level); 2] = [("supervisor", Level::Supervisor), ("human", Level::Human)];
+
+pub(in crate::doors::http) async fn list(
+    State(app): State<Arc<App>>,
+    Reviewer(key): Reviewer,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&[
+        "status", "tool", "level", "agent", "session", "since", "after", "limit", "wait", "content",
+    ])?;
+    let exposure = exposure(&app, &key, &params)?;
+    let filter = filter(&key, &params)?;
+    let patience = params
+        .duration("wait")?
+        .unwrap_or_default()
+        .min(LONGEST_WAIT);
+    let rows = await_rows(&app, &filter, patience).await?;
+    Ok(page(&rows, &filter, exposure, &app))
+}
+
+fn filter(key: &Key, params: &Params) -> ApiResult<ApprovalFilter> {
+    let supervisor = key.role == Role::Supervisor;
+    Ok(ApprovalFilter {
+        status: params.one_of("status", &STATUSES)?,
+        tool: params.glob("tool")?,
+        tools: if supervisor {
+            key.tools.clone()
+        } else {
+            Vec::new()
+        },
+        // A supervisor's queue is what is for supervisors.
+        level: if supervisor {
+            Some(Level::Supervisor)
+        } else {
+            params.one_of("level", &LEVELS)?
+        },
+        agent: params.text("agent"),
+        session: params.text("session"),
+        since: params.time("since")?,
+        after: params.number("after")?,
+        limit: params.limit(MOST, MOST)?,
+    })
+}
+
+/// The rows there are; when there are none, those that come while the caller waits.
+async fn await_rows(
+    app: &App,
+    filter: &ApprovalFilter,
+    patience: Duration,
+) -> ApiResult<Vec<ApprovalRow>> {
+    let mut feed = app.feed.subscribe();
+    let deadline = tokio::time::Instant::now() + patience;
+    loop {
+        let rows = app.gate.store().approvals(filter, app.gate.now()).await?;
+        if !rows.is_empty() || tokio::time::Instant::now() >= deadline {
+            return Ok(rows);
+        }
+        tokio::select! {
+            () = tokio::time::sleep_until(deadline) => {}
+            () = app.stopping() => return Ok(rows),
+            event = feed.recv() => if matches!(event, Err(RecvError::Closed)) { return Ok(rows) },
+        }
+    }
+}
+
+fn page(rows: &[ApprovalRow], filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
+    let now = app.gate.now();
+    let size: usize = rows.iter().map(|row| row.question.len() + 160).sum();
+    let mut body = String::with_capacity(size + 2);
+    body.push('[');
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 {
+            body.push(',');
+        }
+        write_row(row, exposure, now, &mut body);
+    }
+    body.push(']');
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+    if rows.len() == filter.limit
+        && let Some(last) = rows.last()
+    {
+        response
+            .headers_mut()
+            .insert("x-next-after", HeaderValue::from(last.place));
+    }
+    response
+}

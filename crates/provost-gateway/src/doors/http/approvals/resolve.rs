@@ -1,0 +1,198 @@
+//! `POST /approvals/{id}/approve|deny|escalate|claim`.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    response::IntoResponse as _,
+};
+use provost_core::{
+    approval::{Approval, Status},
+    gate::{Claiming, Escalating, Resolution, Resolving},
+    time::parse_duration,
+    trace::view::Exposure,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::view::view;
+use crate::{
+    app::App,
+    doors::http::{
+        caller::Reviewer,
+        error::{ApiError, ApiResult},
+        input::Body,
+    },
+};
+
+const LONGEST_REASONING: usize = 16 * 1024;
+const LONGEST_LABEL: usize = 256;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::doors::http) struct ResolveBody {
+    resolved_by: Option<String>,
+    reasoning: Option<String>,
+    confidence: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::doors::http) struct ClaimBody {
+    duration: Option<String>,
+}
+
+impl ResolveBody {
+    fn resolution(self) -> ApiResult<Resolution> {
+        let too_long = |name, most| {
+            Err(ApiError::bad_request(format!(
+                "`{name}` is longer than {most} bytes"
+            )))
+        };
+        if self
+            .reasoning
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_REASONING)
+        {
+            return too_long("reasoning", LONGEST_REASONING);
+        }
+        if self
+            .resolved_by
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_LABEL)
+        {
+            return too_long("resolved_by", LONGEST_LABEL);
+        }
+        if self
+            .confidence
+            .is_some_and(|confidence| !(0.0..=1.0).contains(&confidence))
+        {
+            return Err(ApiError::bad_request(
+                "`confidence` is a number from 0.0 to 1.0",
+            ));
+        }
+        Ok(Resolution {
+            label: self.resolved_by,
+            reasoning: self.reasoning,
+            confidence: self.confidence,
+        })
+    }
+}
+
+pub(in crate::doors::http) async fn approve(
+    State(app): State<Arc<App>>,
+    reviewer: Reviewer,
+    Path(id): Path<String>,
+    Body(body): Body<ResolveBody>,
+) -> ApiResult {
+    resolve(&app, &reviewer, &id, Status::Approved, body).await
+}
+
+pub(in crate::doors::http) async fn deny(
+    State(app): State<Arc<App>>,
+    reviewer: Reviewer,
+    Path(id): Path<String>,
+    Body(body): Body<ResolveBody>,
+) -> ApiResult {
+    resolve(&app, &reviewer, &id, Status::Denied, body).await
+}
+
+async fn resolve(
+    app: &App,
+    reviewer: &Reviewer,
+    id: &str,
+    status: Status,
+    body: ResolveBody,
+) -> ApiResult {
+    match app
+        .gate
+        .resolve(id, &reviewer.decider(), status, body.resolution()?)
+        .await?
+    {
+        Resolving::Done(approval) => Ok(Json(json!({
+            "id": approval.question.id,
+            "status": status,
+            "resolved_by": approval.state.decision.as_ref().map(|decision| &decision.by),
+        }))
+        .into_response()),
+        Resolving::Already(approval) => Err(already(app, &approval)),
+        Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
+        Resolving::NotFound => Err(ApiError::not_found("approval")),
+    }
+}
+
+/// The loser of a race learns what the winner decided.
+fn already(app: &App, approval: &Approval) -> ApiError {
+    let now = app.gate.now();
+    let status = approval.state.status_at(now);
+    let message = match &approval.state.decision {
+        Some(decision) => format!(
+            "already {} by {}",
+            json!(status).as_str().unwrap_or_default(),
+            decision.by
+        ),
+        None if status == Status::Pending => "already with people".to_owned(),
+        None => "expired before it was decided".to_owned(),
+    };
+    ApiError::conflict("already_resolved", message)
+        .with("id", approval.question.id.as_str())
+        .with("status", json!(status))
+        .with("decision", json!(approval.state.decision))
+        .with("approval", view(approval, Exposure::Structure, now))
+}
+
+pub(in crate::doors::http) async fn escalate(
+    State(app): State<Arc<App>>,
+    reviewer: Reviewer,
+    Path(id): Path<String>,
+    Body(body): Body<ResolveBody>,
+) -> ApiResult {
+    match app
+        .gate
+        .escalate(&id, &reviewer.decider(), body.resolution()?)
+        .await?
+    {
+        Escalating::Done(approval) => Ok(Json(json!({
+            "id": approval.question.id,
+            "status": approval.state.status,
+            "level": approval.state.level,
+        }))
+        .into_response()),
+        Escalating::Already(approval) => Err(already(&app, &approval)),
+        Escalating::Forbidden(why) => Err(ApiError::forbidden(why)),
+        Escalating::NotFound => Err(ApiError::not_found("approval")),
+    }
+}
+
+pub(in crate::doors::http) async fn claim(
+    State(app): State<Arc<App>>,
+    reviewer: Reviewer,
+    Path(id): Path<String>,
+    Body(body): Body<ClaimBody>,
+) -> ApiResult {
+    let lease = match body.duration.as_deref() {
+        None => None,
+        Some(text) => Some(
+            parse_duration(text)
+                .ok_or_else(|| ApiError::bad_request("`duration` is a duration such as 30s"))?,
+        ),
+    };
+    match app.gate.claim(&id, &reviewer.decider(), lease).await? {
+        Claiming::Done(approval) => Ok(Json(json!({
+            "id": approval.question.id,
+            "claimed_by": approval.state.claim.as_ref().map(|claim| &claim.by),
+            "claimed_until": approval.state.claim.as_ref().map(|claim| claim.until),
+        }))
+        .into_response()),
+        Claiming::Held(claim) => Err(ApiError::conflict(
+            "claimed",
+            format!("claimed by {}", claim.by),
+        )
+        .with("claimed_by", claim.by)
+        .with("claimed_until", claim.until.to_string())),
+        Claiming::Already(approval) => Err(already(&app, &approval)),
+        Claiming::Forbidden(why) => Err(ApiError::forbidden(why)),
+        Claiming::NotFound => Err(ApiError::not_found("approval")),
+    }
+}

@@ -1,0 +1,152 @@
+//! Roles as extractors: a handler that takes [`Admin`] cannot be reached without an admin's key.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use http::{StatusCode, request::Parts};
+use provost_core::{
+    gate::Decider,
+    key::{Key, Role},
+};
+
+use super::error::ApiError;
+use crate::{
+    access::{Caller, Refused},
+    app::App,
+};
+
+/// An agent: may ask.
+pub(super) struct Agent(pub(super) Arc<str>);
+
+/// A supervisor, a human or an admin: may look and decide.
+pub(super) struct Reviewer(pub(super) Arc<Key>);
+
+/// A human or an admin.
+pub(super) struct Person;
+
+pub(super) struct Admin(pub(super) Arc<Key>);
+
+/// Anybody who is let in at all.
+pub(super) struct Anybody;
+
+impl Reviewer {
+    pub(super) fn decider(&self) -> Decider {
+        Decider {
+            key: self.0.clone(),
+        }
+    }
+}
+
+fn identify(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
+    let remote = remote(parts)?;
+    let caller = app
+        .access
+        .identify(&parts.headers, remote, &app.gate.control(), app.gate.now());
+    caller.map_err(refused)
+}
+
+/// Whoever may decide: by key, or by nobody asking for one.
+fn decider(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
+    let remote = remote(parts)?;
+    if let Some(open) = app.access.open_decider(&parts.headers, remote) {
+        return Ok(open);
+    }
+    match identify(parts, app)? {
+        Caller::Decider(key) => Ok(key),
+        Caller::Agent(_) if !parts.headers.contains_key(http::header::AUTHORIZATION) => Err(refused(Refused::NoKey)),
+        Caller::Agent(_) => Err(ApiError::forbidden("an agent asks, and never decides or looks")
+            .help("use a key of role supervisor, human or admin: `provost keys create --role human NAME`")),
+    }
+}
+
+fn remote(parts: &Parts) -> Result<SocketAddr, ApiError> {
+    parts
+        .extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .map(|info| info.0)
+        .ok_or_else(|| ApiError::forbidden("the caller's address is not known"))
+}
+
+fn refused(refused: Refused) -> ApiError {
+    let unauthorized =
+        |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+    match refused {
+        Refused::NoKey => unauthorized("this needs a key")
+            .help("send `Authorization: Bearer <key>`; `provost keys create` makes one"),
+        Refused::UnknownKey => unauthorized("the key is not known")
+            .help("it may have been removed: `provost keys list`"),
+        Refused::TooManyAttempts { retry_after } => ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_attempts",
+            "too many attempts with unknown keys",
+        )
+        .retry_after(Duration::from_secs(retry_after)),
+        Refused::NotDeclared(why) => {
+            unauthorized(why).help("give the agent a key: `provost keys create --role agent NAME`")
+        }
+        Refused::NameTaken => {
+            ApiError::forbidden("the declared name belongs to a key").help("use that agent's key")
+        }
+        Refused::BadName => {
+            ApiError::bad_request("an agent's name is 1 to 256 printable characters")
+        }
+    }
+}
+
+fn require(key: Arc<Key>, roles: &[Role]) -> Result<Arc<Key>, ApiError> {
+    if roles.contains(&key.role) {
+        return Ok(key);
+    }
+    let wanted: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+    Err(
+        ApiError::forbidden(format!("a key of role {} may not do this", key.role))
+            .help(format!("it needs a key of role {}", wanted.join(" or "))),
+    )
+}
+
+impl FromRequestParts<Arc<App>> for Agent {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        match identify(parts, app)? {
+            Caller::Agent(name) => Ok(Self(name)),
+            Caller::Decider(key) => Err(ApiError::forbidden(format!(
+                "a key of role {} decides, and never asks",
+                key.role
+            ))
+            .help("use an agent's key, or from this machine `Authorization: Bearer agent:NAME`")),
+        }
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Reviewer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        decider(parts, app).map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Person {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        require(decider(parts, app)?, &[Role::Human, Role::Admin]).map(|_| Self)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        require(decider(parts, app)?, &[Role::Admin]).map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Anybody {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        identify(parts, app).map(|_| Self)
+    }
+}

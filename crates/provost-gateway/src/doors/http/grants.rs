@@ -1,0 +1,154 @@
+//! `/grants`: standing permissions.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    response::IntoResponse as _,
+};
+use http::StatusCode;
+use provost_core::{
+    call::is_name,
+    gate::NewGrant,
+    glob::Glob,
+    grant::Grant,
+    ids::GrantId,
+    policy::compile_when,
+    time::{Time, format_duration, parse_duration},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{
+    caller::{Admin, Reviewer},
+    error::{ApiError, ApiResult},
+    input::{Body, Params},
+};
+use crate::app::App;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GrantBody {
+    agent: String,
+    tools: String,
+    duration: String,
+    when: Option<String>,
+    max_uses: Option<u64>,
+    session_id: Option<String>,
+    reasoning: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct GrantView<'a> {
+    #[serde(flatten)]
+    grant: &'a Grant,
+    remaining: String,
+}
+
+pub(super) fn grant_view(grant: &Grant, now: Time) -> GrantView<'_> {
+    let remaining = grant.expires_at.map_or_else(
+        || "until revoked".to_owned(),
+        |at| format_duration(at.since(now)),
+    );
+    GrantView { grant, remaining }
+}
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Reviewer(key): Reviewer,
+    params: Params,
+) -> ApiResult {
+    params.known(&[])?;
+    app.gate.refresh_control().await?;
+    let (now, control) = (app.gate.now(), app.gate.control());
+    let views: Vec<_> = control
+        .grants
+        .iter()
+        .map(|active| &active.grant)
+        .filter(|grant| grant.active_at(now))
+        .filter(|grant| {
+            key.tools.is_empty() || key.tools.iter().any(|tools| tools.covers(&grant.tools))
+        })
+        .map(|grant| grant_view(grant, now))
+        .collect();
+    Ok(Json(views).into_response())
+}
+
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Admin(key): Admin,
+    Body(body): Body<GrantBody>,
+) -> ApiResult {
+    let new = body.checked(app.gate.settings().max_grant)?;
+    let granted = app.gate.grant(new, &key.identity()).await?;
+    let mut view = json!(grant_view(&granted.grant, app.gate.now()));
+    if let Some(view) = view.as_object_mut() {
+        view.insert("released".into(), granted.released.into());
+    }
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+pub(super) async fn revoke(
+    State(app): State<Arc<App>>,
+    Admin(key): Admin,
+    Path(id): Path<String>,
+) -> ApiResult {
+    let id = GrantId::from(id);
+    if app.gate.revoke(&id, &key.identity()).await? {
+        return Ok(Json(json!({"id": id, "status": "revoked"})).into_response());
+    }
+    Err(ApiError::not_found("grant"))
+}
+
+impl GrantBody {
+    fn checked(self, longest: Duration) -> ApiResult<NewGrant> {
+        let glob = |name: &str, text: &str| {
+            Glob::new(text)
+                .map_err(|error| ApiError::bad_request(format!("`{name}` is a bad glob: {error}")))
+        };
+        let duration = parse_duration(&self.duration)
+            .filter(|duration| !duration.is_zero())
+            .ok_or_else(|| ApiError::bad_request("`duration` is a duration such as 30m or 2h"))?;
+        if duration > longest {
+            return Err(ApiError::bad_request(format!(
+                "no grant may last longer than {}",
+                format_duration(longest)
+            ))
+            .help("grant less, or raise `grants.max_duration` in the config"));
+        }
+        if let Some(when) = &self.when {
+            compile_when(when).map_err(|errors| bad_when(&errors))?;
+        }
+        if self.max_uses == Some(0) {
+            return Err(ApiError::bad_request("`max_uses` is at least 1"));
+        }
+        if self
+            .session_id
+            .as_ref()
+            .is_some_and(|session| !is_name(session))
+        {
+            return Err(ApiError::bad_request(
+                "a session id is 1 to 256 printable characters",
+            ));
+        }
+        Ok(NewGrant {
+            agent: glob("agent", &self.agent)?,
+            tools: glob("tools", &self.tools)?,
+            session_id: self.session_id.map(Into::into),
+            when: self.when,
+            duration,
+            max_uses: self.max_uses,
+            reasoning: self.reasoning,
+        })
+    }
+}
+
+fn bad_when(errors: &[provost_core::policy::CompileError]) -> ApiError {
+    let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    let error = ApiError::bad_request(format!("`when` cannot be read: {}", messages.join("; ")));
+    match errors.iter().find_map(|error| error.help.clone()) {
+        Some(help) => error.help(help),
+        None => error,
+    }
+}

@@ -1,0 +1,193 @@
+//! What comes in, read once and bounded: bodies, queries, durations.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, request::Parts};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use provost_core::{
+    gate::Wait,
+    glob::Glob,
+    time::{Time, parse_duration},
+};
+use serde::de::DeserializeOwned;
+
+use super::error::ApiError;
+use crate::app::App;
+
+/// A JSON body. An empty one reads as `{}`.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
+        let bytes = read(request, app.body_limit).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+    let too_large = || {
+        ApiError::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("the body is larger than {limit} bytes"),
+        )
+        .help("send less, or raise `limits.body_bytes` in the config")
+    };
+    let announced = request
+        .headers()
+        .get(http::header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| text.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large());
+    }
+    match Limited::new(request.into_body(), limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(_) => Err(ApiError::bad_request("the body broke off")),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let bytes = if bytes.iter().all(u8::is_ascii_whitespace) {
+        b"{}".as_slice()
+    } else {
+        bytes
+    };
+    serde_json::from_slice(bytes).map_err(|error| {
+        let what = if error.is_data() {
+            "the body does not fit"
+        } else {
+            "the body is not JSON"
+        };
+        ApiError::bad_request(format!("{what}: {error}"))
+    })
+}
+
+/// A query string. Unknown names are an error: a misspelt filter would show too much.
+pub(super) struct Params(HashMap<String, String>);
+
+impl FromRequestParts<Arc<App>> for Params {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        Query::<HashMap<String, String>>::from_request_parts(parts, app)
+            .await
+            .map(|Query(params)| Self(params))
+            .map_err(|_| ApiError::bad_request("the query string cannot be read"))
+    }
+}
+
+impl Params {
+    pub(super) fn known(self, names: &[&str]) -> Result<Self, ApiError> {
+        match self.0.keys().find(|name| !names.contains(&name.as_str())) {
+            Some(unknown) => Err(ApiError::bad_request(format!(
+                "unknown query parameter `{unknown}`"
+            ))
+            .help(format!("known are {}", names.join(", ")))),
+            None => Ok(self),
+        }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|text| !text.is_empty()).cloned()
+    }
+
+    fn read<T>(
+        &self,
+        name: &str,
+        what: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        match read(&text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(ApiError::bad_request(format!(
+                "`{name}` is not {what}: `{text}`"
+            ))),
+        }
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
+        self.read(name, "a number", |text| text.parse().ok())
+    }
+
+    pub(super) fn time(&self, name: &str) -> Result<Option<Time>, ApiError> {
+        self.read(
+            name,
+            "a time such as 2026-04-10T14:30:00Z or seconds since the epoch",
+            Time::parse,
+        )
+    }
+
+    pub(super) fn duration(&self, name: &str) -> Result<Option<Duration>, ApiError> {
+        self.read(name, "a duration such as 30s or 5m", parse_duration)
+    }
+
+    pub(super) fn glob(&self, name: &str) -> Result<Option<Glob>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        Glob::new(&text)
+            .map(Some)
+            .map_err(|error| ApiError::bad_request(format!("`{name}` is a bad glob: {error}")))
+    }
+
+    pub(super) fn one_of<T>(&self, name: &str, known: &[(&str, T)]) -> Result<Option<T>, ApiError>
+    where
+        T: Copy,
+    {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        if let Some((_, value)) = known.iter().find(|(word, _)| *word == text) {
+            return Ok(Some(*value));
+        }
+        let words: Vec<_> = known.iter().map(|(word, _)| *word).collect();
+        Err(ApiError::bad_request(format!(
+            "`{name}` is not one of {}: `{text}`",
+            words.join(", ")
+        )))
+    }
+
+    /// At most `most`, and at least one.
+    pub(super) fn limit(&self, usual: usize, most: usize) -> Result<usize, ApiError> {
+        let limit = self
+            .number("limit")?
+            .map_or(usual, |limit| usize::try_from(limit).unwrap_or(most));
+        Ok(limit.clamp(1, most))
+    }
+}
+
+/// How long the caller is willing to wait: `?wait=10s`, `Prefer: wait=10` or `Prefer: respond-async`.
+pub(super) fn wait(headers: &HeaderMap, params: &Params) -> Result<Wait, ApiError> {
+    if let Some(patience) = params.duration("wait")? {
+        return Ok(Wait::AtMost(patience));
+    }
+    let prefers = headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let mut wait = Wait::UntilDecided;
+    for preference in prefers
+        .flat_map(|value| value.split([',', ';']))
+        .map(str::trim)
+    {
+        if let Some(seconds) = preference.strip_prefix("wait=") {
+            let patience = parse_duration(seconds.trim_matches('"')).ok_or_else(|| {
+                ApiError::bad_request(format!("`Prefer: {preference}` is not a number of seconds"))
+            })?;
+            return Ok(Wait::AtMost(patience));
+        }
+        if preference.eq_ignore_ascii_case("respond-async") {
+            wait = Wait::AtMost(Duration::ZERO);
+        }
+    }
+    Ok(wait)
+}

@@ -1,0 +1,81 @@
+//! `/health`, `/ready`, `/version`, `/metrics`, `/openapi.json`: for those who run the gateway.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{StatusCode, header};
+use serde_json::json;
+
+use super::error::{ApiError, ApiResult};
+use crate::app::App;
+
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// Answers from counters and memory: no row is looked at.
+pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
+    let policy = app.policy_state.load();
+    let queue = app.gate.store().queue_depth().await?;
+    let status = if policy.error.is_some() {
+        "degraded"
+    } else {
+        "ok"
+    };
+    let stopped: Vec<_> = app
+        .gate
+        .control()
+        .stops
+        .iter()
+        .map(|stop| stop.scope.to_string())
+        .collect();
+    Ok(Json(json!({
+        "status": status,
+        "version": app.version,
+        "uptime_seconds": app.started.elapsed().as_secs(),
+        "store": app.gate.store().kind(),
+        "tools": app.backends.tools().len(),
+        "pending": queue.pending,
+        "waiting": app.gate.waiting(),
+        "stopped": stopped,
+        "policy": &**policy,
+    }))
+    .into_response())
+}
+
+pub(super) async fn ready(State(app): State<Arc<App>>) -> ApiResult {
+    app.gate.store().ready().await?;
+    Ok(Json(json!({"status": "ready"})).into_response())
+}
+
+pub(super) async fn version(State(app): State<Arc<App>>) -> Response {
+    Json(json!({"name": "provost", "version": app.version})).into_response()
+}
+
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> ApiResult {
+    let Some(recorder) = &app.metrics else {
+        return Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            "no_metrics",
+            "metrics are not recorded",
+        ));
+    };
+    let queue = app.gate.store().queue_depth().await?;
+    let age = queue
+        .oldest
+        .map_or(0.0, |oldest| app.gate.now().since(oldest).as_secs_f64());
+    metrics::gauge!("provost_approvals_pending").set(queue.pending as f64);
+    metrics::gauge!("provost_approvals_oldest_seconds").set(age);
+    metrics::gauge!("provost_callers_waiting").set(app.gate.waiting() as f64);
+    Ok((
+        [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],
+        recorder.render(),
+    )
+        .into_response())
+}
+
+pub(super) async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+}

@@ -1,0 +1,54 @@
+//! Every address of the HTTP door, in one place.
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    routing::{delete, get, post},
+};
+
+use super::{
+    approvals, calls, events, grants, guard, keys, operations, policies, stops, tools, traces,
+};
+use crate::app::App;
+
+pub fn router(app: &Arc<App>) -> Router {
+    Router::new()
+        // Agents
+        .route("/tool/{*name}", post(calls::tool))
+        .route("/decide", post(calls::decide))
+        .route("/tools", get(tools::list))
+        .route("/mcp-servers", get(tools::mcp_servers))
+        // Supervisors
+        .route("/approvals", get(approvals::list))
+        .route("/approvals/{id}", get(approvals::detail))
+        .route("/approvals/{id}/approve", post(approvals::approve))
+        .route("/approvals/{id}/deny", post(approvals::deny))
+        .route("/approvals/{id}/escalate", post(approvals::escalate))
+        .route("/approvals/{id}/claim", post(approvals::claim))
+        .route("/events", get(events::events))
+        .route("/traces", get(traces::list))
+        .route("/traces/export", get(traces::export))
+        .route("/traces/verify", get(traces::verified))
+        .route("/traces/{id}", get(traces::detail))
+        .route("/sessions", get(traces::sessions))
+        .route("/sessions/{id}", get(traces::session))
+        // People and admins
+        .route("/grants", get(grants::list).post(grants::create))
+        .route("/grants/{id}", delete(grants::revoke))
+        .route("/stop", get(stops::list).post(stops::stop))
+        .route("/resume", post(stops::resume))
+        .route("/policies", get(policies::list))
+        .route("/keys", get(keys::list).post(keys::create))
+        .route("/keys/{name}", delete(keys::remove))
+        // Operations
+        .route("/health", get(operations::health))
+        .route("/ready", get(operations::ready))
+        .route("/version", get(operations::version))
+        .route("/metrics", get(operations::metrics))
+        .route("/openapi.json", get(operations::openapi))
+        .fallback(guard::not_found)
+        .method_not_allowed_fallback(guard::method_not_allowed)
+        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
+        .with_state(app.clone())
+}

@@ -1,0 +1,152 @@
+//! `/traces` and `/sessions`: the record, for those who may look.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    body::Body as Bytes,
+    extract::{Path, State},
+    response::IntoResponse as _,
+};
+use futures_util::stream;
+use http::{HeaderValue, header};
+use provost_core::{
+    key::{Key, Role},
+    ports::TraceFilter,
+    trace::{
+        export::Exporter,
+        verify::verify,
+        view::{Exposure, trace_view},
+    },
+};
+use serde_json::{Value, json};
+
+use super::{
+    approvals::exposure,
+    caller::{Person, Reviewer},
+    error::{ApiError, ApiResult},
+    input::Params,
+};
+use crate::app::App;
+
+const USUAL: usize = 100;
+const MOST: usize = 1000;
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Reviewer(key): Reviewer,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&[
+        "agent", "tool", "session", "verdict", "since", "until", "before", "limit", "content",
+    ])?;
+    let exposure = exposure(&app, &key, &params)?;
+    let filter = TraceFilter {
+        agent: params.text("agent"),
+        tool: params.glob("tool")?,
+        tools: scope(&key),
+        session: params.text("session"),
+        verdict: params.text("verdict"),
+        since: params.time("since")?,
+        until: params.time("until")?,
+        before: params.number("before")?,
+        limit: params.limit(USUAL, MOST)?,
+    };
+    page(&app, &filter, exposure).await
+}
+
+async fn page(app: &App, filter: &TraceFilter, exposure: Exposure) -> ApiResult {
+    let entries = app.gate.store().traces(filter).await?;
+    let views: Vec<_> = entries
+        .iter()
+        .map(|entry| trace_view(entry, exposure))
+        .collect();
+    let mut response = Json(views).into_response();
+    if entries.len() == filter.limit
+        && let Some(last) = entries.last()
+    {
+        response
+            .headers_mut()
+            .insert("x-next-before", HeaderValue::from(last.place));
+    }
+    Ok(response)
+}
+
+pub(super) async fn detail(
+    State(app): State<Arc<App>>,
+    Reviewer(key): Reviewer,
+    Path(id): Path<String>,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&["content"])?;
+    let exposure = exposure(&app, &key, &params)?;
+    let Some(entry) = app.gate.store().trace(&id).await? else {
+        return Err(ApiError::not_found("trace"));
+    };
+    let view = trace_view(&entry, exposure);
+    let tool = view.get("tool").and_then(Value::as_str).unwrap_or_default();
+    if !key.may_see(tool) {
+        return Err(ApiError::forbidden(
+            "this key's tools do not include the tool of this trace",
+        ));
+    }
+    Ok(Json(view).into_response())
+}
+
+/// Every record of every chain as JSON lines, with the hashes that prove them.
+pub(super) async fn export(State(app): State<Arc<App>>, _: Person) -> ApiResult {
+    let exporter = Exporter::new(app.gate.store().clone()).await?;
+    let lines = stream::unfold(exporter, |mut exporter| async move {
+        match exporter.next_lines().await {
+            Ok(Some(lines)) => Some((Ok(lines), exporter)),
+            Ok(None) => None,
+            Err(error) => Some((Err(error), exporter)),
+        }
+    });
+    Ok((
+        [(header::CONTENT_TYPE, "application/x-ndjson")],
+        Bytes::from_stream(lines),
+    )
+        .into_response())
+}
+
+pub(super) async fn verified(State(app): State<Arc<App>>, _: Person) -> ApiResult {
+    let chains = verify(&**app.gate.store(), |_| {}).await?;
+    let intact = chains.iter().all(|chain| chain.broken.is_none());
+    Ok(Json(json!({"intact": intact, "chains": chains})).into_response())
+}
+
+pub(super) async fn sessions(
+    State(app): State<Arc<App>>,
+    _: Reviewer,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&["limit"])?;
+    Ok(Json(app.gate.store().activity(params.limit(50, MOST)?).await?).into_response())
+}
+
+pub(super) async fn session(
+    State(app): State<Arc<App>>,
+    Reviewer(key): Reviewer,
+    Path(id): Path<String>,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&["before", "limit", "content"])?;
+    let exposure = exposure(&app, &key, &params)?;
+    let filter = TraceFilter {
+        session: Some(id),
+        tools: scope(&key),
+        before: params.number("before")?,
+        limit: params.limit(USUAL, MOST)?,
+        ..Default::default()
+    };
+    page(&app, &filter, exposure).await
+}
+
+fn scope(key: &Key) -> Vec<provost_core::glob::Glob> {
+    if key.role == Role::Supervisor {
+        key.tools.clone()
+    } else {
+        Vec::new()
+    }
+}

@@ -1,0 +1,11 @@
+//! The gateway: the doors through which agents, supervisors and people come in, and the backends
+//! through which permitted calls go out.
+
+pub mod access;
+pub mod app;
+pub mod backends;
+pub mod doors;
+pub mod notify;
+pub mod server;
+pub mod telemetry;
+pub mod web;

@@ -1,0 +1,180 @@
+//! How the values of the core stand in columns, the same in both databases.
+
+use provost_core::{
+    approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
+    call::Digest,
+    ids::TraceId,
+    ports::{KeyedAnswer, StoreError},
+    time::Time,
+    trace::{RecordKind, chain::Hash},
+};
+
+/// A stored value that cannot be what we wrote.
+#[derive(Debug, thiserror::Error)]
+#[error("the store holds {what} that cannot be read: {why}")]
+pub(crate) struct Garbled {
+    what: &'static str,
+    why: String,
+}
+
+impl Garbled {
+    pub(crate) fn new(what: &'static str, why: impl ToString) -> Self {
+        Self {
+            what,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl From<Garbled> for StoreError {
+    fn from(garbled: Garbled) -> Self {
+        Self::Corrupt(garbled.to_string().into())
+    }
+}
+
+/// The columns of a [`State`], in the order of [`APPROVAL_COLUMNS`].
+pub(crate) struct StateColumns {
+    pub(crate) status: String,
+    pub(crate) level: String,
+    pub(crate) expires_at: i64,
+    pub(crate) supervisor_until: Option<i64>,
+    pub(crate) permit_until: Option<i64>,
+    pub(crate) answered_at: Option<i64>,
+    pub(crate) claim_by: Option<String>,
+    pub(crate) claim_until: Option<i64>,
+    pub(crate) decision: Option<String>,
+    pub(crate) escalation: Option<String>,
+}
+
+pub(crate) const APPROVAL_COLUMNS: &str = "question, status, level, expires_at, supervisor_until, \
+     permit_until, answered_at, claim_by, claim_until, decision, escalation";
+
+impl StateColumns {
+    pub(crate) fn of(state: &State) -> Result<Self, Garbled> {
+        Ok(Self {
+            status: status_text(state.status).to_owned(),
+            level: level_text(state.level).to_owned(),
+            expires_at: state.expires_at.millis(),
+            supervisor_until: state.supervisor_until.map(Time::millis),
+            permit_until: state.permit_until.map(Time::millis),
+            answered_at: state.answered_at.map(Time::millis),
+            claim_by: state.claim.as_ref().map(|claim| claim.by.clone()),
+            claim_until: state.claim.as_ref().map(|claim| claim.until.millis()),
+            decision: state.decision.as_ref().map(to_json).transpose()?,
+            escalation: state.escalation.as_ref().map(to_json).transpose()?,
+        })
+    }
+
+    pub(crate) fn state(self) -> Result<State, Garbled> {
+        Ok(State {
+            status: status(&self.status)?,
+            level: level(&self.level)?,
+            expires_at: Time::from_millis(self.expires_at),
+            supervisor_until: self.supervisor_until.map(Time::from_millis),
+            decision: self
+                .decision
+                .map(|text| from_json::<Decision>("a decision", &text))
+                .transpose()?,
+            permit_until: self.permit_until.map(Time::from_millis),
+            answered_at: self.answered_at.map(Time::from_millis),
+            claim: self
+                .claim_by
+                .zip(self.claim_until)
+                .map(|(by, until)| Claim {
+                    by,
+                    until: Time::from_millis(until),
+                }),
+            escalation: self
+                .escalation
+                .map(|text| from_json::<Escalation>("an escalation", &text))
+                .transpose()?,
+        })
+    }
+}
+
+pub(crate) fn approval(question: &str, state: State) -> Result<Approval, Garbled> {
+    Ok(Approval {
+        question: from_json::<Question>("a question", question)?,
+        state,
+    })
+}
+
+/// When a pending approval next needs looking at.
+pub(crate) fn due_at(state: &State) -> Time {
+    match state.supervisor_until {
+        Some(until) if state.level == Level::Supervisor => until.min(state.expires_at),
+        _ => state.expires_at,
+    }
+}
+
+pub(crate) fn keyed_answer(
+    digest: &str,
+    trace_id: String,
+    answer: Option<String>,
+) -> Result<KeyedAnswer, Garbled> {
+    let digest = Digest::parse(digest).ok_or_else(|| Garbled::new("a digest", digest))?;
+    Ok(KeyedAnswer {
+        digest,
+        trace_id: TraceId::from(trace_id),
+        answer,
+    })
+}
+
+pub(crate) fn status_text(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Approved => "approved",
+        Status::Denied => "denied",
+        Status::Expired => "expired",
+    }
+}
+
+fn status(text: &str) -> Result<Status, Garbled> {
+    [
+        Status::Pending,
+        Status::Approved,
+        Status::Denied,
+        Status::Expired,
+    ]
+    .into_iter()
+    .find(|status| status_text(*status) == text)
+    .ok_or_else(|| Garbled::new("a status", text))
+}
+
+pub(crate) fn level_text(level: Level) -> &'static str {
+    match level {
+        Level::Supervisor => "supervisor",
+        Level::Human => "human",
+    }
+}
+
+fn level(text: &str) -> Result<Level, Garbled> {
+    [Level::Supervisor, Level::Human]
+        .into_iter()
+        .find(|level| level_text(*level) == text)
+        .ok_or_else(|| Garbled::new("a level", text))
+}
+
+pub(crate) fn kind(text: &str) -> Result<RecordKind, Garbled> {
+    RecordKind::parse(text).ok_or_else(|| Garbled::new("a kind of record", text))
+}
+
+pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Garbled> {
+    bytes.try_into().map_err(|why| Garbled::new("a hash", why))
+}
+
+/// Sessions are never empty, so an empty text stands for none where a column may not be null.
+pub(crate) fn session(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, Garbled> {
+    serde_json::to_string(value).map_err(|why| Garbled::new("a value", why))
+}
+
+pub(crate) fn from_json<T: serde::de::DeserializeOwned>(
+    what: &'static str,
+    text: &str,
+) -> Result<T, Garbled> {
+    serde_json::from_str(text).map_err(|why| Garbled::new(what, why))
+}

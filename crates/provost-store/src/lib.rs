@@ -1,0 +1,44 @@
+//! The store: SQLite for one process, PostgreSQL for several, behind the core's [`Store`] port.
+//!
+//! Both keep the same promises, held by one contract suite. Nothing here knows HTTP.
+
+mod codec;
+mod error;
+mod filter;
+mod notes;
+mod postgres;
+mod sqlite;
+mod tally;
+mod transition;
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use provost_core::ports::Store;
+
+pub use error::OpenError;
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreConfig {
+    /// One file, used by one process.
+    Sqlite { path: PathBuf },
+    /// `postgres://…`, shared by any number of processes.
+    Postgres { url: String },
+}
+
+impl fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { path } => write!(f, "Sqlite({})", path.display()),
+            // The URL holds a password.
+            Self::Postgres { .. } => f.write_str("Postgres(…)"),
+        }
+    }
+}
+
+/// Opens the store, and brings its schema up to date.
+pub async fn open(config: &StoreConfig) -> Result<Arc<dyn Store>, OpenError> {
+    match config {
+        StoreConfig::Sqlite { path } => Ok(Arc::new(sqlite::SqliteStore::open(path).await?)),
+        StoreConfig::Postgres { url } => Ok(Arc::new(postgres::PostgresStore::open(url).await?)),
+    }
+}

@@ -1,0 +1,356 @@
+//! PostgreSQL: one writer task that commits in groups, a pool of connections for reading, and one that
+//! listens to the other replicas.
+
+mod approvals;
+mod batch;
+mod chain;
+mod connect;
+mod control;
+mod fault;
+mod grants;
+mod listen;
+mod lists;
+mod locks;
+mod open;
+mod pending;
+mod prune;
+mod records;
+mod recover;
+mod rows;
+mod schema;
+mod tls;
+mod traces;
+mod worker;
+mod writer;
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use futures_util::future::AbortHandle;
+use provost_core::{
+    approval::{Approval, Claim, Escalation},
+    control::{ControlRows, Scope, Stop},
+    event::Numbered,
+    grant::Grant,
+    ids::{ApprovalId, GrantId},
+    key::Key,
+    ports::{
+        Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Escalated,
+        IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded, Resolve,
+        Resolved, Result, Store, StoreError, Taken, TraceEntry, TraceFilter,
+    },
+    time::Time,
+    trace::TraceRow,
+};
+use tokio::sync::broadcast;
+
+use self::{
+    locks::Locks,
+    writer::{Work, Writer},
+};
+
+pub(crate) struct PostgresStore {
+    writer: Writer,
+    pool: Pool,
+    wake: broadcast::Sender<()>,
+    /// The tasks that tell the other replicas and hear from them.
+    companions: Vec<AbortHandle>,
+}
+
+impl PostgresStore {
+    async fn write<D, T>(&self, locks: Locks, data: D, work: Work<D, T>) -> Result<T>
+    where
+        D: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.writer.write(locks, None, data, work).await
+    }
+
+    async fn read(&self) -> Result<deadpool_postgres::Client> {
+        self.pool.get().await.map_err(|why| match why {
+            deadpool_postgres::PoolError::Closed => StoreError::Closed,
+            deadpool_postgres::PoolError::Backend(error) => {
+                StoreError::Failed(fault::describe(&error).into())
+            }
+            other => StoreError::Failed(other.to_string().into()),
+        })
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.companions.iter().for_each(AbortHandle::abort);
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn record(&self, record: Record) -> Result<Recorded> {
+        let grant = record.grant.clone();
+        self.writer
+            .write(Locks::DECISION, grant, record, |batch, record| {
+                Box::pin(records::record(batch, record))
+            })
+            .await
+    }
+
+    async fn record_outcome(
+        &self,
+        row: TraceRow,
+        answer: Option<(IdempotencyKey, String)>,
+    ) -> Result<()> {
+        self.write(Locks::NONE, (row, answer), |batch, (row, answer)| {
+            Box::pin(records::outcome(batch, row, answer.as_ref()))
+        })
+        .await
+    }
+
+    async fn record_note(&self, row: TraceRow) -> Result<()> {
+        self.write(Locks::NONE, row, |batch, row| {
+            batch.append(row);
+            Box::pin(std::future::ready(Ok(())))
+        })
+        .await
+    }
+
+    async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>> {
+        Ok(records::keyed_answer(&*self.read().await?, agent, key).await?)
+    }
+
+    async fn total_calls(&self, agent: &str) -> Result<u64> {
+        Ok(records::total_calls(&*self.read().await?, agent).await?)
+    }
+
+    async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened> {
+        self.write(Locks::APPROVAL, (new, now), |batch, (new, now)| {
+            Box::pin(approvals::open(batch, new, *now))
+        })
+        .await
+    }
+
+    async fn resolve(&self, resolve: Resolve) -> Result<Resolved> {
+        let grant = resolve.grant.clone();
+        self.writer
+            .write(Locks::APPROVAL, grant, resolve, |batch, resolve| {
+                Box::pin(approvals::resolve(batch, resolve))
+            })
+            .await
+    }
+
+    async fn expire(&self, id: &ApprovalId, now: Time, row: TraceRow) -> Result<bool> {
+        self.write(
+            Locks::APPROVAL,
+            (id.clone(), now, row),
+            |batch, (id, now, row)| Box::pin(approvals::expire(batch, id, *now, row)),
+        )
+        .await
+    }
+
+    async fn take(
+        &self,
+        id: &ApprovalId,
+        now: Time,
+        version: u64,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Taken> {
+        let data = (id.clone(), now, version, key);
+        self.write(Locks::APPROVAL, data, |batch, (id, now, version, key)| {
+            Box::pin(approvals::take(batch, id, *now, *version, key.as_ref()))
+        })
+        .await
+    }
+
+    async fn claim(&self, id: &ApprovalId, claim: Claim, now: Time) -> Result<Claimed> {
+        self.write(
+            Locks::APPROVAL,
+            (id.clone(), claim, now),
+            |batch, (id, claim, now)| Box::pin(approvals::claim(batch, id, claim, *now)),
+        )
+        .await
+    }
+
+    async fn escalate(&self, id: &ApprovalId, escalation: Escalation) -> Result<Escalated> {
+        self.write(
+            Locks::APPROVAL,
+            (id.clone(), escalation),
+            |batch, (id, escalation)| Box::pin(approvals::escalate(batch, id, escalation)),
+        )
+        .await
+    }
+
+    async fn approval(&self, id: &str) -> Result<Option<Approval>> {
+        Ok(lists::approval(&*self.read().await?, id).await?)
+    }
+
+    async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>> {
+        Ok(lists::settled(&*self.read().await?, ids, now).await?)
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>> {
+        Ok(lists::approvals(&*self.read().await?, filter, now).await?)
+    }
+
+    async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>> {
+        Ok(lists::overdue(&*self.read().await?, now, limit).await?)
+    }
+
+    async fn promote(&self, id: &ApprovalId, now: Time) -> Result<bool> {
+        self.write(Locks::APPROVAL, (id.clone(), now), |batch, (id, now)| {
+            Box::pin(approvals::promote(batch, id, *now))
+        })
+        .await
+    }
+
+    async fn queue_depth(&self) -> Result<QueueDepth> {
+        Ok(lists::queue_depth(&*self.read().await?).await?)
+    }
+
+    async fn control(&self) -> Result<ControlRows> {
+        Ok(control::rows(&mut *self.read().await?).await?)
+    }
+
+    async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()> {
+        self.write(Locks::CONTROL, (grant, note), |batch, (grant, note)| {
+            Box::pin(control::add_grant(batch, grant, note))
+        })
+        .await
+    }
+
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        by: &str,
+        now: Time,
+        note: TraceRow,
+    ) -> Result<bool> {
+        let data = (id.clone(), by.to_owned(), now, note);
+        self.write(Locks::CONTROL, data, |batch, (id, by, now, note)| {
+            Box::pin(control::revoke_grant(batch, id, by, *now, note))
+        })
+        .await
+    }
+
+    async fn add_stop(&self, stop: Stop, note: TraceRow) -> Result<()> {
+        self.write(Locks::CONTROL, (stop, note), |batch, (stop, note)| {
+            Box::pin(control::add_stop(batch, stop, note))
+        })
+        .await
+    }
+
+    async fn remove_stop(&self, scope: &Scope, by: &str, note: TraceRow) -> Result<bool> {
+        let data = (scope.clone(), by.to_owned(), note);
+        self.write(Locks::CONTROL, data, |batch, (scope, by, note)| {
+            Box::pin(control::remove_stop(batch, scope, by, note))
+        })
+        .await
+    }
+
+    async fn add_key(&self, key: Key, note: TraceRow) -> Result<bool> {
+        self.write(Locks::CONTROL, (key, note), |batch, (key, note)| {
+            Box::pin(control::add_key(batch, key, note))
+        })
+        .await
+    }
+
+    async fn remove_key(&self, name: &str, note: TraceRow) -> Result<bool> {
+        self.write(
+            Locks::CONTROL,
+            (name.to_owned(), note),
+            |batch, (name, note)| Box::pin(control::remove_key(batch, name, note)),
+        )
+        .await
+    }
+
+    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>> {
+        Ok(traces::list(&*self.read().await?, filter).await?)
+    }
+
+    async fn trace(&self, id: &str) -> Result<Option<TraceEntry>> {
+        Ok(traces::one(&*self.read().await?, id).await?)
+    }
+
+    async fn activity(&self, limit: usize) -> Result<Vec<Activity>> {
+        Ok(traces::activity(&*self.read().await?, limit).await?)
+    }
+
+    async fn chains(&self) -> Result<Vec<ChainEnds>> {
+        Ok(traces::chains(&*self.read().await?).await?)
+    }
+
+    async fn chain_records(
+        &self,
+        chain: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ChainRecord>> {
+        Ok(traces::chain_records(&*self.read().await?, chain, after, limit).await?)
+    }
+
+    async fn prune(&self, before: Time, now: Time) -> Result<u64> {
+        self.write(Locks::MAINTENANCE, (before, now), |batch, (before, now)| {
+            Box::pin(prune::move_anchors(batch, *before, *now))
+        })
+        .await?;
+        let mut removed = 0;
+        loop {
+            let gone = self
+                .write(Locks::MAINTENANCE, (), |batch, ()| {
+                    Box::pin(prune::remove_records(batch))
+                })
+                .await?;
+            removed += gone;
+            if gone < prune::CHUNK {
+                break;
+            }
+        }
+        let locks = Locks::MAINTENANCE.and(Locks::APPROVAL);
+        while self
+            .write(locks, (before, now), |batch, (before, now)| {
+                Box::pin(prune::forget(batch, *before, *now))
+            })
+            .await?
+        {}
+        Ok(removed)
+    }
+
+    async fn recover(&self, now: Time) -> Result<u64> {
+        let mut recovered = 0;
+        loop {
+            let step = self
+                .write(Locks::MAINTENANCE, now, |batch, now| {
+                    Box::pin(recover::step(batch, *now))
+                })
+                .await?;
+            recovered += step.recorded;
+            if step.last {
+                return Ok(recovered);
+            }
+        }
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Result<Vec<Numbered>> {
+        Ok(lists::events(&*self.read().await?, after, limit).await?)
+    }
+
+    async fn last_event(&self) -> Result<u64> {
+        Ok(lists::last_event(&*self.read().await?).await?)
+    }
+
+    fn wake(&self) -> broadcast::Receiver<()> {
+        self.wake.subscribe()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.write(Locks::NONE, (), |batch, ()| Box::pin(chain::touch(batch)))
+            .await
+    }
+
+    fn kind(&self) -> &'static str {
+        "postgres"
+    }
+
+    async fn close(&self) {
+        self.writer.close().await;
+        self.companions.iter().for_each(AbortHandle::abort);
+        self.pool.close();
+    }
+}

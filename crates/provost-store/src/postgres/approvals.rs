@@ -1,0 +1,279 @@
+//! Approvals as they change. A row is locked as it is read, so what is decided on it holds until the
+//! commit, whichever replicas race; the writes name the state they expect all the same.
+
+use provost_core::{
+    approval::{Approval, Claim, Escalation, State, Status},
+    event::{About, Event},
+    ids::ApprovalId,
+    ports::{
+        Claimed, Escalated, IdempotencyKey, NewApproval, Opened, Resolve, Resolved, Taken,
+        approval_event,
+    },
+    time::Time,
+    trace::TraceRow,
+};
+
+use super::{batch::Batch, fault::Fault, records, rows};
+use crate::{
+    codec::{self, APPROVAL_COLUMNS, Garbled, StateColumns},
+    transition::{self, Claiming, Resolution, Taking},
+};
+
+pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Result<Opened, Fault> {
+    if new.version != batch.version() {
+        return Ok(Opened::Stale);
+    }
+    if let Some(open) = find_open(batch, new, now).await? {
+        return Ok(Opened::Approval(Box::new(open)));
+    }
+    let approval = Approval {
+        question: new.question.clone(),
+        state: new.state.clone(),
+    };
+    insert(batch, &approval).await?;
+    tell(
+        batch,
+        approval.question.created_at,
+        &approval,
+        Event::ApprovalCreated,
+        None,
+    )?;
+    Ok(Opened::Approval(Box::new(approval)))
+}
+
+pub(super) async fn resolve(batch: &mut Batch, resolve: &Resolve) -> Result<Resolved, Fault> {
+    let Some(mut approval) = find(batch, &resolve.id).await? else {
+        return Ok(Resolved::NotFound);
+    };
+    Ok(match transition::resolve(&approval.state, resolve) {
+        Resolution::Lost => Resolved::Lost(Box::new(approval)),
+        Resolution::NotYours => Resolved::NotYours(Box::new(approval)),
+        Resolution::Won(after) => {
+            if let Some(grant) = &resolve.grant {
+                if !batch.grants().permits(grant, resolve.decision.at) {
+                    return Ok(Resolved::GrantSpent);
+                }
+                batch.grants().take_use(grant);
+            }
+            change(batch, &mut approval, *after).await?;
+            batch.append(&resolve.row);
+            let decision = &resolve.decision;
+            let by = Some(decision.by.clone());
+            tell(batch, decision.at, &approval, Event::ApprovalResolved, by)?;
+            Resolved::Won(Box::new(approval))
+        }
+    })
+}
+
+pub(super) async fn expire(
+    batch: &mut Batch,
+    id: &ApprovalId,
+    now: Time,
+    row: &TraceRow,
+) -> Result<bool, Fault> {
+    let Some(mut approval) = find(batch, id).await? else {
+        return Ok(false);
+    };
+    let Some(after) = transition::expire(&approval.state, now) else {
+        return Ok(false);
+    };
+    change(batch, &mut approval, after).await?;
+    batch.append(row);
+    tell(batch, now, &approval, Event::ApprovalResolved, None)?;
+    Ok(true)
+}
+
+pub(super) async fn take(
+    batch: &mut Batch,
+    id: &ApprovalId,
+    now: Time,
+    version: u64,
+    key: Option<&IdempotencyKey>,
+) -> Result<Taken, Fault> {
+    let Some(mut approval) = find(batch, id).await? else {
+        return Ok(Taken::No);
+    };
+    let after = match transition::take(&approval.state, now, version == batch.version()) {
+        Taking::No => return Ok(Taken::No),
+        Taking::Stale => return Ok(Taken::Stale),
+        Taking::Yes(after) => *after,
+    };
+    if after.status == Status::Approved {
+        if let Some(key) = key
+            && !records::keep_key(batch, key, &approval.question.trace_id).await?
+        {
+            return Ok(Taken::KeyTaken);
+        }
+        if approval.question.door.forwards() {
+            batch.await_outcome(&approval.question.trace_id);
+        }
+    }
+    change(batch, &mut approval, after).await?;
+    Ok(Taken::Yes)
+}
+
+pub(super) async fn claim(
+    batch: &mut Batch,
+    id: &ApprovalId,
+    claim: &Claim,
+    now: Time,
+) -> Result<Claimed, Fault> {
+    let Some(mut approval) = find(batch, id).await? else {
+        return Ok(Claimed::NotFound);
+    };
+    Ok(match transition::claim(&approval.state, claim, now) {
+        Claiming::Lost => Claimed::Lost(Box::new(approval)),
+        Claiming::Held(by) => Claimed::Held(by),
+        Claiming::Yes(after) => {
+            change(batch, &mut approval, *after).await?;
+            tell(
+                batch,
+                now,
+                &approval,
+                Event::ApprovalClaimed,
+                Some(claim.by.clone()),
+            )?;
+            Claimed::Yes(Box::new(approval))
+        }
+    })
+}
+
+pub(super) async fn escalate(
+    batch: &mut Batch,
+    id: &ApprovalId,
+    escalation: &Escalation,
+) -> Result<Escalated, Fault> {
+    let Some(mut approval) = find(batch, id).await? else {
+        return Ok(Escalated::NotFound);
+    };
+    let Some(after) = transition::escalate(&approval.state, escalation) else {
+        return Ok(Escalated::Lost(Box::new(approval)));
+    };
+    change(batch, &mut approval, after).await?;
+    let by = Some(escalation.by.clone());
+    tell(
+        batch,
+        escalation.at,
+        &approval,
+        Event::ApprovalEscalated,
+        by,
+    )?;
+    Ok(Escalated::Yes(Box::new(approval)))
+}
+
+pub(super) async fn promote(batch: &mut Batch, id: &ApprovalId, now: Time) -> Result<bool, Fault> {
+    let Some(mut approval) = find(batch, id).await? else {
+        return Ok(false);
+    };
+    let Some(after) = transition::promote(&approval.state, now) else {
+        return Ok(false);
+    };
+    change(batch, &mut approval, after).await?;
+    tell(batch, now, &approval, Event::ApprovalEscalated, None)?;
+    Ok(true)
+}
+
+async fn find(batch: &Batch, id: &ApprovalId) -> Result<Option<Approval>, Fault> {
+    let find = format!("SELECT {APPROVAL_COLUMNS} FROM approvals WHERE id = $1 FOR UPDATE");
+    let find = batch.sql().prepare_cached(&find).await?;
+    batch
+        .sql()
+        .query_opt(&find, &[&id.as_str()])
+        .await?
+        .as_ref()
+        .map(rows::approval)
+        .transpose()
+}
+
+async fn find_open(batch: &Batch, new: &NewApproval, now: Time) -> Result<Option<Approval>, Fault> {
+    let find = format!(
+        "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE digest = $1 AND answered_at IS NULL \
+         ORDER BY place DESC FOR UPDATE"
+    );
+    let find = batch.sql().prepare_cached(&find).await?;
+    for row in batch
+        .sql()
+        .query(&find, &[&new.question.digest.to_string()])
+        .await?
+    {
+        let approval = rows::approval(&row)?;
+        if transition::is_open(&approval.state, now) {
+            return Ok(Some(approval));
+        }
+    }
+    Ok(None)
+}
+
+async fn insert(batch: &Batch, approval: &Approval) -> Result<(), Fault> {
+    let (question, state) = (&approval.question, StateColumns::of(&approval.state)?);
+    batch
+        .execute(
+            "INSERT INTO approvals (id, trace_id, digest, agent, session, tool, created_at, question, \
+             status, level, expires_at, supervisor_until, permit_until, answered_at, claim_by, \
+             claim_until, decision, escalation, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
+             $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+            &[
+                &question.id.as_str(),
+                &question.trace_id.as_str(),
+                &question.digest.to_string(),
+                &&*question.agent_id,
+                &question.session_id.as_deref(),
+                &&*question.tool,
+                &question.created_at.millis(),
+                &codec::to_json(question)?,
+                &state.status,
+                &state.level,
+                &state.expires_at,
+                &state.supervisor_until,
+                &state.permit_until,
+                &state.answered_at,
+                &state.claim_by,
+                &state.claim_until,
+                &state.decision,
+                &state.escalation,
+                &codec::due_at(&approval.state).millis(),
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+/// Writes `after` over the state the approval was found in.
+async fn change(batch: &Batch, approval: &mut Approval, after: State) -> Result<(), Fault> {
+    let columns = StateColumns::of(&after)?;
+    let changed = batch
+        .execute(
+            "UPDATE approvals SET status = $2, level = $3, permit_until = $4, answered_at = $5, \
+             claim_by = $6, claim_until = $7, decision = $8, escalation = $9, due_at = $10 \
+             WHERE id = $1 AND status = $11 AND answered_at IS NULL",
+            &[
+                &approval.question.id.as_str(),
+                &columns.status,
+                &columns.level,
+                &columns.permit_until,
+                &columns.answered_at,
+                &columns.claim_by,
+                &columns.claim_until,
+                &columns.decision,
+                &columns.escalation,
+                &codec::due_at(&after).millis(),
+                &codec::status_text(approval.state.status),
+            ],
+        )
+        .await?;
+    if changed != 1 {
+        return Err(Garbled::new("an approval", "it changed while it was written").into());
+    }
+    approval.state = after;
+    Ok(())
+}
+
+fn tell(
+    batch: &mut Batch,
+    at: Time,
+    approval: &Approval,
+    make: fn(About) -> Event,
+    by: Option<String>,
+) -> Result<(), Fault> {
+    batch.event(at, &approval_event(approval, make, by))
+}

@@ -1,0 +1,77 @@
+//! What can go wrong with PostgreSQL, and what the core is told of it.
+
+use provost_core::ports::StoreError;
+use tokio_postgres::error::SqlState;
+
+use crate::codec::Garbled;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("{}", describe(.0))]
+    Sql(#[from] tokio_postgres::Error),
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
+    #[error("it did not answer in time")]
+    Silent,
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    /// Another replica took this process for dead and has closed its chain: its calls were recorded as
+    /// lost, so nothing more may be let through.
+    #[error("another replica closed this process's chain of traces; restart this process")]
+    Ended,
+    /// Somebody else wrote to this process's chain, or an earlier commit was in doubt and did happen.
+    #[error("the chain of traces moved; the next write goes on from where it is now")]
+    Moved,
+}
+
+impl Fault {
+    /// Whether the others of a batch may succeed where this one failed.
+    pub(super) fn concerns_one(&self) -> bool {
+        match self {
+            Self::Garbled(_) => true,
+            Self::Silent | Self::Connect(_) | Self::Ended | Self::Moved => false,
+            Self::Sql(error) => error.code().is_some_and(|code| {
+                // By class: integrity, data, syntax and access, and lost deadlocks.
+                ["22", "23", "40", "42"]
+                    .iter()
+                    .any(|class| code.code().starts_with(class))
+            }),
+        }
+    }
+
+    /// Whether the connection must not be used any more.
+    pub(super) fn broke_the_link(&self) -> bool {
+        match self {
+            Self::Garbled(_) | Self::Ended => false,
+            Self::Silent | Self::Connect(_) | Self::Moved => true,
+            Self::Sql(error) => error.code().is_none(),
+        }
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Garbled(garbled) => garbled.into(),
+            Fault::Sql(error) if is_corruption(&error) => Self::Corrupt(describe(&error).into()),
+            other => Self::Failed(other.to_string().into()),
+        }
+    }
+}
+
+fn is_corruption(error: &tokio_postgres::Error) -> bool {
+    matches!(
+        error.code(),
+        Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED)
+    )
+}
+
+/// Says what the server said. Neither it nor the driver repeats the password.
+pub(super) fn describe(error: &tokio_postgres::Error) -> String {
+    use std::error::Error as _;
+    match (error.as_db_error(), error.source()) {
+        (Some(said), _) => format!("{} ({})", said.message(), said.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}

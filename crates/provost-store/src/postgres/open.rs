@@ -1,0 +1,61 @@
+//! Opening: connect, bring the schema up to date, begin a chain, start the tasks.
+
+use std::sync::Arc;
+
+use futures_util::future::{AbortHandle, Abortable};
+use provost_core::ports::{Clock as _, SystemClock};
+use tokio::sync::{Notify, broadcast};
+
+use super::{
+    PostgresStore, chain, connect::Connector, listen, schema, worker::Start, writer::Writer,
+};
+use crate::OpenError;
+
+impl PostgresStore {
+    pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
+        let connector = Connector::new(url)?;
+        let server = connector.server.to_string();
+        let sql = connector
+            .connect()
+            .await
+            .map_err(|why| OpenError::Connect {
+                server: server.clone(),
+                why: why.to_string(),
+            })?;
+        schema::migrate(&sql, &server).await?;
+        let (sql, chain, head) =
+            chain::begin(sql, SystemClock.now())
+                .await
+                .map_err(|why| OpenError::Server {
+                    server,
+                    why: why.to_string(),
+                })?;
+        let pool = connector.pool()?;
+        let (wake, _) = broadcast::channel(16);
+        let news = Arc::new(Notify::new());
+        let companions = vec![
+            companion(listen::notify_others(pool.clone(), news.clone())),
+            companion(listen::hear_others(connector.clone(), wake.clone())),
+        ];
+        let writer = Writer::start(Start {
+            connector,
+            sql,
+            chain,
+            head,
+            wake: wake.clone(),
+            news,
+        });
+        Ok(Self {
+            writer,
+            pool,
+            wake,
+            companions,
+        })
+    }
+}
+
+fn companion(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    let (handle, registration) = AbortHandle::new_pair();
+    tokio::spawn(Abortable::new(task, registration));
+    handle
+}

@@ -1,0 +1,118 @@
+//! Decisions and outcomes.
+
+use deadpool_postgres::ClientWrapper;
+use provost_core::{
+    ids::TraceId,
+    ports::{IdempotencyKey, KeyedAnswer, Record, Recorded},
+    trace::TraceRow,
+};
+
+use super::{batch::Batch, fault::Fault, rows};
+use crate::codec;
+
+/// Looks at everything the decision rests on before it writes anything, because a batch has no way to
+/// undo one of its operations. The key comes last of what can fail: of two replicas, one keeps it.
+pub(super) async fn record(batch: &mut Batch, record: &Record) -> Result<Recorded, Fault> {
+    if record
+        .version
+        .is_some_and(|version| version != batch.version())
+    {
+        return Ok(Recorded::Stale);
+    }
+    if let Some(key) = &record.key
+        && key_is_taken(batch, key).await?
+    {
+        return Ok(Recorded::KeyTaken);
+    }
+    if let Some(grant) = &record.grant
+        && !batch.grants().permits(grant, record.row.at)
+    {
+        return Ok(Recorded::GrantSpent);
+    }
+    if let Some(key) = &record.key
+        && !keep_key(batch, key, &record.row.trace_id).await?
+    {
+        return Ok(Recorded::KeyTaken);
+    }
+    if let Some(grant) = &record.grant {
+        batch.grants().take_use(grant);
+    }
+    if record.row.forwarded {
+        batch.await_outcome(&record.row.trace_id);
+    }
+    batch.append(&record.row);
+    Ok(Recorded::Done)
+}
+
+pub(super) async fn outcome(
+    batch: &mut Batch,
+    row: &TraceRow,
+    answer: Option<&(IdempotencyKey, String)>,
+) -> Result<(), Fault> {
+    batch.append(row);
+    batch.has_outcome(&row.trace_id);
+    if let Some((key, answer)) = answer {
+        let keep = "UPDATE idempotency SET answer = $3 WHERE agent = $1 AND key = $2";
+        batch
+            .execute(keep, &[&&*key.agent, &key.key, answer])
+            .await?;
+    }
+    Ok(())
+}
+
+async fn key_is_taken(batch: &Batch, key: &IdempotencyKey) -> Result<bool, Fault> {
+    let find = "SELECT 1 FROM idempotency WHERE agent = $1 AND key = $2";
+    let find = batch.sql().prepare_cached(find).await?;
+    Ok(batch
+        .sql()
+        .query_opt(&find, &[&&*key.agent, &key.key])
+        .await?
+        .is_some())
+}
+
+/// Whether it was still free. Waits for another replica that is about to take it.
+pub(super) async fn keep_key(
+    batch: &Batch,
+    key: &IdempotencyKey,
+    trace_id: &TraceId,
+) -> Result<bool, Fault> {
+    let kept = batch
+        .execute(
+            "INSERT INTO idempotency (agent, key, digest, trace_id, at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+            &[
+                &&*key.agent,
+                &key.key,
+                &key.digest.to_string(),
+                &trace_id.as_str(),
+                &key.at.millis(),
+            ],
+        )
+        .await?;
+    Ok(kept == 1)
+}
+
+pub(super) async fn keyed_answer(
+    sql: &ClientWrapper,
+    agent: &str,
+    key: &str,
+) -> Result<Option<KeyedAnswer>, Fault> {
+    let find = sql
+        .prepare_cached(
+            "SELECT digest, trace_id, answer FROM idempotency WHERE agent = $1 AND key = $2",
+        )
+        .await?;
+    let Some(row) = sql.query_opt(&find, &[&agent, &key]).await? else {
+        return Ok(None);
+    };
+    let answer = codec::keyed_answer(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
+    Ok(Some(answer))
+}
+
+pub(super) async fn total_calls(sql: &ClientWrapper, agent: &str) -> Result<u64, Fault> {
+    let find = sql
+        .prepare_cached("SELECT calls FROM totals WHERE agent = $1")
+        .await?;
+    let found = sql.query_opt(&find, &[&agent]).await?;
+    found.map_or(Ok(0), |row| rows::unsigned(&row, 0))
+}

@@ -1,0 +1,155 @@
+//! Reading the record: lists, single traces, and chains as they stand.
+
+use deadpool_postgres::ClientWrapper;
+use provost_core::{
+    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter},
+    time::Time,
+};
+
+use super::{
+    fault::Fault,
+    rows::{self, parameters},
+};
+use crate::{
+    codec,
+    filter::{self, CLOCK_SLACK, Dialect, Value},
+};
+
+const MIN_PREFIX: usize = 8;
+/// Places looked at in one query, beyond those the page still needs.
+const CHUNK: usize = 1000;
+
+/// A decision with the outcome that followed it.
+const ENTRY: &str = "SELECT d.place, d.body, d.forwarded, (SELECT o.body FROM traces o \
+     WHERE o.trace_id = d.trace_id AND o.kind = 'outcome' AND o.place > d.place \
+     ORDER BY o.place LIMIT 1) FROM traces d";
+
+/// Finds the places first, so that a glob which matches little reads no bodies in vain.
+pub(super) async fn list(
+    sql: &ClientWrapper,
+    filter: &TraceFilter,
+) -> Result<Vec<TraceEntry>, Fault> {
+    let places = places(sql, filter).await?;
+    let entries = format!("{ENTRY} WHERE d.place = ANY($1) ORDER BY d.place DESC");
+    let entries = sql.prepare_cached(&entries).await?;
+    sql.query(&entries, &[&places])
+        .await?
+        .iter()
+        .map(rows::trace_entry)
+        .collect()
+}
+
+async fn places(sql: &ClientWrapper, filter: &TraceFilter) -> Result<Vec<i64>, Fault> {
+    let first = match filter.since {
+        Some(since) => first_since(sql, since.minus(CLOCK_SLACK)).await?,
+        None => 0,
+    };
+    let mut before = filter.before.map_or(i64::MAX, |place| place as i64);
+    let mut places = Vec::new();
+    while places.len() < filter.limit {
+        let (mut conditions, tools) = filter::traces(Dialect::Postgres, filter);
+        conditions.and(
+            "place >= @ AND place < @",
+            [Value::Int(first), Value::Int(before)],
+        );
+        let wanted = filter.limit - places.len() + CHUNK;
+        let find = format!(
+            "SELECT place, tool FROM traces WHERE {} ORDER BY place DESC LIMIT {wanted}",
+            conditions.sql()
+        );
+        // Not cached: the number of different filters is not bounded.
+        let found = sql.query(&find, &parameters(conditions.values())).await?;
+        for row in &found {
+            before = row.try_get(0)?;
+            if places.len() < filter.limit && tools.matches(row.try_get(1)?) {
+                places.push(before);
+            }
+        }
+        if found.len() < wanted {
+            break;
+        }
+    }
+    Ok(places)
+}
+
+/// The first place at or after which records of this time may stand, found by halving.
+async fn first_since(sql: &ClientWrapper, since: Time) -> Result<i64, Fault> {
+    let ends = "SELECT coalesce(min(place), 0), coalesce(max(place), 0) FROM traces";
+    let ends = sql.query_one(ends, &[]).await?;
+    let at = "SELECT at FROM traces WHERE place >= $1 ORDER BY place LIMIT 1";
+    let at = sql.prepare_cached(at).await?;
+    let (mut low, mut high): (i64, i64) = (ends.try_get(0)?, ends.try_get(1)?);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let row = sql.query_opt(&at, &[&middle]).await?;
+        match row.map(|row| row.try_get::<_, i64>(0)).transpose()? {
+            Some(time) if time < since.millis() => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// By the whole id the newest decision, by a prefix only if no other trace has it.
+pub(super) async fn one(sql: &ClientWrapper, id: &str) -> Result<Option<TraceEntry>, Fault> {
+    let newest = format!(
+        "{ENTRY} WHERE d.trace_id = $1 AND d.kind = 'decision' ORDER BY d.place DESC LIMIT 1"
+    );
+    let newest = sql.prepare_cached(&newest).await?;
+    if let Some(row) = sql.query_opt(&newest, &[&id]).await? {
+        return Ok(Some(rows::trace_entry(&row)?));
+    }
+    let Some(end) = filter::end_of_prefix(id).filter(|_| id.len() >= MIN_PREFIX) else {
+        return Ok(None);
+    };
+    let find = "SELECT DISTINCT trace_id FROM traces WHERE trace_id >= $1 AND trace_id < $2 \
+         AND kind = 'decision' LIMIT 2";
+    let find = sql.prepare_cached(find).await?;
+    let ids = sql.query(&find, &[&id, &end]).await?;
+    let [only] = &*ids else { return Ok(None) };
+    let only: &str = only.try_get(0)?;
+    let row = sql.query_opt(&newest, &[&only]).await?;
+    row.as_ref().map(rows::trace_entry).transpose()
+}
+
+pub(super) async fn activity(sql: &ClientWrapper, limit: usize) -> Result<Vec<Activity>, Fault> {
+    let list = "SELECT agent, session, first_at, last_at, calls, denied FROM activity \
+         ORDER BY last_at DESC, agent, session LIMIT $1";
+    let list = sql.prepare_cached(list).await?;
+    let found = sql.query(&list, &[&(limit as i64)]).await?;
+    let activity = |row: &tokio_postgres::Row| {
+        Ok(Activity {
+            agent_id: row.try_get(0)?,
+            session_id: codec::session(row.try_get(1)?),
+            first_at: rows::time(row, 2)?,
+            last_at: rows::time(row, 3)?,
+            calls: rows::unsigned(row, 4)?,
+            denied: rows::unsigned(row, 5)?,
+        })
+    };
+    found.iter().map(activity).collect()
+}
+
+pub(super) async fn chains(sql: &ClientWrapper) -> Result<Vec<ChainEnds>, Fault> {
+    let list = format!("{} ORDER BY chain", rows::CHAIN_ENDS);
+    sql.query(&list, &[])
+        .await?
+        .iter()
+        .map(rows::chain_ends)
+        .collect()
+}
+
+pub(super) async fn chain_records(
+    sql: &ClientWrapper,
+    chain: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<ChainRecord>, Fault> {
+    let list = "SELECT seq, hash, trace_id, kind, at, agent, session, tool, verdict, body \
+         FROM traces WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+    let list = sql.prepare_cached(list).await?;
+    let found = sql
+        .query(&list, &[&chain, &(after as i64), &(limit as i64)])
+        .await?;
+    found.iter().map(rows::chain_record).collect()
+}

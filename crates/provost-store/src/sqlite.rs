@@ -1,0 +1,328 @@
+//! SQLite: one writer thread that commits in groups, and a few read-only connections beside it.
+
+mod approvals;
+mod batch;
+mod control;
+mod fault;
+mod lists;
+mod open;
+mod prune;
+mod readers;
+mod records;
+mod recover;
+mod rows;
+mod sightings;
+mod traces;
+mod writer;
+
+use std::{path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use provost_core::{
+    approval::{Approval, Claim, Escalation},
+    control::{ControlRows, Scope, Stop},
+    event::Numbered,
+    grant::Grant,
+    ids::{ApprovalId, GrantId, hex, random_bytes},
+    key::Key,
+    ports::{
+        Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Clock as _,
+        Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded,
+        Resolve, Resolved, Result, Store, SystemClock, Taken, TraceEntry, TraceFilter,
+    },
+    time::Time,
+    trace::TraceRow,
+};
+use tokio::sync::broadcast;
+
+use self::{batch::Batch, fault::Fault, readers::Readers, writer::Writer};
+use crate::OpenError;
+
+/// The only chain: one process writes the file, and its successor goes on where it stopped.
+const CHAIN: &str = "main";
+
+pub(crate) struct SqliteStore {
+    writer: Writer,
+    readers: Arc<Readers>,
+    wake: broadcast::Sender<()>,
+    /// Names this run of the gateway among those that have calls in flight.
+    run: Arc<str>,
+}
+
+impl SqliteStore {
+    pub(crate) async fn open(path: &Path) -> Result<Self, OpenError> {
+        let path = path.to_owned();
+        let at = path.clone();
+        let opened = tokio::task::spawn_blocking(move || open::open(&at, SystemClock.now()))
+            .await
+            .map_err(|why| OpenError::Unusable {
+                path: path.clone(),
+                why: why.to_string(),
+            })??;
+        let (wake, _) = broadcast::channel(16);
+        let readers = Arc::new(Readers::new(path.clone()));
+        let writer = Writer::start(opened, wake.clone()).map_err(|why| OpenError::Unusable {
+            path,
+            why: why.to_string(),
+        })?;
+        let run = hex(&random_bytes::<8>()).into();
+        Ok(Self {
+            writer,
+            readers,
+            wake,
+            run,
+        })
+    }
+
+    /// Runs in the next batch, possibly more than once; `work` must depend on nothing it changes.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(work).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.readers.read(work).await
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn record(&self, record: Record) -> Result<Recorded> {
+        let run = self.run.clone();
+        self.write(move |batch| records::record(batch, &record, &run))
+            .await
+    }
+
+    async fn record_outcome(
+        &self,
+        row: TraceRow,
+        answer: Option<(IdempotencyKey, String)>,
+    ) -> Result<()> {
+        self.write(move |batch| records::outcome(batch, &row, answer.as_ref()))
+            .await
+    }
+
+    async fn record_note(&self, row: TraceRow) -> Result<()> {
+        self.write(move |batch| batch.append(&row)).await
+    }
+
+    async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>> {
+        let (agent, key) = (agent.to_owned(), key.to_owned());
+        self.read(move |sql| records::keyed_answer(sql, &agent, &key))
+            .await
+    }
+
+    async fn total_calls(&self, agent: &str) -> Result<u64> {
+        let agent = agent.to_owned();
+        self.read(move |sql| records::total_calls(sql, &agent))
+            .await
+    }
+
+    async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened> {
+        self.write(move |batch| approvals::open(batch, &new, now))
+            .await
+    }
+
+    async fn resolve(&self, resolve: Resolve) -> Result<Resolved> {
+        self.write(move |batch| approvals::resolve(batch, &resolve))
+            .await
+    }
+
+    async fn expire(&self, id: &ApprovalId, now: Time, row: TraceRow) -> Result<bool> {
+        let id = id.clone();
+        self.write(move |batch| approvals::expire(batch, &id, now, &row))
+            .await
+    }
+
+    async fn take(
+        &self,
+        id: &ApprovalId,
+        now: Time,
+        version: u64,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Taken> {
+        let (id, run) = (id.clone(), self.run.clone());
+        self.write(move |batch| approvals::take(batch, &id, now, version, key.as_ref(), &run))
+            .await
+    }
+
+    async fn claim(&self, id: &ApprovalId, claim: Claim, now: Time) -> Result<Claimed> {
+        let id = id.clone();
+        self.write(move |batch| approvals::claim(batch, &id, &claim, now))
+            .await
+    }
+
+    async fn escalate(&self, id: &ApprovalId, escalation: Escalation) -> Result<Escalated> {
+        let id = id.clone();
+        self.write(move |batch| approvals::escalate(batch, &id, &escalation))
+            .await
+    }
+
+    async fn approval(&self, id: &str) -> Result<Option<Approval>> {
+        let id = id.to_owned();
+        self.read(move |sql| lists::approval(sql, &id)).await
+    }
+
+    async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>> {
+        let ids = ids.to_vec();
+        self.read(move |sql| lists::settled(sql, ids, now)).await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>> {
+        let filter = filter.clone();
+        self.read(move |sql| lists::approvals(sql, &filter, now))
+            .await
+    }
+
+    async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>> {
+        self.read(move |sql| lists::overdue(sql, now, limit)).await
+    }
+
+    async fn promote(&self, id: &ApprovalId, now: Time) -> Result<bool> {
+        let id = id.clone();
+        self.write(move |batch| approvals::promote(batch, &id, now))
+            .await
+    }
+
+    async fn queue_depth(&self) -> Result<QueueDepth> {
+        self.read(lists::queue_depth).await
+    }
+
+    async fn control(&self) -> Result<ControlRows> {
+        self.read(control::rows).await
+    }
+
+    async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()> {
+        self.write(move |batch| control::add_grant(batch, &grant, &note))
+            .await
+    }
+
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        by: &str,
+        now: Time,
+        note: TraceRow,
+    ) -> Result<bool> {
+        let (id, by) = (id.clone(), by.to_owned());
+        self.write(move |batch| control::revoke_grant(batch, &id, &by, now, &note))
+            .await
+    }
+
+    async fn add_stop(&self, stop: Stop, note: TraceRow) -> Result<()> {
+        self.write(move |batch| control::add_stop(batch, &stop, &note))
+            .await
+    }
+
+    async fn remove_stop(&self, scope: &Scope, by: &str, note: TraceRow) -> Result<bool> {
+        let (scope, by) = (scope.clone(), by.to_owned());
+        self.write(move |batch| control::remove_stop(batch, &scope, &by, &note))
+            .await
+    }
+
+    async fn add_key(&self, key: Key, note: TraceRow) -> Result<bool> {
+        self.write(move |batch| control::add_key(batch, &key, &note))
+            .await
+    }
+
+    async fn remove_key(&self, name: &str, note: TraceRow) -> Result<bool> {
+        let name = name.to_owned();
+        self.write(move |batch| control::remove_key(batch, &name, &note))
+            .await
+    }
+
+    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>> {
+        let filter = filter.clone();
+        self.read(move |sql| traces::list(sql, &filter)).await
+    }
+
+    async fn trace(&self, id: &str) -> Result<Option<TraceEntry>> {
+        let id = id.to_owned();
+        self.read(move |sql| traces::one(sql, &id)).await
+    }
+
+    async fn activity(&self, limit: usize) -> Result<Vec<Activity>> {
+        self.read(move |sql| traces::activity(sql, limit)).await
+    }
+
+    async fn chains(&self) -> Result<Vec<ChainEnds>> {
+        self.read(traces::chains).await
+    }
+
+    async fn chain_records(
+        &self,
+        chain: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ChainRecord>> {
+        if chain != CHAIN {
+            return Ok(Vec::new());
+        }
+        self.read(move |sql| traces::chain_records(sql, after, limit))
+            .await
+    }
+
+    async fn prune(&self, before: Time, now: Time) -> Result<u64> {
+        if let Some(cut) = self.read(move |sql| prune::find_cut(sql, before)).await? {
+            self.write(move |batch| prune::move_anchor(batch, cut, now))
+                .await?;
+        }
+        let mut removed = 0;
+        loop {
+            let gone = self.write(prune::remove_records).await?;
+            removed += gone;
+            if gone < prune::CHUNK {
+                break;
+            }
+        }
+        while self
+            .write(move |batch| prune::forget(batch, before, now))
+            .await?
+        {}
+        Ok(removed)
+    }
+
+    async fn recover(&self, now: Time) -> Result<u64> {
+        let mut recovered = 0;
+        loop {
+            let run = self.run.clone();
+            let step = self
+                .write(move |batch| recover::step(batch, &run, now))
+                .await?;
+            recovered += step.recorded;
+            if step.last {
+                return Ok(recovered);
+            }
+        }
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Result<Vec<Numbered>> {
+        self.read(move |sql| lists::events(sql, after, limit)).await
+    }
+
+    async fn last_event(&self) -> Result<u64> {
+        self.read(lists::last_event).await
+    }
+
+    fn wake(&self) -> broadcast::Receiver<()> {
+        self.wake.subscribe()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.write(|batch| batch.touch()).await
+    }
+
+    fn kind(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

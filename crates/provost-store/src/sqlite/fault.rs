@@ -1,0 +1,42 @@
+//! What can go wrong inside SQLite, and what the core is told of it.
+
+use provost_core::ports::StoreError;
+use rusqlite::ErrorCode;
+
+use crate::codec::Garbled;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
+}
+
+impl Fault {
+    pub(super) fn is_corruption(&self) -> bool {
+        match self {
+            Self::Sql(error) => is_corruption(error),
+            Self::Garbled(_) => true,
+        }
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Garbled(garbled) => garbled.into(),
+            Fault::Sql(error) if is_corruption(&error) => Self::Corrupt(
+                format!("the database file is damaged ({error}): restore it from a backup").into(),
+            ),
+            Fault::Sql(error) => Self::Failed(error.to_string().into()),
+        }
+    }
+}
+
+fn is_corruption(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}

@@ -1,0 +1,128 @@
+//! Decisions and outcomes.
+
+use provost_core::{
+    ids::{GrantId, TraceId},
+    ports::{IdempotencyKey, KeyedAnswer, Record, Recorded},
+    time::Time,
+    trace::TraceRow,
+};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{batch::Batch, fault::Fault};
+use crate::codec;
+
+/// Looks at everything the decision rests on before it writes anything, because a batch has no way to
+/// undo one of its operations.
+pub(super) fn record(batch: &mut Batch<'_>, record: &Record, run: &str) -> Result<Recorded, Fault> {
+    if record
+        .version
+        .is_some_and(|version| version != batch.version())
+    {
+        return Ok(Recorded::Stale);
+    }
+    if let Some(key) = &record.key
+        && key_is_taken(batch, key)?
+    {
+        return Ok(Recorded::KeyTaken);
+    }
+    if let Some(grant) = &record.grant
+        && !use_grant(batch, grant, record.row.at)?
+    {
+        return Ok(Recorded::GrantSpent);
+    }
+    if let Some(key) = &record.key {
+        keep_key(batch, key, &record.row.trace_id)?;
+    }
+    if record.row.forwarded {
+        await_outcome(batch, &record.row.trace_id, run)?;
+    }
+    batch.append(&record.row)?;
+    Ok(Recorded::Done)
+}
+
+pub(super) fn outcome(
+    batch: &mut Batch<'_>,
+    row: &TraceRow,
+    answer: Option<&(IdempotencyKey, String)>,
+) -> Result<(), Fault> {
+    batch.append(row)?;
+    batch.execute(
+        "DELETE FROM in_flight WHERE trace_id = ?1",
+        [row.trace_id.as_str()],
+    )?;
+    if let Some((key, answer)) = answer {
+        batch.execute(
+            "UPDATE idempotency SET answer = ?3 WHERE agent = ?1 AND key = ?2",
+            params![&*key.agent, key.key, answer],
+        )?;
+    }
+    Ok(())
+}
+
+/// A call is on its way: until its outcome is recorded, [`super::recover`] knows of it.
+pub(super) fn await_outcome(batch: &Batch<'_>, trace_id: &TraceId, run: &str) -> Result<(), Fault> {
+    let insert = "INSERT OR REPLACE INTO in_flight (trace_id, owner) VALUES (?1, ?2)";
+    batch.execute(insert, params![trace_id.as_str(), run])?;
+    Ok(())
+}
+
+pub(super) fn key_is_taken(batch: &Batch<'_>, key: &IdempotencyKey) -> Result<bool, Fault> {
+    let mut find = batch
+        .sql()
+        .prepare_cached("SELECT 1 FROM idempotency WHERE agent = ?1 AND key = ?2")?;
+    Ok(find.exists(params![&*key.agent, key.key])?)
+}
+
+pub(super) fn keep_key(
+    batch: &Batch<'_>,
+    key: &IdempotencyKey,
+    trace_id: &TraceId,
+) -> Result<(), Fault> {
+    batch.execute(
+        "INSERT INTO idempotency (agent, key, digest, trace_id, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            &*key.agent,
+            key.key,
+            key.digest.to_string(),
+            trace_id.as_str(),
+            key.at.millis()
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn use_grant(batch: &Batch<'_>, id: &GrantId, now: Time) -> Result<bool, Fault> {
+    let used = batch.execute(
+        "UPDATE grants SET uses = uses + 1 WHERE id = ?1 AND revoked_at IS NULL \
+         AND (expires_at IS NULL OR expires_at > ?2) AND (max_uses IS NULL OR uses < max_uses)",
+        params![id.as_str(), now.millis()],
+    )?;
+    Ok(used == 1)
+}
+
+pub(super) fn keyed_answer(
+    sql: &Connection,
+    agent: &str,
+    key: &str,
+) -> Result<Option<KeyedAnswer>, Fault> {
+    let found = sql
+        .prepare_cached(
+            "SELECT digest, trace_id, answer FROM idempotency \
+             WHERE agent = ?1 AND key = ?2",
+        )?
+        .query_row([agent, key], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let answer =
+        found.map(|(digest, trace_id, answer)| codec::keyed_answer(&digest, trace_id, answer));
+    Ok(answer.transpose()?)
+}
+
+pub(super) fn total_calls(sql: &Connection, agent: &str) -> Result<u64, Fault> {
+    let mut find = sql.prepare_cached("SELECT calls FROM totals WHERE agent = ?1")?;
+    Ok(find
+        .query_row([agent], |row| row.get(0))
+        .optional()?
+        .unwrap_or(0))
+}

@@ -1,0 +1,64 @@
+//! What a batch adds to the counts of agents and sessions: one row each, however many records.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use provost_core::{
+    time::Time,
+    trace::{Answer, RecordKind, TraceRow},
+};
+
+/// Sorted, so that replicas which write the same rows lock them in the same order.
+#[derive(Default)]
+pub(crate) struct Tally {
+    sessions: BTreeMap<(Arc<str>, Arc<str>), Count>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Count {
+    pub(crate) first_at: Time,
+    pub(crate) last_at: Time,
+    pub(crate) calls: i64,
+    pub(crate) denied: i64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, row: &TraceRow) {
+        if row.kind != RecordKind::Decision {
+            return;
+        }
+        let session = row.session.clone().unwrap_or_default();
+        let none = Count {
+            first_at: row.at,
+            last_at: row.at,
+            calls: 0,
+            denied: 0,
+        };
+        let count = self
+            .sessions
+            .entry((row.agent.clone(), session))
+            .or_insert(none);
+        count.first_at = count.first_at.min(row.at);
+        count.last_at = count.last_at.max(row.at);
+        count.calls += 1;
+        count.denied += i64::from(row.verdict != Answer::Allow.as_str());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// By agent and session; an empty session stands for none.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = (&str, &str, Count)> {
+        self.sessions
+            .iter()
+            .map(|((agent, session), count)| (&**agent, &**session, *count))
+    }
+
+    pub(crate) fn agents(&self) -> BTreeMap<&str, i64> {
+        let mut agents = BTreeMap::new();
+        for (agent, _, count) in self.sessions() {
+            *agents.entry(agent).or_insert(0) += count.calls;
+        }
+        agents
+    }
+}

@@ -1,0 +1,357 @@
+//! Decisions, outcomes, notes: what is written, when, and under which conditions.
+
+use provost_core::{
+    ports::{Record, Recorded, StoreError, TraceFilter},
+    trace::TraceRow,
+};
+
+use crate::{making::*, place::Place};
+
+crate::contract!(
+    what_was_recorded_outlives_the_process,
+    records_form_one_chain,
+    a_decision_under_old_control_is_not_written,
+    a_refusal_needs_no_current_control,
+    a_grant_is_used_no_more_often_than_it_allows,
+    a_grant_that_is_over_or_revoked_permits_nothing,
+    an_idempotency_key_stands_for_one_call,
+    a_key_that_is_taken_uses_no_grant,
+    calls_are_counted_by_agent_and_session,
+    one_failing_write_does_not_take_others_along,
+    a_closed_store_refuses_everything,
+    large_records_survive,
+);
+
+async fn what_was_recorded_outlives_the_process(place: &Place) {
+    let store = place.open().await;
+    let decision = row("claude", Some("s1"), "fs.read", START);
+    write(&*store, decision.clone()).await;
+    store.close().await;
+
+    let store = place.open().await;
+    let trace = store
+        .trace(decision.trace_id.as_str())
+        .await
+        .unwrap()
+        .expect("it is there");
+    assert_eq!(trace.decision, decision.body);
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    verify(&*store).await.unwrap();
+    store.close().await;
+}
+
+async fn records_form_one_chain(place: &Place) {
+    let store = place.open().await;
+    let begin = verify(&*store).await.unwrap();
+    let decisions = (0..100).map(|n| {
+        let store = store.clone();
+        async move {
+            let decision = forwarded(&format!("agent-{n}"), START);
+            write(&*store, decision.clone()).await;
+            store
+                .record_outcome(outcome(&decision, "done"), None)
+                .await
+                .unwrap();
+        }
+    });
+    race(decisions).await;
+    store.record_note(note("that was it")).await.unwrap();
+    assert_eq!(verify(&*store).await.unwrap(), begin + 201);
+    store.close().await;
+}
+
+async fn a_decision_under_old_control_is_not_written(place: &Place) {
+    let store = place.open().await;
+    let seen = version(&*store).await;
+    store.add_grant(grant(None), note("granted")).await.unwrap();
+    let before = verify(&*store).await.unwrap();
+    let decision = row("claude", None, "fs.read", START);
+    let recorded = store.record(record(decision.clone(), seen)).await.unwrap();
+    assert_eq!(recorded, Recorded::Stale);
+    assert_eq!(verify(&*store).await.unwrap(), before);
+    assert_eq!(store.total_calls("claude").await.unwrap(), 0);
+    assert_eq!(
+        store.record(record(decision, seen + 1)).await.unwrap(),
+        Recorded::Done
+    );
+    store.close().await;
+}
+
+async fn a_refusal_needs_no_current_control(place: &Place) {
+    let store = place.open().await;
+    let refusal = TraceRow {
+        verdict: "deny",
+        ..row("claude", None, "fs.read", START)
+    };
+    let record = Record {
+        row: refusal,
+        version: None,
+        grant: None,
+        key: None,
+    };
+    assert_eq!(store.record(record).await.unwrap(), Recorded::Done);
+    store.close().await;
+}
+
+async fn a_grant_is_used_no_more_often_than_it_allows(place: &Place) {
+    let store = place.open().await;
+    let grant = grant(Some(5));
+    store
+        .add_grant(grant.clone(), note("granted"))
+        .await
+        .unwrap();
+    let seen = version(&*store).await;
+    let uses = (0..40).map(|n| {
+        let (store, id) = (store.clone(), grant.id.clone());
+        let row = row("claude", None, &format!("fs.{n}"), START);
+        let record = Record {
+            row,
+            version: Some(seen),
+            grant: Some(id),
+            key: None,
+        };
+        async move { store.record(record).await.unwrap() }
+    });
+    let recorded = race(uses).await;
+    let count = |what| {
+        recorded
+            .iter()
+            .filter(|recorded| **recorded == what)
+            .count()
+    };
+    assert_eq!(
+        (count(Recorded::Done), count(Recorded::GrantSpent)),
+        (5, 35)
+    );
+    let control = store.control().await.unwrap();
+    assert_eq!(control.grants[0].uses, 5);
+    assert_eq!(
+        control.version, seen,
+        "using a grant is no change of control"
+    );
+    assert_eq!(store.total_calls("claude").await.unwrap(), 5);
+    store.close().await;
+}
+
+async fn a_grant_that_is_over_or_revoked_permits_nothing(place: &Place) {
+    let store = place.open().await;
+    let grant = grant(None);
+    store
+        .add_grant(grant.clone(), note("granted"))
+        .await
+        .unwrap();
+    let with = |at, version| Record {
+        row: row("claude", None, "fs.read", at),
+        version: Some(version),
+        grant: Some(grant.id.clone()),
+        key: None,
+    };
+    let seen = version(&*store).await;
+    assert_eq!(
+        store.record(with(after(999), seen)).await.unwrap(),
+        Recorded::Done
+    );
+    assert_eq!(
+        store.record(with(after(1000), seen)).await.unwrap(),
+        Recorded::GrantSpent
+    );
+    store
+        .revoke_grant(&grant.id, "human:alice", START, note("revoked"))
+        .await
+        .unwrap();
+    let seen = version(&*store).await;
+    assert_eq!(
+        store.record(with(after(1), seen)).await.unwrap(),
+        Recorded::GrantSpent
+    );
+    store.close().await;
+}
+
+async fn an_idempotency_key_stands_for_one_call(place: &Place) {
+    let store = place.open().await;
+    let seen = version(&*store).await;
+    assert_eq!(store.keyed_answer("claude", "k1").await.unwrap(), None);
+    let keyed = |agent: &str| Record {
+        key: Some(key(agent, "k1")),
+        ..record(forwarded(agent, START), seen)
+    };
+    let first = keyed("claude");
+    assert_eq!(store.record(first.clone()).await.unwrap(), Recorded::Done);
+    assert_eq!(
+        store.record(keyed("claude")).await.unwrap(),
+        Recorded::KeyTaken
+    );
+    assert_eq!(
+        store.record(keyed("codex")).await.unwrap(),
+        Recorded::Done,
+        "another agent's"
+    );
+
+    let kept = store
+        .keyed_answer("claude", "k1")
+        .await
+        .unwrap()
+        .expect("it is kept");
+    assert_eq!(
+        (kept.digest, &kept.trace_id),
+        (key("claude", "k1").digest, &first.row.trace_id)
+    );
+    assert_eq!(kept.answer, None);
+    let answered = Some((key("claude", "k1"), "{\"status\":200}".to_owned()));
+    store
+        .record_outcome(outcome(&first.row, "done"), answered)
+        .await
+        .unwrap();
+    store.close().await;
+
+    let store = place.open().await;
+    let kept = store
+        .keyed_answer("claude", "k1")
+        .await
+        .unwrap()
+        .expect("it is kept");
+    assert_eq!(kept.answer.as_deref(), Some("{\"status\":200}"));
+    assert_eq!(store.total_calls("claude").await.unwrap(), 1);
+    store.close().await;
+}
+
+async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
+    let store = place.open().await;
+    let grant = grant(Some(5));
+    store
+        .add_grant(grant.clone(), note("granted"))
+        .await
+        .unwrap();
+    let seen = version(&*store).await;
+    let attempts = (0..10).map(|_| {
+        let store = store.clone();
+        let record = Record {
+            row: row("claude", None, "fs.read", START),
+            version: Some(seen),
+            grant: Some(grant.id.clone()),
+            key: Some(key("claude", "k1")),
+        };
+        async move { store.record(record).await.unwrap() }
+    });
+    let recorded = race(attempts).await;
+    assert_eq!(
+        recorded
+            .iter()
+            .filter(|recorded| **recorded == Recorded::Done)
+            .count(),
+        1
+    );
+    assert_eq!(
+        recorded
+            .iter()
+            .filter(|recorded| **recorded == Recorded::KeyTaken)
+            .count(),
+        9
+    );
+    assert_eq!(store.control().await.unwrap().grants[0].uses, 1);
+    store.close().await;
+}
+
+async fn calls_are_counted_by_agent_and_session(place: &Place) {
+    let store = place.open().await;
+    for (session, verdict, at) in [
+        (Some("s1"), "allow", 1),
+        (Some("s1"), "deny", 5),
+        (Some("s1"), "rate_limited", 3),
+        (Some("s2"), "allow", 9),
+        (None, "allow", 7),
+    ] {
+        let row = TraceRow {
+            verdict,
+            ..row("claude", session, "fs.read", after(at))
+        };
+        write(&*store, row).await;
+    }
+    assert_eq!(store.total_calls("claude").await.unwrap(), 5);
+    assert_eq!(store.total_calls("nobody").await.unwrap(), 0);
+    let activity = store.activity(10).await.unwrap();
+    let seen: Vec<_> = activity
+        .iter()
+        .map(|a| {
+            (
+                a.session_id.as_deref(),
+                a.first_at,
+                a.last_at,
+                a.calls,
+                a.denied,
+            )
+        })
+        .collect();
+    let expected = [
+        (Some("s2"), after(9), after(9), 1, 0),
+        (None, after(7), after(7), 1, 0),
+        (Some("s1"), after(1), after(5), 3, 2),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(store.activity(1).await.unwrap().len(), 1);
+    store.close().await;
+}
+
+async fn one_failing_write_does_not_take_others_along(place: &Place) {
+    let store = place.open().await;
+    let asked = ask(&*store, "fs.write", "a").await;
+    let seen = version(&*store).await;
+    let before = verify(&*store).await.unwrap();
+    // The same id for another call: no database takes it.
+    let mut double = question("fs.write", "b", seen);
+    double.question.id = asked.question.id.clone();
+    let writes = (0..200).map(|n| {
+        let (store, double) = (store.clone(), double.clone());
+        async move {
+            if n % 20 == 10 {
+                let failed = store.open_approval(double, START).await;
+                return matches!(failed, Err(StoreError::Failed(_)));
+            }
+            let row = row("claude", None, &format!("fs.{n}"), START);
+            store.record(record(row, seen)).await.unwrap() == Recorded::Done
+        }
+    });
+    assert!(
+        race(writes)
+            .await
+            .into_iter()
+            .all(|as_expected| as_expected)
+    );
+    assert_eq!(verify(&*store).await.unwrap(), before + 190);
+    assert_eq!(store.total_calls("claude").await.unwrap(), 190);
+    let filter = TraceFilter {
+        limit: 1000,
+        ..TraceFilter::default()
+    };
+    assert_eq!(store.traces(&filter).await.unwrap().len(), 190);
+    store.close().await;
+}
+
+async fn a_closed_store_refuses_everything(place: &Place) {
+    let store = place.open().await;
+    store.ready().await.unwrap();
+    let seen = version(&*store).await;
+    store.close().await;
+    store.close().await;
+    let refused = store
+        .record(record(row("claude", None, "fs.read", START), seen))
+        .await;
+    assert!(matches!(refused, Err(StoreError::Closed)), "{refused:?}");
+    assert!(matches!(store.ready().await, Err(StoreError::Closed)));
+    assert!(matches!(store.control().await, Err(StoreError::Closed)));
+}
+
+async fn large_records_survive(place: &Place) {
+    let store = place.open().await;
+    let mut decision = row("claude", None, "fs.write", START);
+    decision.body = format!("{{\"text\":\"{}\"}}", "ä\\u0000€".repeat(300_000));
+    write(&*store, decision.clone()).await;
+    let trace = store
+        .trace(decision.trace_id.as_str())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(trace.decision, decision.body);
+    verify(&*store).await.unwrap();
+    store.close().await;
+}

@@ -1,0 +1,94 @@
+//! Calls whose gateway did not live to see their end.
+
+use provost_core::{approval::Status, ports::Store, trace::TraceRow};
+
+use crate::{making::*, place::Place};
+
+crate::contract!(
+    a_call_without_an_outcome_gets_an_unknown_one,
+    calls_of_this_process_are_left_alone,
+    an_approved_call_counts_once_it_was_taken,
+);
+
+async fn outcome_of(store: &dyn Store, row: &TraceRow) -> Option<String> {
+    let entry = store
+        .trace(row.trace_id.as_str())
+        .await
+        .unwrap()
+        .expect("it is there");
+    entry.outcome.map(|text| {
+        let body: serde_json::Value = serde_json::from_str(&text).unwrap();
+        body["outcome"].as_str().unwrap().to_owned()
+    })
+}
+
+async fn a_call_without_an_outcome_gets_an_unknown_one(place: &Place) {
+    let store = place.open().await;
+    let (lost, done) = (forwarded("claude", START), forwarded("claude", START));
+    let refused = row("claude", None, "fs.write", START);
+    for row in [&lost, &done, &refused] {
+        write(&*store, row.clone()).await;
+    }
+    store
+        .record_outcome(outcome(&done, "done"), None)
+        .await
+        .unwrap();
+    store.close().await;
+
+    let store = place.open().await;
+    assert_eq!(store.recover(after(9)).await.unwrap(), 1);
+    assert_eq!(outcome_of(&*store, &lost).await.as_deref(), Some("unknown"));
+    assert_eq!(outcome_of(&*store, &done).await.as_deref(), Some("done"));
+    assert_eq!(outcome_of(&*store, &refused).await, None);
+    assert_eq!(store.recover(after(9)).await.unwrap(), 0);
+    verify(&*store).await.unwrap();
+    store.close().await;
+}
+
+async fn calls_of_this_process_are_left_alone(place: &Place) {
+    let store = place.open().await;
+    let running = forwarded("claude", START);
+    write(&*store, running.clone()).await;
+    assert_eq!(store.recover(after(9)).await.unwrap(), 0);
+    assert_eq!(outcome_of(&*store, &running).await, None);
+    store.close().await;
+}
+
+async fn an_approved_call_counts_once_it_was_taken(place: &Place) {
+    let store = place.open().await;
+    let (taken, untaken) = (
+        ask(&*store, "fs.write", "a").await,
+        ask(&*store, "fs.write", "b").await,
+    );
+    let denied = ask(&*store, "fs.write", "c").await;
+    approve(&*store, &taken).await;
+    approve(&*store, &untaken).await;
+    store
+        .resolve(answer(&denied, Status::Denied, "human:alice", after(1)))
+        .await
+        .unwrap();
+    let seen = version(&*store).await;
+    for approval in [&taken, &denied] {
+        store
+            .take(&approval.question.id, after(2), seen, None)
+            .await
+            .unwrap();
+    }
+    store.close().await;
+
+    let store = place.open().await;
+    assert_eq!(store.recover(after(9)).await.unwrap(), 1);
+    let trace = store
+        .trace(taken.question.trace_id.as_str())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(trace.outcome.unwrap().contains("unknown"));
+    let trace = store
+        .trace(untaken.question.trace_id.as_str())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(trace.outcome, None);
+    store.close().await;
+}

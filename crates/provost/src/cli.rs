@@ -1,0 +1,189 @@
+//! The command line: what can be asked, and with which words. What each command does stands in its file
+//! in `commands/`.
+
+use std::{fmt, net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{
+    approvals::Approvals, check, completions, demo, grants::Grants, keys::Keys, policy::Policy,
+    serve, stop, traces::Traces,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  provost demo                        see it work, in a minute
+  provost serve                       run the gateway on the embedded defaults
+  provost approvals watch             be asked, and decide, in this terminal
+  provost policy explain --agent claude --tool shell.exec --params '{\"cmd\": \"ls\"}'
+  provost traces verify               prove that nothing in the record was changed
+
+Exit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 the gateway cannot be reached.";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  provost serve                                  on the embedded defaults: everything asks a human
+  provost serve --config team.yaml --data /var/lib/provost
+  PROVOST_LOG=debug provost serve --listen 127.0.0.1:8080";
+
+/// The supervision gateway for AI agents: everything an agent does is decided first, and recorded.
+#[derive(Debug, Parser)]
+#[command(name = "provost", version, after_help = EXAMPLES, propagate_version = true, subcommand_required = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The configuration [default: provost.yaml where there is one, else the embedded defaults]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "PROVOST_CONFIG",
+        hide_env = true
+    )]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The folder of the database and the admin key [default: provost-data; env: PROVOST_DATA]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "PROVOST_DATA",
+        hide_env = true
+    )]
+    pub(crate) data: Option<PathBuf>,
+
+    /// The address the gateway listens on [default: 127.0.0.1:9090]
+    #[arg(long, global = true, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// Where the gateway is reached [default: where it listens; env: PROVOST_URL]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "PROVOST_URL",
+        hide_env = true,
+        hide_env_values = true
+    )]
+    pub(crate) url: Option<String>,
+
+    /// The key to use [default: the admin key in the data folder; env: PROVOST_KEY, which others cannot see
+    /// in the list of processes]
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        env = "PROVOST_KEY",
+        hide_env = true,
+        hide_env_values = true
+    )]
+    pub(crate) key: Option<Hidden>,
+
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Say more on stderr
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// An argument that is never printed.
+#[derive(Clone)]
+pub(crate) struct Hidden(pub(crate) String);
+
+impl From<&str> for Hidden {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the gateway
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(serve::Args),
+    /// See it work: a gateway, an agent and a supervisor, and you decide
+    Demo(demo::Args),
+    /// Check a configuration: every problem with its line and help
+    Check(check::Args),
+    /// Show what runs, and what is wrong with it
+    #[command(
+        after_help = "Examples:\n  provost doctor\n  provost doctor --json | jq '.findings[] | select(.state != \"ok\")'"
+    )]
+    Doctor,
+    /// Make, list and remove keys
+    #[command(subcommand)]
+    Keys(Keys),
+    /// See what waits for a decision, and decide
+    #[command(subcommand)]
+    Approvals(Approvals),
+    /// Standing permissions
+    #[command(subcommand)]
+    Grants(Grants),
+    /// The record of every decision
+    #[command(subcommand)]
+    Traces(Traces),
+    /// Explain, test and replay policies
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Hold back everything, one agent or one session; what waits is denied
+    Stop(stop::StopArgs),
+    /// Lift a stop
+    Resume(stop::ResumeArgs),
+    /// Print the version
+    #[command(after_help = "Examples:\n  provost version\n  provost version --json")]
+    Version,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        fn check(command: &clap::Command, path: &str) {
+            let path = format!("{path} {}", command.get_name());
+            if command.get_subcommands().next().is_none() {
+                let help = command
+                    .get_after_help()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                assert!(help.contains("Examples:"), "no examples:{path}");
+            }
+            command
+                .get_subcommands()
+                .for_each(|command| check(command, &path));
+        }
+        check(&Cli::command(), "");
+    }
+
+    #[test]
+    fn a_key_on_the_command_line_never_prints() {
+        let cli = Cli::parse_from(["provost", "--key", "pvk_secret", "version"]);
+        assert!(!format!("{cli:?}").contains("secret"));
+    }
+}

@@ -1,0 +1,280 @@
+//! Talking to the gateway over its public HTTP API: JSON in and out, lines that stream, and errors that
+//! say what to do.
+
+mod error;
+mod feed;
+mod lines;
+mod target;
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client as Pool, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use serde_json::Value;
+
+pub(crate) use error::ClientError;
+pub(crate) use feed::Feed;
+pub(crate) use lines::Lines;
+pub(crate) use target::Target;
+
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A page of a thousand approvals with large arguments stays below this.
+const LARGEST_ANSWER: usize = 256 * 1024 * 1024;
+
+/// A secret that goes into one header, and is shown nowhere.
+#[derive(Clone)]
+pub(crate) struct Key(HeaderValue);
+
+impl Key {
+    /// `None`: no key looks like that.
+    pub(crate) fn new(secret: &str) -> Option<Self> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", secret.trim())).ok()?;
+        value.set_sensitive(true);
+        Some(Self(value))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[key]")
+    }
+}
+
+/// A JSON answer of the gateway.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// Scheme and authority, and a path where the gateway stands behind one; no slash at the end.
+    base: String,
+    key: Option<Key>,
+    http: Http,
+    patience: Duration,
+    verbose: bool,
+}
+
+#[derive(Clone)]
+enum Http {
+    Plain(Pool<HttpConnector, Full<Bytes>>),
+    Secure(Pool<HttpsConnector<HttpConnector>, Full<Bytes>>),
+}
+
+impl Client {
+    pub(crate) fn new(url: &str, key: Option<Key>) -> Result<Self, ClientError> {
+        let uri: Uri = url.parse().map_err(|_| ClientError::BadUrl)?;
+        let has_host = uri
+            .authority()
+            .is_some_and(|host| !host.as_str().contains('@'));
+        if !has_host || uri.query().is_some() {
+            return Err(ClientError::BadUrl);
+        }
+        let http = match uri.scheme_str() {
+            Some("http") => Http::Plain(Pool::builder(TokioExecutor::new()).build(connector())),
+            Some("https") => Http::Secure(Pool::builder(TokioExecutor::new()).build(secure()?)),
+            _ => return Err(ClientError::BadUrl),
+        };
+        let base = url.trim_end_matches('/').to_owned();
+        Ok(Self {
+            base,
+            key,
+            http,
+            patience: PATIENCE,
+            verbose: false,
+        })
+    }
+
+    /// How long one answer may take.
+    pub(crate) fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Tells each request on stderr.
+    pub(crate) fn telling(mut self, verbose: bool) -> Self {
+        self.verbose = verbose;
+        self
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.base
+    }
+
+    pub(crate) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    pub(crate) async fn get(&self, target: Target) -> Result<Answer, ClientError> {
+        self.exchange(Method::GET, target, None).await
+    }
+
+    pub(crate) async fn post(&self, target: Target, body: &Value) -> Result<Answer, ClientError> {
+        self.exchange(Method::POST, target, Some(body)).await
+    }
+
+    pub(crate) async fn delete(&self, target: Target) -> Result<Answer, ClientError> {
+        self.exchange(Method::DELETE, target, None).await
+    }
+
+    /// An answer that streams, line by line.
+    pub(crate) async fn lines(&self, target: Target) -> Result<Lines, ClientError> {
+        Ok(Lines::new(
+            self.send(Method::GET, target, &[], None).await?.into_body(),
+        ))
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        target: Target,
+        body: Option<&Value>,
+    ) -> Result<Answer, ClientError> {
+        let response = self.send(method, target, &[], body).await?;
+        let (head, body) = response.into_parts();
+        let body = self.read(body).await?;
+        let body = serde_json::from_slice(&body).map_err(|_| ClientError::NotOurs {
+            url: self.base.clone(),
+        })?;
+        Ok(Answer {
+            headers: head.headers,
+            body,
+        })
+    }
+
+    /// The answer's head; a refusal is an error.
+    async fn send(
+        &self,
+        method: Method,
+        target: Target,
+        headers: &[(&'static str, HeaderValue)],
+        body: Option<&Value>,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let told = self
+            .verbose
+            .then(|| format!("{method} {}{target}", self.base));
+        let request = self.request(method, &target, headers, body)?;
+        let sent = async {
+            match &self.http {
+                Http::Plain(pool) => pool.request(request).await,
+                Http::Secure(pool) => pool.request(request).await,
+            }
+        };
+        let response = tokio::time::timeout(self.patience, sent)
+            .await
+            .map_err(|_| ClientError::Slow {
+                url: self.base.clone(),
+                patience: self.patience,
+            })?
+            .map_err(|error| ClientError::unreachable(&self.base, &error))?;
+        if let Some(told) = told {
+            crate::output::note(format_args!("{told}: {}", response.status()));
+        }
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (head, body) = response.into_parts();
+        let body = self.read(body).await?;
+        Err(ClientError::refused(
+            &self.base,
+            head.status,
+            &body,
+            self.has_key(),
+        ))
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        target: &Target,
+        headers: &[(&'static str, HeaderValue)],
+        body: Option<&Value>,
+    ) -> Result<Request<Full<Bytes>>, ClientError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{target}", self.base));
+        if let Some(key) = &self.key {
+            request = request.header(header::AUTHORIZATION, key.0.clone());
+        }
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, value.clone());
+        }
+        let body = body
+            .map(|body| Bytes::from(body.to_string()))
+            .unwrap_or_default();
+        request
+            .body(Full::new(body))
+            .map_err(|_| ClientError::BadUrl)
+    }
+
+    async fn read(&self, body: Incoming) -> Result<Bytes, ClientError> {
+        let read = Limited::new(body, LARGEST_ANSWER).collect();
+        let body = tokio::time::timeout(self.patience, read)
+            .await
+            .map_err(|_| ClientError::Slow {
+                url: self.base.clone(),
+                patience: self.patience,
+            })?;
+        Ok(body.map_err(|_| ClientError::BrokeOff)?.to_bytes())
+    }
+}
+
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    connector.enforce_http(false);
+    connector.set_connect_timeout(Some(CONNECT_TIME));
+    connector
+}
+
+fn secure() -> Result<HttpsConnector<HttpConnector>, ClientError> {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(provider)
+        .map_err(|error| ClientError::NoCertificates(error.to_string()))?;
+    Ok(builder
+        .https_only()
+        .enable_http1()
+        .wrap_connector(connector()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_urls_of_gateways_are_taken() {
+        for (url, good) in [
+            ("http://127.0.0.1:9090", true),
+            ("http://localhost:9090/", true),
+            ("https://gate.example.com/provost", true),
+            ("127.0.0.1:9090", false),
+            ("ftp://host", false),
+            ("http://user:secret@host", false),
+            ("http://host/?a=b", false),
+            ("", false),
+        ] {
+            assert_eq!(Client::new(url, None).is_ok(), good, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_never_prints() {
+        let key = Key::new("pvk_secret\n").unwrap();
+        assert_eq!(format!("{key:?} {:?}", key.0), "[key] Sensitive");
+        assert!(Key::new("two\nlines").is_none());
+    }
+}

@@ -1,0 +1,165 @@
+//! Why the gateway did not do what was asked, and what to do next.
+
+use std::{error::Error as _, time::Duration};
+
+use http::StatusCode;
+use hyper_util::client::legacy::Error as PoolError;
+use provost_core::time::format_duration;
+use serde_json::Value;
+
+use crate::exit::Exit;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    #[error("cannot reach the gateway at {url}: {why}")]
+    Unreachable { url: String, why: String },
+    #[error("the gateway at {url} did not answer within {}", format_duration(*patience))]
+    Slow { url: String, patience: Duration },
+    #[error("the gateway's answer broke off")]
+    BrokeOff,
+    #[error("what answers at {url} is not a provost gateway")]
+    NotOurs { url: String },
+    #[error("the URL of the gateway cannot be used")]
+    BadUrl,
+    #[error("cannot load this machine's root certificates: {0}")]
+    NoCertificates(String),
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+}
+
+/// The gateway said no.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    /// All it said.
+    pub(crate) body: Value,
+    had_key: bool,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl ClientError {
+    pub(super) fn unreachable(url: &str, error: &PoolError) -> Self {
+        let mut why = error.to_string();
+        let mut source = error.source();
+        while let Some(deeper) = source {
+            why = deeper.to_string();
+            source = deeper.source();
+        }
+        Self::Unreachable {
+            url: url.to_owned(),
+            why: why.to_lowercase(),
+        }
+    }
+
+    pub(super) fn refused(url: &str, status: StatusCode, body: &[u8], had_key: bool) -> Self {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let text = |name: &str| {
+            body.pointer(name)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let Some(message) = text("/error/message") else {
+            return Self::NotOurs {
+                url: url.to_owned(),
+            };
+        };
+        let help = text("/error/help");
+        Self::Refused(Box::new(Refusal {
+            status,
+            message,
+            help,
+            body,
+            had_key,
+        }))
+    }
+
+    /// The gateway's own refusal, where there was one.
+    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+        if let Self::Refused(refusal) = self {
+            Some(refusal)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Slow { .. })
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Slow { .. }
+            | Self::BrokeOff
+            | Self::NotOurs { .. } => Exit::Unreachable,
+            Self::BadUrl => Exit::Usage,
+            Self::Refused(refusal) if refusal.status == StatusCode::BAD_REQUEST => Exit::Usage,
+            Self::Refused(refusal) if refusal.status == StatusCode::SERVICE_UNAVAILABLE => {
+                Exit::Unreachable
+            }
+            Self::NoCertificates(_) | Self::Refused(_) => Exit::No,
+        }
+    }
+
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { .. } | Self::NotOurs { .. } => {
+                Some("start it with `provost serve`, or say where it is with --url or PROVOST_URL".to_owned())
+            }
+            Self::BadUrl => Some("write it as http://host:port, without user, password or query".to_owned()),
+            Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && !refusal.had_key => Some(
+                "give a key with --key or PROVOST_KEY, or run this where the gateway's data folder can be read (--data)"
+                    .to_owned(),
+            ),
+            Self::Refused(refusal) => refusal.help.clone(),
+            Self::Slow { .. } | Self::BrokeOff | Self::NoCertificates(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, body: &str, had_key: bool) -> ClientError {
+        ClientError::refused(
+            "http://gate",
+            StatusCode::from_u16(status).unwrap(),
+            body.as_bytes(),
+            had_key,
+        )
+    }
+
+    #[test]
+    fn refusals_keep_the_gateways_words() {
+        let error = refused(
+            409,
+            r#"{"error": {"code": "x", "message": "already denied", "help": "look"}}"#,
+            true,
+        );
+        assert_eq!(error.to_string(), "already denied");
+        assert_eq!(error.help().as_deref(), Some("look"));
+    }
+
+    #[test]
+    fn each_refusal_has_its_exit_code() {
+        let body = r#"{"error": {"code": "x", "message": "m"}}"#;
+        for (error, exit) in [
+            (refused(400, body, true), Exit::Usage),
+            (refused(401, body, false), Exit::No),
+            (refused(404, body, true), Exit::No),
+            (refused(503, body, true), Exit::Unreachable),
+            (refused(502, "<html>", true), Exit::Unreachable),
+        ] {
+            assert_eq!(error.exit(), exit, "{error}");
+        }
+        assert!(refused(401, body, false).help().unwrap().contains("--key"));
+    }
+}

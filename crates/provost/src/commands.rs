@@ -1,0 +1,37 @@
+//! One file per command. Each takes the context and its arguments, prints, and returns how it ended.
+
+pub(crate) mod approvals;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod demo;
+mod doctor;
+pub(crate) mod grants;
+pub(crate) mod keys;
+pub(crate) mod policy;
+pub(crate) mod serve;
+pub(crate) mod stop;
+mod terminal;
+pub(crate) mod traces;
+mod version;
+mod view;
+
+use crate::{cli::Command, context::Context, exit::Exit};
+
+pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Exit> {
+    let context = &context;
+    match command {
+        Command::Serve(args) => serve::run(context, args).await,
+        Command::Demo(args) => demo::run(context, args).await,
+        Command::Check(args) => check::run(context, args).await,
+        Command::Doctor => doctor::run(context).await,
+        Command::Keys(command) => keys::run(context, command).await,
+        Command::Approvals(command) => approvals::run(context, command).await,
+        Command::Grants(command) => grants::run(context, command).await,
+        Command::Traces(command) => traces::run(context, command).await,
+        Command::Policy(command) => policy::run(context, command).await,
+        Command::Stop(args) => stop::stop(context, args).await,
+        Command::Resume(args) => stop::resume(context, args).await,
+        Command::Version => version::run(context),
+        Command::Completions(args) => completions::run(&args),
+    }
+}

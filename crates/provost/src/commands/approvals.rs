@@ -1,0 +1,205 @@
+//! `provost approvals`: what waits for a decision, and the decision.
+
+mod detail;
+mod watch;
+
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::view::{ago, compact, pages, text};
+use crate::{
+    client::{Client, ClientError, Target},
+    context::Context,
+    exit::Exit,
+    output,
+    table::Table,
+};
+
+pub(super) use detail::detail;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Approvals {
+    /// List approvals, oldest first
+    #[command(after_help = "Examples:
+  provost approvals list
+  provost approvals list --tool 'filesystem.*'
+  provost approvals list --all --json | jq '.[].status'")]
+    List {
+        /// Only of this status
+        #[arg(long, value_enum, default_value = "pending")]
+        status: StatusName,
+        /// Only of tools that match
+        #[arg(long, value_name = "GLOB")]
+        tool: Option<String>,
+        /// Of every status
+        #[arg(long, conflicts_with = "status")]
+        all: bool,
+    },
+    /// Show one with all one needs to decide it
+    #[command(
+        after_help = "Examples:\n  provost approvals show 3f9a\n  provost approvals show 3f9a --full"
+    )]
+    Show {
+        /// The id, or its first characters
+        id: String,
+        /// Show what is otherwise only described, for those who may see it
+        #[arg(long)]
+        full: bool,
+    },
+    /// Approve one
+    #[command(
+        after_help = "Examples:\n  provost approvals approve 3f9a --reason 'checked with the team'"
+    )]
+    Approve(DecideArgs),
+    /// Deny one
+    #[command(
+        after_help = "Examples:\n  provost approvals deny 3f9a --reason 'use the staging table'"
+    )]
+    Deny(DecideArgs),
+    /// Hand one from the supervisors to people
+    #[command(after_help = "Examples:\n  provost approvals escalate 3f9a --reason 'not sure'")]
+    Escalate(DecideArgs),
+    /// Be told of approvals as they come; in a terminal, decide them
+    #[command(after_help = "Examples:
+  provost approvals watch                    ask me, one after the other
+  provost approvals watch --json | jq .type  one line of JSON for each event")]
+    Watch,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DecideArgs {
+    /// The id, or its first characters
+    id: String,
+    /// Why: the agent is told, and it stays in the record
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum StatusName {
+    Pending,
+    Approved,
+    Denied,
+    Expired,
+}
+
+impl StatusName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+pub(super) async fn run(context: &Context, command: Approvals) -> anyhow::Result<Exit> {
+    match command {
+        Approvals::List { status, tool, all } => {
+            list(context, (!all).then_some(status), tool.as_deref()).await
+        }
+        Approvals::Show { id, full } => show(context, &id, full).await,
+        Approvals::Approve(args) => decide(context, "approve", args).await,
+        Approvals::Deny(args) => decide(context, "deny", args).await,
+        Approvals::Escalate(args) => decide(context, "escalate", args).await,
+        Approvals::Watch => watch::run(context).await,
+    }
+}
+
+async fn list(
+    context: &Context,
+    status: Option<StatusName>,
+    tool: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let client = context.client()?;
+    let target = Target::new("/approvals")
+        .query_some("status", status.map(StatusName::as_str))
+        .query_some("tool", tool);
+    let found = pages(&client, &target, ("x-next-after", "after"), usize::MAX).await?;
+    if context.json() {
+        output::json(&found)?;
+        return Ok(Exit::Ok);
+    }
+    let mut table = Table::new([
+        "id",
+        "status",
+        "level",
+        "agent",
+        "tool",
+        "arguments",
+        "waits",
+        "left",
+        "risk",
+    ]);
+    for approval in &found {
+        table.row([
+            text(approval, "id"),
+            text(approval, "status"),
+            text(approval, "level"),
+            text(approval, "agent_id"),
+            text(approval, "tool"),
+            &compact(approval.get("params")),
+            &ago(text(approval, "created_at"), context.now()),
+            text(approval, "remaining"),
+            if is_risky(approval) { "yes" } else { "" },
+        ]);
+    }
+    if table.is_empty() {
+        output::note("nothing waits for a decision");
+    } else {
+        output::line(table)?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn is_risky(approval: &Value) -> bool {
+    approval
+        .get("injection_risk")
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
+}
+
+async fn show(context: &Context, id: &str, full: bool) -> anyhow::Result<Exit> {
+    let approval = fetch(&context.client()?, id, full).await?;
+    if context.json() {
+        output::json(&approval)?;
+    } else {
+        output::line(detail(&approval, context.now()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn fetch(client: &Client, id: &str, full: bool) -> Result<Value, ClientError> {
+    let target = Target::new("/approvals")
+        .step(id)
+        .query_some("content", full.then_some("full"));
+    Ok(client.get(target).await?.body)
+}
+
+/// `verb` is `approve`, `deny` or `escalate`.
+pub(super) async fn send_decision(
+    client: &Client,
+    id: &str,
+    verb: &str,
+    reason: Option<&str>,
+) -> Result<Value, ClientError> {
+    let mut body = Map::new();
+    body.extend(reason.map(|reason| ("reasoning".to_owned(), json!(reason))));
+    let target = Target::new("/approvals").step(id).step(verb);
+    Ok(client.post(target, &Value::Object(body)).await?.body)
+}
+
+async fn decide(context: &Context, verb: &str, args: DecideArgs) -> anyhow::Result<Exit> {
+    let decided = send_decision(&context.client()?, &args.id, verb, args.reason.as_deref()).await?;
+    if context.json() {
+        output::json(&decided)?;
+        return Ok(Exit::Ok);
+    }
+    let id = output::safe(text(&decided, "id"));
+    match verb {
+        "escalate" => output::line(format_args!("{id} is for people now"))?,
+        _ => output::line(format_args!("{id} {}", text(&decided, "status")))?,
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,173 @@
+//! One approval as the person who decides it reads it: who, what, why, how risky, and what went before.
+
+use std::fmt::Write as _;
+
+use provost_core::time::Time;
+use serde_json::Value;
+
+use crate::{
+    commands::{
+        grants::grants_table,
+        view::{ago, compact, items, moment, some_text, text},
+    },
+    output::{self, Color},
+    table::{Fields, Table},
+};
+
+pub(in crate::commands) fn detail(approval: &Value, now: Time) -> String {
+    let mut fields = Fields::default();
+    let name = |name: &str| some_text(approval, name);
+    fields.add(
+        "approval",
+        format!(
+            "{} ({}, for {})",
+            text(approval, "id"),
+            text(approval, "status"),
+            level(approval)
+        ),
+    );
+    fields.add("agent", text(approval, "agent_id"));
+    fields.add_some("session", name("session_id"));
+    fields.add("tool", text(approval, "tool"));
+    fields.add("arguments", arguments(approval));
+    fields.add(
+        "why",
+        format!(
+            "rule {} says {}",
+            text(approval, "policy_rule"),
+            text(approval, "policy")
+        ),
+    );
+    fields.add("risk", risk(approval));
+    fields.add(
+        "asked",
+        format!(
+            "{} ({} ago)",
+            moment(text(approval, "created_at")),
+            ago(text(approval, "created_at"), now)
+        ),
+    );
+    if text(approval, "status") == "pending" {
+        fields.add("time left", text(approval, "remaining"));
+    }
+    fields.add_some("claimed by", name("claimed_by"));
+    fields.add_some(
+        "escalated",
+        name("escalated_by").map(|by| because(format!("by {by}"), name("escalation_reasoning"))),
+    );
+    fields.add_some(
+        "decided",
+        name("resolved_by").map(|by| because(format!("by {by}"), name("reasoning"))),
+    );
+    let mut shown = fields.to_string();
+    let traces = approval.get("recent_traces").map(items).unwrap_or_default();
+    if !traces.is_empty() {
+        let _ = write!(
+            shown,
+            "\n\n{}\n{}",
+            output::paint("What it did lately", Color::Bold),
+            lately(traces)
+        );
+    }
+    let grants = approval.get("active_grants").map(items).unwrap_or_default();
+    if !grants.is_empty() {
+        let _ = write!(
+            shown,
+            "\n\n{}\n{}",
+            output::paint("Grants it has", Color::Bold),
+            grants_table(grants)
+        );
+    }
+    shown
+}
+
+fn lately(traces: &[Value]) -> Table {
+    let mut table = Table::new(["time", "tool", "arguments", "verdict", "outcome"]);
+    for trace in traces {
+        table.row([
+            &moment(text(trace, "timestamp")),
+            text(trace, "tool"),
+            &compact(trace.get("params")),
+            text(trace, "verdict"),
+            text(trace, "outcome"),
+        ]);
+    }
+    table
+}
+
+fn level(approval: &Value) -> &'static str {
+    if text(approval, "level") == "supervisor" {
+        "supervisors"
+    } else {
+        "people"
+    }
+}
+
+fn arguments(approval: &Value) -> String {
+    let params = approval.get("params").unwrap_or(&Value::Null);
+    serde_json::to_string_pretty(params).unwrap_or_default()
+}
+
+fn risk(approval: &Value) -> String {
+    if !super::is_risky(approval) {
+        return "nothing suspicious was found in the arguments".to_owned();
+    }
+    let reasons: Vec<_> = approval
+        .get("risk_reasons")
+        .map(items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    format!(
+        "THE ARGUMENTS TRY TO INFLUENCE WHO DECIDES: {}",
+        reasons.join(", ")
+    )
+}
+
+fn because(who: String, why: Option<&str>) -> String {
+    match why {
+        Some(why) => format!("{who}: {why}"),
+        None => who,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn everything_needed_to_decide_is_shown() {
+        let approval = json!({
+            "id": "3f9a", "status": "pending", "level": "human", "agent_id": "claude\u{1b}[2J", "session_id": "s1",
+            "tool": "payments.send", "params": {"to": "shop\u{202e}", "amount": 120}, "policy": "human_approval",
+            "policy_rule": "pay:rule-0", "created_at": "2026-04-10T14:29:00.000Z", "remaining": "4m0s",
+            "injection_risk": true, "risk_reasons": ["pre-approved"],
+            "escalated_by": "supervisor:bot", "escalation_reasoning": "not sure",
+            "recent_traces": [{"tool": "files.read", "verdict": "allow", "timestamp": "2026-04-10T14:28:00.000Z"}],
+            "active_grants": [{"id": "g1", "agent": "claude", "tools": "files.*", "remaining": "10m0s", "uses": 1}],
+        });
+        let shown = detail(&approval, Time::parse("2026-04-10T14:30:00Z").unwrap());
+        for expected in [
+            "3f9a (pending, for people)",
+            "claude\\u{1b}[2J",
+            "\"amount\": 120",
+            "shop\\u{202e}",
+            "rule pay:rule-0 says human_approval",
+            "INFLUENCE WHO DECIDES: pre-approved",
+            "2026-04-10 14:29:00 (1m0s ago)",
+            "4m0s",
+            "by supervisor:bot: not sure",
+            "files.read",
+            "g1",
+        ] {
+            assert!(
+                shown.contains(expected),
+                "{expected} is missing in\n{shown}"
+            );
+        }
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
+    }
+}

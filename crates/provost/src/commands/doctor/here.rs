@@ -1,0 +1,141 @@
+//! What can be told without the gateway: the configuration and the data folder.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use provost_core::time::format_duration;
+
+use super::findings::Findings;
+use crate::{
+    config::{self, Config, Database},
+    context::{ADMIN_KEY, Context},
+};
+
+pub(super) fn configuration(context: &Context, findings: &mut Findings) -> Option<Config> {
+    let Some(path) = context.config_file() else {
+        findings.ok(
+            "config",
+            "no file: the embedded defaults, under which everything asks a human",
+        );
+        return Some(Config::default());
+    };
+    let loaded = config::load(&path);
+    let (file, problems) = (path.display(), loaded.problems.len());
+    match (&loaded.config, problems) {
+        (Some(_), 0) => findings.ok("config", format!("{file}")),
+        (Some(_), _) => findings.warn(
+            "config",
+            format!("{file}: {problems} warnings"),
+            "`provost check` shows them",
+        ),
+        (None, _) => findings.fail(
+            "config",
+            format!("{file}: {problems} problems; a gateway cannot start with it"),
+            "`provost check` shows them",
+        ),
+    }
+    loaded.config
+}
+
+pub(super) fn data_folder(data: &Path, findings: &mut Findings) {
+    let shown = data.display();
+    let Ok(folder) = fs::metadata(data) else {
+        findings.ok(
+            "data",
+            format!("{shown}: not there yet; the first `provost serve` makes it"),
+        );
+        return;
+    };
+    let mut open = Vec::new();
+    if folder.permissions().mode() & 0o077 != 0 {
+        open.push("the folder".to_owned());
+    }
+    for entry in fs::read_dir(data).into_iter().flatten().flatten() {
+        let is_open = entry
+            .metadata()
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o077 != 0);
+        if is_open {
+            open.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    // A closed folder hides whatever lies in it.
+    if open.first().is_some_and(|first| first == "the folder") {
+        let hint = format!("chmod -R go= {shown}");
+        findings.warn(
+            "data",
+            format!(
+                "{shown}: others on this machine may read {}",
+                open.join(", ")
+            ),
+            hint,
+        );
+    } else {
+        findings.ok("data", format!("{shown}: closed to others"));
+    }
+    if let Ok(key) = fs::metadata(data.join(ADMIN_KEY))
+        && key.permissions().mode() & 0o077 != 0
+    {
+        let hint = format!(
+            "chmod 600 {}; if others may have seen it, remove it and restart",
+            data.join(ADMIN_KEY).display()
+        );
+        findings.fail(
+            "admin key",
+            "others on this machine may read it, and so decide everything",
+            hint,
+        );
+    }
+}
+
+pub(super) fn settings(config: &Config, findings: &mut Findings) {
+    let database = match &config.database {
+        Database::DataFolder => "sqlite in the data folder".to_owned(),
+        Database::Sqlite(path) => format!("sqlite at {}", path.display()),
+        Database::Postgres(_) => "postgres".to_owned(),
+    };
+    findings.ok("database", database);
+    if config.auth.open {
+        findings.warn(
+            "auth",
+            "open: whoever is on this machine decides without a key",
+            "set `auth.open: false`",
+        );
+    } else {
+        findings.ok(
+            "auth",
+            format!(
+                "deciding needs a key; {} keys in the file",
+                config.auth.keys.len()
+            ),
+        );
+    }
+    match &config.gate.repeat {
+        Some(limit) => findings.ok(
+            "loop limit",
+            format!(
+                "the same call at most {} times in {}",
+                limit.max,
+                format_duration(limit.window)
+            ),
+        ),
+        None => findings.ok("loop limit", "off"),
+    }
+    match config.retention {
+        Some(kept) => findings.ok(
+            "retention",
+            format!("traces are kept for {} days", kept.as_secs() / 86_400),
+        ),
+        None => findings.ok("retention", "traces are kept for ever"),
+    }
+    let content = if config.expose_content {
+        "see arguments"
+    } else {
+        "see the shape of arguments only"
+    };
+    findings.ok("supervisors", content);
+    let spans = if config.telemetry.otlp.is_some() {
+        "spans are exported"
+    } else {
+        "no spans are exported"
+    };
+    findings.ok("telemetry", spans);
+}

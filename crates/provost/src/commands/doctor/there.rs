@@ -1,0 +1,180 @@
+//! What the running gateway says of itself.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use http::StatusCode;
+use provost_core::time::format_duration;
+use serde_json::Value;
+
+use super::findings::Findings;
+use crate::{
+    client::{Client, ClientError, Target},
+    commands::{
+        version::VERSION,
+        view::{items, moment, some_text, text},
+    },
+};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
+    let client = client.clone().patient(PATIENCE);
+    let health = match client.get(Target::new("/health")).await {
+        Ok(answer) => answer.body,
+        Err(error) => {
+            let hint = error.help().unwrap_or_else(|| "look at its log".to_owned());
+            findings.fail("gateway", error.to_string(), hint);
+            return;
+        }
+    };
+    let uptime = health
+        .get("uptime_seconds")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    let uptime = format_duration(Duration::from_secs(uptime));
+    findings.ok("gateway", format!("{}, up for {uptime}", client.url()));
+    version(text(&health, "version"), findings);
+    store(&client, text(&health, "store"), findings).await;
+    policy(health.get("policy").unwrap_or(&Value::Null), findings);
+    queue(&health, findings);
+    tools(&client, findings).await;
+    mcp_servers(&client, findings).await;
+    stops(&health, findings);
+}
+
+fn version(running: &str, findings: &mut Findings) {
+    if running == VERSION {
+        findings.ok("version", running);
+    } else {
+        let detail = format!("the gateway is {running}, this command is {VERSION}");
+        findings.warn(
+            "version",
+            detail,
+            "restart the gateway with the newer binary",
+        );
+    }
+}
+
+async fn store(client: &Client, kind: &str, findings: &mut Findings) {
+    match client.get(Target::new("/ready")).await {
+        Ok(_) => findings.ok("store", format!("{kind}, takes writes")),
+        Err(error) => findings.fail(
+            "store",
+            format!("{kind}: {error}"),
+            "look at the gateway's log; meanwhile every answer is no",
+        ),
+    }
+}
+
+fn policy(policy: &Value, findings: &mut Findings) {
+    let rules = policy
+        .get("rules")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    let loaded = format!(
+        "{rules} rules from {}, loaded {}",
+        text(policy, "source"),
+        moment(text(policy, "loaded_at"))
+    );
+    match some_text(policy, "error") {
+        None => findings.ok("policy", loaded),
+        Some(error) => findings.fail(
+            "policy",
+            format!("{loaded}; the file as it is now was refused: {error}"),
+            "`provost check` shows every problem; the rules of before stay in force",
+        ),
+    }
+}
+
+fn queue(health: &Value, findings: &mut Findings) {
+    let number = |name: &str| health.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let detail = format!(
+        "{} pending, {} callers wait",
+        number("pending"),
+        number("waiting")
+    );
+    if number("pending") == 0 {
+        findings.ok("approvals", detail);
+    } else {
+        findings.warn(
+            "approvals",
+            detail,
+            "decide them with `provost approvals watch`",
+        );
+    }
+}
+
+async fn tools(client: &Client, findings: &mut Findings) {
+    let tools = match client.get(Target::new("/tools")).await {
+        Ok(answer) => answer.body,
+        Err(error) => return refused("tools", &error, findings),
+    };
+    let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
+    for tool in items(&tools) {
+        *sources.entry(text(tool, "source")).or_default() += 1;
+    }
+    let sources: Vec<_> = sources
+        .into_iter()
+        .map(|(source, count)| format!("{count} {source}"))
+        .collect();
+    if sources.is_empty() {
+        findings.ok(
+            "tools",
+            "none: agents can ask for decisions, and run what they are allowed themselves",
+        );
+    } else {
+        findings.ok("tools", sources.join(", "));
+    }
+}
+
+async fn mcp_servers(client: &Client, findings: &mut Findings) {
+    let servers = match client.get(Target::new("/mcp-servers")).await {
+        Ok(answer) => answer.body,
+        Err(error) => return refused("mcp servers", &error, findings),
+    };
+    let named: Vec<_> = items(&servers)
+        .iter()
+        .map(|server| format!("{} ({})", text(server, "name"), text(server, "status")))
+        .collect();
+    findings.ok(
+        "mcp servers",
+        if named.is_empty() {
+            "none".to_owned()
+        } else {
+            named.join(", ")
+        },
+    );
+}
+
+fn refused(name: &'static str, error: &ClientError, findings: &mut Findings) {
+    let unknown = error
+        .refusal()
+        .is_some_and(|refusal| refusal.status == StatusCode::UNAUTHORIZED);
+    let hint = error
+        .help()
+        .unwrap_or_else(|| "look at the gateway's log".to_owned());
+    if unknown {
+        findings.warn(name, format!("not shown: {error}"), hint);
+    } else {
+        findings.fail(name, error.to_string(), hint);
+    }
+}
+
+fn stops(health: &Value, findings: &mut Findings) {
+    let stopped: Vec<_> = health
+        .get("stopped")
+        .map(items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    if stopped.is_empty() {
+        findings.ok("stops", "none");
+    } else {
+        findings.warn(
+            "stops",
+            format!("stopped: {}", stopped.join(", ")),
+            "lift with `provost resume`",
+        );
+    }
+}

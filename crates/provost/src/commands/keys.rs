@@ -1,0 +1,123 @@
+//! `provost keys`: who may come in.
+
+use clap::{Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::view::{items, moment, text};
+use crate::{client::Target, context::Context, exit::Exit, output, table::Table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key; its secret is printed once
+    #[command(after_help = "Examples:
+  provost keys create --role agent claude
+  provost keys create --role supervisor --tools 'filesystem.*' fs-bot
+  export PROVOST_KEY=$(provost keys create --role human alice)")]
+    Create {
+        /// What its owner may do
+        #[arg(long, value_enum)]
+        role: RoleName,
+        /// A supervisor's tools, as globs; without any it sees all
+        #[arg(long, value_name = "GLOB")]
+        tools: Vec<String>,
+        /// Whose key it is; for an agent's key, the name of the agent
+        name: String,
+    },
+    /// List the keys, without their secrets
+    #[command(after_help = "Examples:\n  provost keys list")]
+    List,
+    /// Remove a key; whoever holds it is locked out at once
+    #[command(after_help = "Examples:\n  provost keys remove claude")]
+    Remove { name: String },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RoleName {
+    /// Asks
+    Agent,
+    /// Decides what is for supervisors, within its tools
+    Supervisor,
+    /// Decides everything
+    Human,
+    /// Also keys, grants and stops
+    Admin,
+}
+
+impl RoleName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Supervisor => "supervisor",
+            Self::Human => "human",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<Exit> {
+    match command {
+        Keys::Create { role, tools, name } => create(context, role, &tools, &name).await,
+        Keys::List => list(context).await,
+        Keys::Remove { name } => remove(context, &name).await,
+    }
+}
+
+async fn create(
+    context: &Context,
+    role: RoleName,
+    tools: &[String],
+    name: &str,
+) -> anyhow::Result<Exit> {
+    let body = json!({"name": name, "role": role.as_str(), "tools": tools});
+    let made = context
+        .client()?
+        .post(Target::new("/keys"), &body)
+        .await?
+        .body;
+    if context.json() {
+        output::json(&made)?;
+        return Ok(Exit::Ok);
+    }
+    output::note(format_args!(
+        "key of role {} for `{}`; it is shown only this once:",
+        role.as_str(),
+        output::safe(name)
+    ));
+    output::line(text(&made, "key"))?;
+    Ok(Exit::Ok)
+}
+
+async fn list(context: &Context) -> anyhow::Result<Exit> {
+    let keys = context.client()?.get(Target::new("/keys")).await?.body;
+    if context.json() {
+        output::json(&keys)?;
+        return Ok(Exit::Ok);
+    }
+    let mut table = Table::new(["name", "role", "tools", "made"]);
+    for key in items(&keys) {
+        let tools = key.get("tools").map(items).unwrap_or_default();
+        let tools: Vec<_> = tools.iter().filter_map(serde_json::Value::as_str).collect();
+        table.row([
+            text(key, "name"),
+            text(key, "role"),
+            &tools.join(" "),
+            &moment(text(key, "created_at")),
+        ]);
+    }
+    output::line(table)?;
+    Ok(Exit::Ok)
+}
+
+async fn remove(context: &Context, name: &str) -> anyhow::Result<Exit> {
+    let removed = context
+        .client()?
+        .delete(Target::new("/keys").step(name))
+        .await?
+        .body;
+    if context.json() {
+        output::json(&removed)?;
+    } else {
+        output::line(format_args!("removed the key `{}`", output::safe(name)))?;
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,72 @@
+//! `provost serve`: the gateway, until it is told to end.
+
+use std::path::Path;
+
+use crate::{
+    config::{self, Config, Fingerprint},
+    context::Context,
+    exit::Exit,
+    gateway, output, telemetry,
+};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
+    let file = context.config_file();
+    let (config, fingerprint) = match &file {
+        Some(path) => read(context, path)?,
+        None => (context.apply(Config::default()), Fingerprint::default()),
+    };
+    anyhow::ensure!(
+        !config.is_open_to_others(),
+        "`auth.open` lets anybody decide: it is refused on {}, which others can reach",
+        config.listen
+    );
+    telemetry::start_logging(&config.telemetry);
+    let source = file.as_ref().map_or_else(
+        || "embedded defaults".to_owned(),
+        |path| path.display().to_string(),
+    );
+    let data = config.data.clone();
+    let running = gateway::start(config, source.clone(), telemetry::start_metrics()).await?;
+    if let Some(path) = file {
+        tokio::spawn(gateway::reload_on_change(
+            running.app.clone(),
+            path,
+            fingerprint,
+        ));
+    }
+    output::note(format_args!(
+        "provost {} listens on http://{}\n  config     {source}\n  data       {}\n  next       provost approvals watch",
+        env!("CARGO_PKG_VERSION"),
+        running.addr,
+        data.display(),
+    ));
+    ended().await?;
+    tracing::info!("ending: running calls finish, waiting callers are told to come back");
+    running.stop().await;
+    Ok(Exit::Ok)
+}
+
+fn read(context: &Context, path: &Path) -> anyhow::Result<(Config, Fingerprint)> {
+    let loaded = config::load(path);
+    if !loaded.problems.is_empty() {
+        output::note(config::render(&loaded.problems, output::is_colored()).trim_end());
+    }
+    match loaded.config {
+        Some(config) => Ok((context.apply(config), loaded.fingerprint)),
+        None => anyhow::bail!("`{}` has errors, nothing was started", path.display()),
+    }
+}
+
+/// Completes when the process is asked to end.
+async fn ended() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! `provost stop` and `provost resume`: the switch for everything, one agent or one session.
+
+use serde_json::{Value, json};
+
+use super::view::text;
+use crate::{client::Target, context::Context, exit::Exit, output};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  provost stop                                   hold back everything
+  provost stop --agent claude --reason 'it loops'
+  provost stop --session 7f3a")]
+pub(crate) struct StopArgs {
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Why, for the record and for the agents
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  provost resume\n  provost resume --agent claude")]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct ScopeArgs {
+    /// Only this agent
+    #[arg(long, value_name = "NAME", conflicts_with = "session")]
+    agent: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+impl ScopeArgs {
+    fn body(&self) -> Value {
+        match (&self.agent, &self.session) {
+            (Some(agent), _) => json!({"agent": agent}),
+            (None, Some(session)) => json!({"session": session}),
+            (None, None) => json!({}),
+        }
+    }
+}
+
+pub(super) async fn stop(context: &Context, args: StopArgs) -> anyhow::Result<Exit> {
+    let mut body = args.scope.body();
+    if let (Some(reason), Some(body)) = (args.reason, body.as_object_mut()) {
+        body.insert("reasoning".into(), reason.into());
+    }
+    let stopped = context
+        .client()?
+        .post(Target::new("/stop"), &body)
+        .await?
+        .body;
+    if context.json() {
+        output::json(&stopped)?;
+        return Ok(Exit::Ok);
+    }
+    let denied = stopped
+        .get("denied")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    output::line(format_args!(
+        "stopped {}; {denied} pending approvals were denied",
+        output::safe(text(&stopped, "stopped"))
+    ))?;
+    output::note("lift it with `provost resume`");
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Result<Exit> {
+    let resumed = context
+        .client()?
+        .post(Target::new("/resume"), &args.scope.body())
+        .await?
+        .body;
+    if context.json() {
+        output::json(&resumed)?;
+    } else {
+        output::line(format_args!(
+            "resumed {}",
+            output::safe(text(&resumed, "resumed"))
+        ))?;
+    }
+    Ok(Exit::Ok)
+}

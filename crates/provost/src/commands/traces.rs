@@ -1,0 +1,193 @@
+//! `provost traces`: the record of every decision and what came of it.
+
+mod export;
+mod prove;
+mod verify;
+
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::view::{pages, parse_moment, some_text, text, traces_table};
+use crate::{client::Target, context::Context, exit::Exit, output, table::Fields};
+
+pub(super) use verify::report as verification_report;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Traces {
+    /// List decisions, newest first
+    #[command(after_help = "Examples:
+  provost traces list
+  provost traces list --agent claude --verdict deny --since 24h
+  provost traces list --tool 'filesystem.*' --limit 1000 --json")]
+    List(Box<ListArgs>),
+    /// Show one decision with all that is known of it
+    #[command(after_help = "Examples:\n  provost traces show 0af7651916cd43dd8448eb211c80319c")]
+    Show {
+        id: String,
+        /// Show what is otherwise only described, for those who may see it
+        #[arg(long)]
+        full: bool,
+    },
+    /// Prove that no record was changed, or point at the first that was
+    #[command(after_help = "Examples:
+  provost traces verify                        the running gateway's, or the data folder's
+  provost traces verify export.jsonl           an export, without any gateway
+  provost traces verify --head 9c1e…           that a head noted earlier is still in the chain")]
+    Verify(verify::Args),
+    /// Write every record with its hash, as JSON lines
+    #[command(after_help = "Examples:
+  provost traces export --out traces.jsonl
+  provost traces export | gzip > traces.jsonl.gz")]
+    Export(export::Args),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Only of this agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only of tools that match
+    #[arg(long, value_name = "GLOB")]
+    tool: Option<String>,
+    /// Only of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only those answered so: allow, deny, expired, rate_limited or stopped
+    #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped"])]
+    verdict: Option<String>,
+    #[command(flatten)]
+    span: SpanArgs,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+/// From when to when.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SpanArgs {
+    /// Not before: a time, or how long ago, such as 2h
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Not after: a time, or how long ago
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+}
+
+impl SpanArgs {
+    pub(super) fn read(&self, context: &Context) -> anyhow::Result<Span> {
+        let read = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| parse_moment(text, context.now()))
+                .transpose()
+        };
+        Ok(Span {
+            since: read(&self.since)?,
+            until: read(&self.until)?,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) since: Option<provost_core::time::Time>,
+    pub(super) until: Option<provost_core::time::Time>,
+}
+
+impl Span {
+    pub(super) fn query(self, target: Target) -> Target {
+        target
+            .query_some("since", self.since)
+            .query_some("until", self.until)
+    }
+}
+
+pub(super) async fn run(context: &Context, command: Traces) -> anyhow::Result<Exit> {
+    match command {
+        Traces::List(args) => list(context, *args).await,
+        Traces::Show { id, full } => show(context, &id, full).await,
+        Traces::Verify(args) => verify::run(context, args).await,
+        Traces::Export(args) => export::run(context, &args).await,
+    }
+}
+
+async fn list(context: &Context, args: ListArgs) -> anyhow::Result<Exit> {
+    let target = Target::new("/traces")
+        .query_some("agent", args.agent)
+        .query_some("tool", args.tool)
+        .query_some("session", args.session)
+        .query_some("verdict", args.verdict);
+    let target = args.span.read(context)?.query(target);
+    let traces = pages(
+        &context.client()?,
+        &target,
+        ("x-next-before", "before"),
+        args.limit,
+    )
+    .await?;
+    if context.json() {
+        output::json(&traces)?;
+    } else if traces.is_empty() {
+        output::note("no decisions are recorded that fit");
+    } else {
+        output::line(traces_table(&traces))?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn show(context: &Context, id: &str, full: bool) -> anyhow::Result<Exit> {
+    let target = Target::new("/traces")
+        .step(id)
+        .query_some("content", full.then_some("full"));
+    let trace = context.client()?.get(target).await?.body;
+    if context.json() {
+        output::json(&trace)?;
+    } else {
+        output::line(detail(&trace))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Known fields first and in an order that tells a story.
+fn detail(trace: &Value) -> Fields {
+    const TEXTS: [(&str, &str); 17] = [
+        ("trace", "trace_id"),
+        ("time", "timestamp"),
+        ("agent", "agent_id"),
+        ("session", "session_id"),
+        ("tool", "tool"),
+        ("verdict", "verdict"),
+        ("reason", "reason"),
+        ("rule", "policy_rule"),
+        ("policy said", "policy"),
+        ("grant", "grant_id"),
+        ("approval", "approval_id"),
+        ("approved by", "approved_by"),
+        ("who said", "supervisor_reasoning"),
+        ("escalated by", "escalated_by"),
+        ("who said", "escalation_reasoning"),
+        ("outcome", "outcome"),
+        ("error", "error"),
+    ];
+    const NUMBERS: [(&str, &str); 5] = [
+        ("waited ms", "approval_ms"),
+        ("confidence", "supervisor_confidence"),
+        ("status", "status_code"),
+        ("latency ms", "latency_ms"),
+        ("size", "size"),
+    ];
+    let mut fields = Fields::default();
+    for (shown, name) in TEXTS {
+        fields.add_some(shown, some_text(trace, name));
+    }
+    for (shown, name) in NUMBERS {
+        fields.add_some(shown, trace.get(name));
+    }
+    fields.add_some("door", some_text(trace, "door"));
+    fields.add("digest", text(trace, "digest"));
+    let params = trace.get("params").unwrap_or(&Value::Null);
+    fields.add(
+        "arguments",
+        serde_json::to_string_pretty(params).unwrap_or_default(),
+    );
+    fields
+}

@@ -1,0 +1,220 @@
+//! Who may come in: keys and their roles.
+
+use std::{collections::HashMap, net::SocketAddr};
+
+use provost_core::{
+    glob::Glob,
+    key::{Key, KeyHash, Role},
+    time::Time,
+};
+
+use super::{
+    fields::{Field, Map},
+    node::{Kind, Span},
+    reader::Reader,
+};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Auth {
+    /// Whether those who have no key may decide. Only ever on a loopback address.
+    pub(crate) open: bool,
+    pub(crate) declared_agents: DeclaredAgents,
+    pub(crate) keys: Vec<Key>,
+}
+
+/// Who may be an agent by saying so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DeclaredAgents {
+    /// Callers on this machine.
+    #[default]
+    Loopback,
+    /// Nobody: an agent needs a key.
+    Never,
+}
+
+/// What is read, and where the names of the keys stand.
+#[derive(Default)]
+pub(super) struct ReadAuth {
+    pub(super) auth: Auth,
+    pub(super) places: Vec<Span>,
+}
+
+impl Reader<'_> {
+    pub(super) fn read_auth(&mut self, top: &Map<'_>, listen: SocketAddr) -> ReadAuth {
+        const KEYS: [&str; 6] = [
+            "open",
+            "declared_agents",
+            "keys",
+            "admin_token",
+            "require_authentication",
+            "jwt",
+        ];
+        let mut read = ReadAuth::default();
+        let Some(map) = top
+            .get("auth")
+            .and_then(|field| self.guarded_map(field, &KEYS))
+        else {
+            return read;
+        };
+        if let Some(jwt) = map.get("jwt") {
+            self.cover(jwt.node);
+            let span = map.key_span("jwt").unwrap_or_else(|| jwt.span());
+            let help = "give each agent a key in `auth.keys`, and remove `jwt`: without this error its tokens would go unchecked";
+            self.error(span, "`jwt` is not supported", help);
+        }
+        read.auth.declared_agents = self.read_declared(&map);
+        read.auth.open = self.read_open(&map, listen);
+        if let Some(keys) = map.get("keys") {
+            if !matches!(keys.node.kind, Kind::List(_)) {
+                self.cover(keys.node);
+            }
+            for item in self.items(keys) {
+                self.read_key(item, &mut read);
+            }
+        }
+        self.read_admin_token(&map, &mut read);
+        self.check_keys(&read);
+        read
+    }
+
+    fn read_open(&mut self, map: &Map<'_>, listen: SocketAddr) -> bool {
+        let Some(field) = map.get("open") else {
+            return false;
+        };
+        let open = self.boolean(field).unwrap_or(false);
+        if open && !listen.ip().is_loopback() {
+            let message = format!("`open: true` on {listen} lets everybody who reaches it decide");
+            self.error(
+                field.span(),
+                message,
+                "listen on 127.0.0.1, or give out keys and remove `open`",
+            );
+        }
+        open
+    }
+
+    fn read_declared(&mut self, map: &Map<'_>) -> DeclaredAgents {
+        let choices = [
+            ("loopback", DeclaredAgents::Loopback),
+            ("never", DeclaredAgents::Never),
+        ];
+        let required = map
+            .get("require_authentication")
+            .and_then(|field| self.boolean(field));
+        let written = map.get("declared_agents");
+        if let (Some(field), Some(true)) = (written, required) {
+            let said = self.choice(field, &choices);
+            if said == Some(DeclaredAgents::Loopback) {
+                let message = "`require_authentication: true` means `declared_agents: never`";
+                self.error(field.span(), message, "remove one of them");
+            }
+            return DeclaredAgents::Never;
+        }
+        match written {
+            Some(field) => self.choice(field, &choices).unwrap_or_default(),
+            None if required == Some(true) => DeclaredAgents::Never,
+            None => DeclaredAgents::Loopback,
+        }
+    }
+
+    fn read_key(&mut self, item: Field<'_>, read: &mut ReadAuth) {
+        let Some(map) = self.guarded_map(item, &["name", "role", "tools", "key"]) else {
+            return;
+        };
+        let name = self.require(&map, "name", "a key");
+        let place = name.map_or_else(|| map.head(), |name| name.node.span);
+        let name = name.and_then(|field| self.name(field)).unwrap_or_default();
+        let roles = Role::ALL.map(|role| (role.as_str(), role));
+        let role = self
+            .require(&map, "role", "a key")
+            .and_then(|field| self.choice(field, &roles));
+        let tools = map
+            .get("tools")
+            .map(|field| self.read_tools(field, role))
+            .unwrap_or_default();
+        let secret = self
+            .require(&map, "key", "a key")
+            .and_then(|field| self.secret(field));
+        let hash = secret.map_or_else(KeyHash::default, |secret| KeyHash::of(secret.expose()));
+        let role = role.unwrap_or(Role::Agent);
+        read.auth.keys.push(Key {
+            name: name.into(),
+            role,
+            tools,
+            hash,
+            created_at: Time::default(),
+        });
+        read.places.push(place);
+    }
+
+    fn read_tools(&mut self, field: Field<'_>, role: Option<Role>) -> Vec<Glob> {
+        if role.is_some_and(|role| role != Role::Supervisor) {
+            let help = "what an agent may call is said by policies";
+            self.error(
+                field.span(),
+                "only a supervisor's key can be limited to `tools`",
+                help,
+            );
+        }
+        let texts = self.texts(field);
+        if texts.is_empty() {
+            self.error(
+                field.span(),
+                "`tools` is empty",
+                "name the tools, or remove it: without it, all tools are meant",
+            );
+        }
+        texts
+            .into_iter()
+            .filter_map(|(text, span)| self.glob(text, span))
+            .collect()
+    }
+
+    /// The ancestor's key to its control plane.
+    fn read_admin_token(&mut self, map: &Map<'_>, read: &mut ReadAuth) {
+        let Some(field) = map.filled("admin_token") else {
+            return;
+        };
+        let Some(secret) = self.secret(field) else {
+            return;
+        };
+        read.auth.keys.push(Key {
+            name: "admin-token".into(),
+            role: Role::Admin,
+            tools: Vec::new(),
+            hash: KeyHash::of(secret.expose()),
+            created_at: Time::default(),
+        });
+        read.places
+            .push(map.key_span("admin_token").unwrap_or_else(|| field.span()));
+    }
+
+    /// Two keys of one name, or one secret for two, leave open who is meant.
+    fn check_keys(&mut self, read: &ReadAuth) {
+        let mut names: HashMap<&str, Span> = HashMap::new();
+        let mut secrets: HashMap<KeyHash, &str> = HashMap::new();
+        for (key, place) in read.auth.keys.iter().zip(&read.places) {
+            if key.name.is_empty() {
+                continue;
+            }
+            if let Some(first) = names.insert(&key.name, *place) {
+                let help = format!("the other one is at {}", self.name_place(first));
+                self.error(
+                    *place,
+                    format!("there is another key named `{}`", key.name),
+                    help,
+                );
+            }
+            if key.hash == KeyHash::default() {
+                continue;
+            }
+            if let Some(other) = secrets
+                .insert(key.hash, &key.name)
+                .filter(|other| **other != *key.name)
+            {
+                let message = format!("`{}` and `{other}` have the same key", key.name);
+                self.error(*place, message, "give each a key of its own");
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The whole machine: store, gate, backends and doors, put together from a configuration and run.
+
+mod admin_key;
+mod keep;
+mod reload;
+
+use std::{net::SocketAddr, path::Path, sync::Arc};
+
+use anyhow::Context as _;
+use metrics_exporter_prometheus::PrometheusHandle;
+use provost_core::{
+    gate::{Gate, Settings},
+    policy::PolicySet,
+    ports::{Clock, Store, SystemClock},
+    trace::view::Exposure,
+};
+use provost_gateway::{
+    access::{Access, Attempts},
+    app::{App, McpServer, Parts, PolicyState},
+    backends::Backends,
+    doors, notify, server,
+    telemetry::Spans,
+    web::Web,
+};
+use provost_store::StoreConfig;
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use crate::config::{Config, Database, DeclaredAgents, McpTransport};
+
+pub(crate) use reload::reload_on_change;
+
+/// A gateway that serves.
+pub(crate) struct Running {
+    pub(crate) addr: SocketAddr,
+    pub(crate) app: Arc<App>,
+    /// The key of the data folder, with which this machine's command line comes in.
+    pub(crate) admin_key: String,
+    serving: JoinHandle<()>,
+}
+
+/// `source` says where the configuration came from, for people to read.
+pub(crate) async fn start(
+    config: Config,
+    source: String,
+    metrics: Option<PrometheusHandle>,
+) -> anyhow::Result<Running> {
+    let policies = compile(&config)?;
+    prepare_folder(&config.data)?;
+    // Bound first: a port in use is found out before anything is opened or changed.
+    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; is a gateway running there?",
+            config.listen
+        )
+    })?;
+    let store = open_store(&config).await?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    store.recover(clock.now()).await?;
+    let rules = policies.rule_count();
+    let gate = Gate::open(
+        store,
+        clock,
+        policies,
+        settings(&config),
+        config.auth.keys.clone(),
+    )
+    .await?;
+    let admin_key = admin_key::ensure(&config.data, &gate).await?;
+    let web = Web::new(1 << 20);
+    let app = App::new(Parts {
+        policy_state: PolicyState {
+            source,
+            loaded_at: gate.now(),
+            rules,
+            error: None,
+        },
+        backends: build_backends(&config).await?,
+        access: access(&config),
+        exposure: if config.expose_content {
+            Exposure::Everything
+        } else {
+            Exposure::Structure
+        },
+        body_limit: config.body_bytes,
+        mcp_servers: mcp_servers(&config),
+        spans: spans(&config, &web)?,
+        metrics,
+        version: env!("CARGO_PKG_VERSION"),
+        gate,
+    });
+    start_notifying(&config, &app, web)?;
+    tokio::spawn(app.clone().pump());
+    tokio::spawn(keep::keep(app.clone(), config.retention));
+    let addr = listener.local_addr()?;
+    let router = doors::http::router(&app);
+    let serving = tokio::spawn(server::serve(app.clone(), router, listener));
+    Ok(Running {
+        addr,
+        app,
+        admin_key,
+        serving,
+    })
+}
+
+impl Running {
+    /// Ends in order: no new requests, running calls finish, outcomes are recorded, the store closes.
+    pub(crate) async fn stop(self) {
+        self.app.stop();
+        if self.serving.await.is_err() {
+            tracing::error!("the server ended badly");
+        }
+        self.app.gate.drain().await;
+        self.app.gate.store().close().await;
+    }
+}
+
+async fn open_store(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
+    let store = provost_store::open(&store_config(config)).await;
+    store.map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))
+}
+
+pub(crate) fn store_config(config: &Config) -> StoreConfig {
+    match &config.database {
+        Database::DataFolder => StoreConfig::Sqlite {
+            path: config.data.join("provost.db"),
+        },
+        Database::Sqlite(path) => StoreConfig::Sqlite { path: path.clone() },
+        Database::Postgres(url) => StoreConfig::Postgres {
+            url: url.expose().to_owned(),
+        },
+    }
+}
+
+fn compile(config: &Config) -> anyhow::Result<PolicySet> {
+    PolicySet::compile(config.policies.clone()).map_err(|errors| {
+        let messages: Vec<_> = errors.into_iter().map(|error| error.message).collect();
+        anyhow::anyhow!("the policies have errors: {}", messages.join("; "))
+    })
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        max_waiting: config.max_waiting,
+        ..config.gate.clone()
+    }
+}
+
+/// The folder holds the record and a key: nobody else's to read.
+fn prepare_folder(data: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data)
+        .with_context(|| format!("cannot make the data folder `{}`", data.display()))
+}
+
+fn access(config: &Config) -> Access {
+    Access {
+        open: config.auth.open && config.listen.ip().is_loopback(),
+        declared_agents: config.auth.declared_agents == DeclaredAgents::Loopback,
+        hosts: config.hosts.clone(),
+        attempts: Attempts::default(),
+    }
+}
+
+async fn build_backends(config: &Config) -> anyhow::Result<Backends> {
+    let backends = Backends::build(config.backends.clone())
+        .await
+        .map_err(|errors| {
+            let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("the backends cannot be built:\n  {}", lines.join("\n  "))
+        })?;
+    for warning in backends.warnings() {
+        tracing::warn!(%warning, "a backend does not answer yet");
+    }
+    Ok(backends)
+}
+
+fn mcp_servers(config: &Config) -> Vec<McpServer> {
+    let transport = |transport: &McpTransport| match transport {
+        McpTransport::Stdio { .. } => "stdio",
+        McpTransport::Sse { .. } => "sse",
+        McpTransport::Http { .. } => "http",
+    };
+    config
+        .mcp_servers
+        .iter()
+        .map(|server| McpServer {
+            name: server.name.clone(),
+            transport: transport(&server.transport).to_owned(),
+            status: "not served by this version",
+        })
+        .collect()
+}
+
+fn spans(config: &Config, web: &Web) -> anyhow::Result<Option<Spans>> {
+    let Some(collector) = &config.telemetry.otlp else {
+        return Ok(None);
+    };
+    Spans::start(collector.expose(), web.clone())
+        .map(Some)
+        .map_err(|error| anyhow::anyhow!("`telemetry.otlp`: {error}"))
+}
+
+fn start_notifying(config: &Config, app: &Arc<App>, web: Web) -> anyhow::Result<()> {
+    let Some(url) = &config.notify_url else {
+        return Ok(());
+    };
+    let uri = url
+        .expose()
+        .parse()
+        .context("`approval.notify_url` is not a URL")?;
+    web.prepare(&uri)
+        .map_err(|error| anyhow::anyhow!("`approval.notify_url`: {error}"))?;
+    tokio::spawn(notify::notify(app.clone(), uri, web));
+    Ok(())
+}
