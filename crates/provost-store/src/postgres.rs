@@ -286,8 +286,9 @@ impl Store for PostgresStore {
     }
 
     async fn prune(&self, before: Time, now: Time) -> Result<u64> {
-        self.write(Locks::MAINTENANCE, (before, now), |batch, (before, now)| {
-            Box::pin(prune::move_anchors(batch, *before, *now))
+        let cuts = prune::find_cuts(&mut *self.read().await?, before).await?;
+        self.write(Locks::MAINTENANCE, (cuts, now), |batch, (cuts, now)| {
+            Box::pin(prune::move_anchors(batch, cuts, *now))
         })
         .await?;
         let mut removed = 0;

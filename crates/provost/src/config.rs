@@ -159,6 +159,7 @@ impl Loaded {
     }
 
     /// The configuration file, its `policy_dir` and the files of that.
+    #[cfg(test)]
     pub(crate) fn watched_files(&self) -> Vec<PathBuf> {
         self.fingerprint.paths()
     }

@@ -28,6 +28,7 @@ pub(crate) const ADMIN_KEY: &str = "admin.key";
 
 pub(crate) struct Context {
     pub(crate) global: Global,
+    clock: SystemClock,
 }
 
 /// Where the gateway listens and keeps its data, as far as can be told.
@@ -39,7 +40,10 @@ pub(crate) struct Place {
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
-        Self { global }
+        Self {
+            global,
+            clock: SystemClock,
+        }
     }
 
     pub(crate) fn json(&self) -> bool {
@@ -47,7 +51,7 @@ impl Context {
     }
 
     pub(crate) fn now(&self) -> Time {
-        SystemClock.now()
+        self.clock.now()
     }
 
     /// The file that was named, or the default one where it exists.
@@ -63,7 +67,7 @@ impl Context {
             return Ok(self.apply(Config::default()));
         };
         let loaded = config::load(&path);
-        let config = self.accept(&path, &loaded)?;
+        let config = Self::accept(&path, &loaded)?;
         Ok(self.apply(config))
     }
 
@@ -72,13 +76,13 @@ impl Context {
             return default_policies();
         };
         let mut loaded = config::load(&path);
-        self.accept(&path, &loaded)?;
+        Self::accept(&path, &loaded)?;
         loaded
             .policy_set()
             .context("the policies could not be compiled")
     }
 
-    fn accept(&self, path: &Path, loaded: &Loaded) -> anyhow::Result<Config> {
+    fn accept(path: &Path, loaded: &Loaded) -> anyhow::Result<Config> {
         if let Some(config) = &loaded.config {
             return Ok(config.clone());
         }

@@ -4,7 +4,7 @@
 //! Transactions of several replicas must not wait for one another in circles. So locks are taken in
 //! one order: first the advisory locks the batch needs (control, approvals, maintenance), then the rows
 //! of grants by id, then what the operations touch, and last the rows that everybody writes: counts,
-//! sorted, the own chain, and the counter of events. What is left is resolved by the server's deadlock
+//! sorted, the chains, and the counter of events. What is left is resolved by the server's deadlock
 //! detection: the loser's operations run again, each alone.
 
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use futures_util::future::{BoxFuture, try_join_all};
 use provost_core::{
     event::Event,
     ids::TraceId,
+    ports::ChainEnds,
     time::Time,
     trace::{
         TraceRow,
@@ -55,6 +56,7 @@ pub(super) struct Batch {
     tally: Tally,
     sent: Vec<String>,
     returned: Vec<String>,
+    anchors: Vec<ChainEnds>,
 }
 
 pub(super) struct Committed {
@@ -92,6 +94,7 @@ impl Batch {
             tally: Tally::default(),
             sent: Vec::new(),
             returned: Vec::new(),
+            anchors: Vec::new(),
         })
     }
 
@@ -150,6 +153,10 @@ impl Batch {
         self.returned.push(trace_id.to_string());
     }
 
+    pub(super) fn move_anchor(&mut self, ends: ChainEnds) {
+        self.anchors.push(ends);
+    }
+
     pub(super) async fn commit(self) -> Result<Committed, Fault> {
         self.write_gathered().await?;
         self.events.write(&self.sql).await?;
@@ -179,6 +186,9 @@ impl Batch {
             writes.push(Box::pin(pending::write_sessions(&self.sql, &self.tally)));
             writes.push(Box::pin(pending::write_totals(&self.sql, &self.tally)));
         }
+        if !self.anchors.is_empty() {
+            writes.push(Box::pin(self.write_anchors()));
+        }
         if self.head != self.before {
             writes.push(Box::pin(self.move_head()));
         }
@@ -199,6 +209,20 @@ impl Batch {
     async fn write_returned(&self) -> Result<(), Fault> {
         let delete = "DELETE FROM in_flight WHERE trace_id = ANY($1)";
         self.execute(delete, &[&self.returned]).await?;
+        Ok(())
+    }
+
+    async fn write_anchors(&self) -> Result<(), Fault> {
+        let chain: Vec<&str> = self.anchors.iter().map(|ends| &*ends.chain).collect();
+        let seq: Vec<i64> = self.anchors.iter().map(|ends| ends.anchor_seq as i64).collect();
+        let hash: Vec<&[u8]> = self.anchors.iter().map(|ends| &ends.anchor_hash[..]).collect();
+        self.execute(
+            "UPDATE chains SET anchor_seq = a.seq, anchor_hash = a.hash \
+             FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS a (chain, seq, hash) \
+             WHERE chains.chain = a.chain AND chains.anchor_seq < a.seq",
+            &[&chain, &seq, &hash],
+        )
+        .await?;
         Ok(())
     }
 

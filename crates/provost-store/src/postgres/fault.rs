@@ -31,8 +31,8 @@ impl Fault {
             Self::Garbled(_) => true,
             Self::Silent | Self::Connect(_) | Self::Ended | Self::Moved => false,
             Self::Sql(error) => error.code().is_some_and(|code| {
-                // By class: integrity, data, syntax and access, and lost deadlocks.
-                ["22", "23", "40", "42"]
+                // By class: data, integrity, lost deadlocks, syntax and access, limits.
+                ["22", "23", "40", "42", "54"]
                     .iter()
                     .any(|class| code.code().starts_with(class))
             }),

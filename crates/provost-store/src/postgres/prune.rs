@@ -1,6 +1,7 @@
 //! Forgetting what is old, in every chain, by one replica at a time. First the anchors move, in one
 //! transaction with the notes that say so; then the records before them go, in small pieces.
 
+use deadpool_postgres::{ClientWrapper, Transaction};
 use provost_core::{ports::ChainEnds, time::Time};
 
 use super::{batch::Batch, fault::Fault, rows};
@@ -9,58 +10,56 @@ use crate::{codec, notes};
 /// Rows removed in one transaction.
 pub(super) const CHUNK: u64 = 2000;
 
-pub(super) async fn move_anchors(batch: &mut Batch, before: Time, now: Time) -> Result<(), Fault> {
-    let chains = format!(
-        "{} WHERE head_seq > anchor_seq ORDER BY chain",
-        rows::CHAIN_ENDS
-    );
-    for row in batch.sql().query(&chains, &[]).await? {
-        let ends = rows::chain_ends(&row)?;
-        let Some(cut) = find_cut(batch, ends, before).await? else {
-            continue;
-        };
-        let (seq, hash) = (cut.anchor_seq as i64, &cut.anchor_hash[..]);
-        batch
-            .execute(
-                "UPDATE chains SET anchor_seq = $2, anchor_hash = $3 \
-                 WHERE chain = $1 AND anchor_seq < $2",
-                &[&cut.chain, &seq, &hash],
-            )
-            .await?;
-        batch.append(&notes::pruned(&cut, now));
+/// For each chain that has records to lose, its ends with the anchor at the last of them. Read beside the
+/// writer, because it may take long; records never change, so what it finds stays true.
+pub(super) async fn find_cuts(
+    sql: &mut ClientWrapper,
+    before: Time,
+) -> Result<Vec<ChainEnds>, Fault> {
+    let reading = sql.build_transaction().read_only(true).start().await?;
+    reading.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    let chains = format!("{} WHERE head_seq > anchor_seq ORDER BY chain", rows::CHAIN_ENDS);
+    let mut cuts = Vec::new();
+    for row in reading.query(&chains, &[]).await? {
+        cuts.extend(find_cut(&reading, rows::chain_ends(&row)?, before).await?);
     }
-    Ok(())
+    reading.commit().await?;
+    Ok(cuts)
 }
 
-/// The chain with its anchor at the last of the records that are all older than `before`.
 async fn find_cut(
-    batch: &Batch,
+    sql: &Transaction<'_>,
     ends: ChainEnds,
     before: Time,
 ) -> Result<Option<ChainEnds>, Fault> {
     let first_kept = "SELECT seq FROM traces WHERE chain = $1 AND seq > $2 AND at >= $3 \
          ORDER BY seq LIMIT 1";
     let anchor = ends.anchor_seq as i64;
-    let first_kept = batch
-        .sql()
-        .query_opt(first_kept, &[&ends.chain, &anchor, &before.millis()])
-        .await?;
+    let first_kept = sql.query_opt(first_kept, &[&ends.chain, &anchor, &before.millis()]).await?;
     let first_kept = first_kept.map_or(Ok(i64::MAX), |row| row.try_get(0))?;
     let cut = "SELECT seq, hash FROM traces WHERE chain = $1 AND seq > $2 AND seq < $3 \
          ORDER BY seq DESC LIMIT 1";
-    let Some(row) = batch
-        .sql()
-        .query_opt(cut, &[&ends.chain, &anchor, &first_kept])
-        .await?
-    else {
+    let Some(row) = sql.query_opt(cut, &[&ends.chain, &anchor, &first_kept]).await? else {
         return Ok(None);
     };
     let (anchor_seq, anchor_hash) = (rows::unsigned(&row, 0)?, codec::hash(row.try_get(1)?)?);
-    Ok(Some(ChainEnds {
-        anchor_seq,
-        anchor_hash,
-        ..ends
-    }))
+    Ok(Some(ChainEnds { anchor_seq, anchor_hash, ..ends }))
+}
+
+pub(super) async fn move_anchors(
+    batch: &mut Batch,
+    cuts: &[ChainEnds],
+    now: Time,
+) -> Result<(), Fault> {
+    for cut in cuts {
+        let find = "SELECT 1 FROM chains WHERE chain = $1 AND anchor_seq < $2";
+        let seq = cut.anchor_seq as i64;
+        if batch.sql().query_opt(find, &[&cut.chain, &seq]).await?.is_some() {
+            batch.move_anchor(cut.clone());
+            batch.append(&notes::pruned(cut, now));
+        }
+    }
+    Ok(())
 }
 
 /// How many went. What an interrupted pruning left behind the anchors goes too.

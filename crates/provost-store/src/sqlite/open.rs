@@ -118,7 +118,7 @@ fn configure(sql: &Connection) -> Result<(), Fault> {
     // 64 MB after that, so that a burst does not keep its size for ever.
     sql.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; \
-         PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000; \
+         PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000; \
          PRAGMA temp_store = MEMORY;",
     )?;
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
@@ -192,7 +192,7 @@ fn find_head(sql: &Connection, now: Time) -> Result<Head, Fault> {
     tracing::error!(
         chain.noted = head.seq,
         chain.found = found.seq,
-        "the chain of traces was changed while it was closed; `provost traces verify` shows where"
+        "the chain of traces was changed while it was closed; verifying it shows where"
     );
     let further = if found.seq > head.seq { found } else { head };
     let mut sightings = Sightings::default();

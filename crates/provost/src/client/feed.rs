@@ -39,20 +39,16 @@ impl Feed {
     /// meanwhile must be looked up. An error is a refusal.
     pub(crate) async fn next(&mut self) -> Result<Option<Message>, ClientError> {
         loop {
-            match self.lines.next().await {
-                Ok(Some(line)) => {
-                    let Some(message) = self.parser.take(&String::from_utf8_lossy(&line)) else {
-                        continue;
-                    };
-                    self.last = message.id.clone().or_else(|| self.last.take());
-                    return Ok(Some(message));
+            let Ok(Some(line)) = self.lines.next().await else {
+                self.reconnect().await?;
+                if self.last.is_none() {
+                    return Ok(None);
                 }
-                Ok(None) | Err(_) => {
-                    self.reconnect().await?;
-                    if self.last.is_none() {
-                        return Ok(None);
-                    }
-                }
+                continue;
+            };
+            if let Some(message) = self.parser.take(&String::from_utf8_lossy(&line)) {
+                self.last = message.id.clone().or_else(|| self.last.take());
+                return Ok(Some(message));
             }
         }
     }

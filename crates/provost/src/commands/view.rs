@@ -89,8 +89,9 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
             (outcome, Some(status)) => format!("{outcome} {status}"),
             (outcome, None) => outcome.to_owned(),
         };
-        let by = some_text(trace, "approved_by")
-            .map_or_else(|| text(trace, "policy").to_owned(), str::to_owned);
+        let grant = some_text(trace, "grant_id").map(|id| format!("grant:{id}"));
+        let by = some_text(trace, "approved_by").map(str::to_owned).or(grant);
+        let by = by.unwrap_or_else(|| "policy".to_owned());
         table.row([
             &moment(text(trace, "timestamp")),
             text(trace, "agent_id"),

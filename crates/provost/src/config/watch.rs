@@ -46,6 +46,7 @@ impl Fingerprint {
         Self::of(self.files.keys())
     }
 
+    #[cfg(test)]
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.files.keys().cloned().collect()
     }

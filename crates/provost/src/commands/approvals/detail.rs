@@ -110,7 +110,7 @@ fn arguments(approval: &Value) -> String {
 
 fn risk(approval: &Value) -> String {
     if !super::is_risky(approval) {
-        return "nothing suspicious was found in the arguments".to_owned();
+        return "no attempt to influence the decision was found in the arguments".to_owned();
     }
     let reasons: Vec<_> = approval
         .get("risk_reasons")

@@ -50,7 +50,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
         .into_body()
         .collect()
         .await
-        .map(|body| body.to_bytes())
+        .map(http_body_util::Collected::to_bytes)
         .unwrap_or_default();
     let sent: Value = serde_json::from_slice(&body).unwrap_or_default();
     let answer = json!({"done": true, "echo": sent}).to_string();

@@ -18,8 +18,8 @@ use crate::{
     output::{self, Color, line},
 };
 
-const PICTURE: &str = "\
-  agent ──▶ gate ──▶ policy ─┬─ allow ──────────────────────────────▶ the tool runs
+const PICTURE: &str =
+    "  agent ──▶ gate ──▶ policy ─┬─ allow ──────────────────────────────▶ the tool runs
                              ├─ deny ───────────────────────────────▶ no, and why
                              ├─ supervisor ──▶ a program decides … or is not sure ─┐
                              └─ human ───────▶ a person decides ◀──────────────────┘
@@ -28,7 +28,7 @@ const PICTURE: &str = "\
 
 const NEXT: &str = "\
 What next:
-  provost serve                    run the gateway; it prints a link to its console
+  provost serve                    run the gateway for real
   provost approvals watch          in a second terminal: be asked, and decide
   curl -d '{\"tool\": \"shell.exec\", \"arguments\": {\"cmd\": \"ls\"}}' http://127.0.0.1:9090/decide
                                    in a third: be the agent
@@ -128,7 +128,7 @@ async fn question(
         provost_core::ports::Clock::now(&provost_core::ports::SystemClock),
     );
     for row in shown.lines() {
-        line(format_args!("   │ {row}"))?;
+        line(format!("   │ {row}").trim_end())?;
     }
     line("")?;
     let approves = person.approves(suggested, why).await?;
@@ -184,7 +184,16 @@ async fn answered(stage: &Stage, told: Told) -> anyhow::Result<()> {
         Some(by) => format!("decided by {by}"),
         None => format!("decided by the policy, {}", text(&trace, "policy_rule")),
     };
-    let why = some_text(&trace, "supervisor_reasoning").or_else(|| some_text(&trace, "reason"));
+    // Without a decider the reason is the policy's; with one, only what they said themselves is news.
+    let decided = some_text(&trace, "approved_by").is_some();
+    let why = some_text(
+        &trace,
+        if decided {
+            "supervisor_reasoning"
+        } else {
+            "reason"
+        },
+    );
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     line(format_args!("   gate  ◀ {mark}, {who}{why}"))?;
     if let Told::Done(body) = &told {
@@ -215,7 +224,7 @@ async fn record(stage: &Stage) -> anyhow::Result<()> {
         "the chain of the demo is broken, which should not be possible"
     );
     line(format_args!(
-        "\nThe gateway and its folder are gone when you read this.\n\n{NEXT}"
+        "\nThat was all: the gateway ends now, and its folder is removed.\n\n{NEXT}"
     ))?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::prove::Prover;
 use crate::{
-    client::{Client, Target},
+    client::{Client, ClientError, Target},
     commands::view::{items, some_text, text},
     context::Context,
     exit::{Exit, usage},
@@ -97,8 +97,7 @@ async fn verify_record(context: &Context, head: Option<&str>) -> anyhow::Result<
             Some(head) => join(answer.body, prove_export(&client, head).await?),
         },
         Err(error) if error.is_unreachable() && context.global.url.is_none() => {
-            output::note("no gateway answers: reading the data folder");
-            verify_store(context, head).await
+            verify_folder(context, head, error).await
         }
         Err(error) => Err(error.into()),
     }
@@ -124,17 +123,24 @@ async fn prove_export(client: &Client, head: &str) -> anyhow::Result<Value> {
     Ok(proved(prover))
 }
 
-async fn verify_store(context: &Context, head: Option<&str>) -> anyhow::Result<Value> {
-    let config = context.config()?;
-    let store = gateway::store_config(&config);
-    if let StoreConfig::Sqlite { path } = &store {
+/// The record of a gateway that does not run.
+async fn verify_folder(
+    context: &Context,
+    head: Option<&str>,
+    unreachable: ClientError,
+) -> anyhow::Result<Value> {
+    let store = gateway::store_config(&context.config()?);
+    if let StoreConfig::Sqlite { path } = &store
+        && !path.exists()
+    {
         // Opening makes a file where there is none, and an empty record would pass for a proved one.
-        anyhow::ensure!(
-            path.exists(),
-            "there is no record at `{}`; say where it is with --data or --config",
+        output::note(format_args!(
+            "there is no record at `{}` either",
             path.display()
-        );
+        ));
+        return Err(unreachable.into());
     }
+    output::note("no gateway answers: reading its record");
     let store = provost_store::open(&store)
         .await
         .map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))?;

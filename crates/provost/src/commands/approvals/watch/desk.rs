@@ -197,7 +197,7 @@ impl Desk {
             Ok(decided) => output::line(format_args!("{id} {}", text(&decided, "status")))?,
             // Lost a race, or ran out of time: the gateway says which.
             Err(ClientError::Refused(refusal)) => {
-                output::line(output::safe(&format!("{id}: {refusal}")))?
+                output::line(output::safe(&format!("{id}: {refusal}")))?;
             }
             Err(error) => return Err(error.into()),
         }
