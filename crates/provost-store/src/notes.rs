@@ -38,14 +38,10 @@ pub(crate) fn unknown_outcome(call: Unfinished, now: Time) -> TraceRow {
     })
 }
 
-pub(crate) fn pruned(ends: &ChainEnds, now: Time) -> TraceRow {
+pub(crate) fn pruned(chain: &str, upto: u64, anchor: &chain::Hash, now: Time) -> TraceRow {
     note(
         "pruned",
-        json!({
-            "chain": ends.chain,
-            "upto_seq": ends.anchor_seq,
-            "anchor_hash": chain::text(&ends.anchor_hash),
-        }),
+        json!({ "chain": chain, "upto_seq": upto, "anchor_hash": chain::text(anchor) }),
         now,
     )
 }

@@ -40,7 +40,8 @@ pub(crate) struct Cli {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The configuration [default: provost.yaml where there is one, else the embedded defaults]
+    /// The configuration [default: provost.yaml where there is one, else the embedded defaults; env:
+    /// PROVOST_CONFIG]
     #[arg(
         long,
         global = true,

@@ -39,7 +39,13 @@ pub(crate) struct Place {
 }
 
 impl Context {
-    pub(crate) fn new(global: Global) -> Self {
+    pub(crate) fn new(mut global: Global) -> Self {
+        // An empty variable of the environment is as good as none.
+        let is_set = |path: &PathBuf| !path.as_os_str().is_empty();
+        global.config = global.config.filter(is_set);
+        global.data = global.data.filter(is_set);
+        global.url = global.url.filter(|url| !url.trim().is_empty());
+        global.key = global.key.filter(|key| !key.0.trim().is_empty());
         Self {
             global,
             clock: SystemClock,

@@ -217,9 +217,8 @@ impl Executed {
                 error.clone(),
                 result.get().len(),
             ),
-            End::BadArguments(error) | End::Failed(error) => {
-                (OutcomeKind::Failed, None, Some(error.clone()), 0)
-            }
+            End::BadArguments(error) => (OutcomeKind::Failed, Some(400), Some(error.clone()), 0),
+            End::Failed(error) => (OutcomeKind::Failed, Some(502), Some(error.clone()), 0),
         };
         OutcomeRecord {
             trace_id: self.trace_id.clone(),

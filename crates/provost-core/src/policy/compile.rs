@@ -163,16 +163,16 @@ pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
             .collect::<Vec<_>>()
     })?;
     let unknown: Vec<_> = program
-        .roots()
-        .filter(|root| !ROOTS.contains(root))
-        .map(|root| CompileError {
+        .root_spans()
+        .filter(|(root, _)| !ROOTS.contains(root))
+        .map(|(root, span)| CompileError {
             place: place.clone(),
             message: format!("unknown name `{root}`"),
             help: Some(format!(
                 "in scope are {}; arguments are `params.{root}`",
                 ROOTS.join(", ")
             )),
-            span: source.find(root).map(|start| start..start + root.len()),
+            span: Some(span.start..span.end),
         })
         .collect();
     if unknown.is_empty() {

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::bench::{Bench, decider, human};
 
 impl Bench {
-    pub async fn approve(&self, approval: &provost_core::approval::Approval) {
+    pub(crate) async fn approve(&self, approval: &provost_core::approval::Approval) {
         let resolution = Resolution {
             reasoning: Some("fine".into()),
             confidence: Some(0.9),

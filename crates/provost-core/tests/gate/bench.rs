@@ -26,15 +26,15 @@ use provost_store::StoreConfig;
 use serde_json::{Map, Value, json};
 use tokio::{sync::broadcast, task::JoinHandle};
 
-pub struct Bench {
-    pub gate: Arc<Gate>,
-    pub clock: Arc<ManualClock>,
-    pub backend: Arc<Counting>,
+pub(crate) struct Bench {
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) backend: Arc<Counting>,
     _folder: tempfile::TempDir,
 }
 
 #[derive(Default)]
-pub struct Counting(AtomicUsize);
+pub(crate) struct Counting(AtomicUsize);
 
 #[async_trait]
 impl Backend for Counting {
@@ -76,11 +76,11 @@ fn rules() -> PolicySet {
 }
 
 impl Bench {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(Settings::default()).await
     }
 
-    pub async fn with(settings: Settings) -> Self {
+    pub(crate) async fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = StoreConfig::Sqlite {
             path: folder.path().join("provost.db"),
@@ -101,7 +101,7 @@ impl Bench {
         }
     }
 
-    pub fn ask(&self, tool: &str, params: Value) -> Ask {
+    pub(crate) fn ask(&self, tool: &str, params: Value) -> Ask {
         let Value::Object(params) = params else {
             panic!("arguments are an object")
         };
@@ -121,17 +121,17 @@ impl Bench {
         }
     }
 
-    pub async fn run(&self, ask: Ask) -> Decided {
+    pub(crate) async fn run(&self, ask: Ask) -> Decided {
         self.gate.run(ask, self.backend.clone()).await.unwrap()
     }
 
     /// Runs in the background, like a caller that waits.
-    pub fn start(&self, ask: Ask) -> JoinHandle<Decided> {
+    pub(crate) fn start(&self, ask: Ask) -> JoinHandle<Decided> {
         let (gate, backend) = (self.gate.clone(), self.backend.clone());
         tokio::spawn(async move { gate.run(ask, backend).await.unwrap() })
     }
 
-    pub async fn ask_and_leave(&self, mut ask: Ask) -> Approval {
+    pub(crate) async fn ask_and_leave(&self, mut ask: Ask) -> Approval {
         ask.wait = Wait::AtMost(Duration::ZERO);
         match self.run(ask).await {
             Decided::Waiting(approval) => *approval,
@@ -140,7 +140,7 @@ impl Bench {
     }
 
     /// The first pending approval there is, as soon as there is one.
-    pub async fn pending(&self) -> Approval {
+    pub(crate) async fn pending(&self) -> Approval {
         let mut wake = self.gate.store().wake();
         let filter = ApprovalFilter {
             status: Some(provost_core::approval::Status::Pending),
@@ -167,11 +167,11 @@ impl Bench {
         }
     }
 
-    pub fn ran(&self) -> usize {
+    pub(crate) fn ran(&self) -> usize {
         self.backend.0.load(Ordering::SeqCst)
     }
 
-    pub async fn traces(&self) -> Vec<Map<String, Value>> {
+    pub(crate) async fn traces(&self) -> Vec<Map<String, Value>> {
         let filter = TraceFilter {
             limit: 100,
             ..Default::default()
@@ -183,7 +183,7 @@ impl Bench {
             .collect()
     }
 
-    pub async fn verify(&self) {
+    pub(crate) async fn verify(&self) {
         self.gate.drain().await;
         let reports = provost_core::trace::verify::verify(&**self.gate.store(), |_| {})
             .await
@@ -195,7 +195,7 @@ impl Bench {
     }
 }
 
-pub fn decider(name: &str, role: Role, tools: &[&str]) -> Decider {
+pub(crate) fn decider(name: &str, role: Role, tools: &[&str]) -> Decider {
     let tools = tools.iter().map(|glob| Glob::new(glob).unwrap()).collect();
     let key = Key {
         name: name.into(),
@@ -207,6 +207,6 @@ pub fn decider(name: &str, role: Role, tools: &[&str]) -> Decider {
     Decider { key: Arc::new(key) }
 }
 
-pub fn human() -> Decider {
+pub(crate) fn human() -> Decider {
     decider("alice", Role::Human, &[])
 }

@@ -28,7 +28,7 @@ pub(super) const DISPATCH: &str = "__dispatch";
 const BARE: &str = "run";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CliToolConfig {
     pub name: String,
     /// A path, or a name looked up in `PATH`.

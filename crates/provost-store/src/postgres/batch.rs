@@ -214,8 +214,16 @@ impl Batch {
 
     async fn write_anchors(&self) -> Result<(), Fault> {
         let chain: Vec<&str> = self.anchors.iter().map(|ends| &*ends.chain).collect();
-        let seq: Vec<i64> = self.anchors.iter().map(|ends| ends.anchor_seq as i64).collect();
-        let hash: Vec<&[u8]> = self.anchors.iter().map(|ends| &ends.anchor_hash[..]).collect();
+        let seq: Vec<i64> = self
+            .anchors
+            .iter()
+            .map(|ends| ends.anchor_seq as i64)
+            .collect();
+        let hash: Vec<&[u8]> = self
+            .anchors
+            .iter()
+            .map(|ends| &ends.anchor_hash[..])
+            .collect();
         self.execute(
             "UPDATE chains SET anchor_seq = a.seq, anchor_hash = a.hash \
              FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS a (chain, seq, hash) \

@@ -17,8 +17,13 @@ pub(super) async fn find_cuts(
     before: Time,
 ) -> Result<Vec<ChainEnds>, Fault> {
     let reading = sql.build_transaction().read_only(true).start().await?;
-    reading.batch_execute("SET LOCAL statement_timeout = 0").await?;
-    let chains = format!("{} WHERE head_seq > anchor_seq ORDER BY chain", rows::CHAIN_ENDS);
+    reading
+        .batch_execute("SET LOCAL statement_timeout = 0")
+        .await?;
+    let chains = format!(
+        "{} WHERE head_seq > anchor_seq ORDER BY chain",
+        rows::CHAIN_ENDS
+    );
     let mut cuts = Vec::new();
     for row in reading.query(&chains, &[]).await? {
         cuts.extend(find_cut(&reading, rows::chain_ends(&row)?, before).await?);
@@ -35,15 +40,24 @@ async fn find_cut(
     let first_kept = "SELECT seq FROM traces WHERE chain = $1 AND seq > $2 AND at >= $3 \
          ORDER BY seq LIMIT 1";
     let anchor = ends.anchor_seq as i64;
-    let first_kept = sql.query_opt(first_kept, &[&ends.chain, &anchor, &before.millis()]).await?;
+    let first_kept = sql
+        .query_opt(first_kept, &[&ends.chain, &anchor, &before.millis()])
+        .await?;
     let first_kept = first_kept.map_or(Ok(i64::MAX), |row| row.try_get(0))?;
     let cut = "SELECT seq, hash FROM traces WHERE chain = $1 AND seq > $2 AND seq < $3 \
          ORDER BY seq DESC LIMIT 1";
-    let Some(row) = sql.query_opt(cut, &[&ends.chain, &anchor, &first_kept]).await? else {
+    let Some(row) = sql
+        .query_opt(cut, &[&ends.chain, &anchor, &first_kept])
+        .await?
+    else {
         return Ok(None);
     };
     let (anchor_seq, anchor_hash) = (rows::unsigned(&row, 0)?, codec::hash(row.try_get(1)?)?);
-    Ok(Some(ChainEnds { anchor_seq, anchor_hash, ..ends }))
+    Ok(Some(ChainEnds {
+        anchor_seq,
+        anchor_hash,
+        ..ends
+    }))
 }
 
 pub(super) async fn move_anchors(
@@ -54,9 +68,19 @@ pub(super) async fn move_anchors(
     for cut in cuts {
         let find = "SELECT 1 FROM chains WHERE chain = $1 AND anchor_seq < $2";
         let seq = cut.anchor_seq as i64;
-        if batch.sql().query_opt(find, &[&cut.chain, &seq]).await?.is_some() {
+        if batch
+            .sql()
+            .query_opt(find, &[&cut.chain, &seq])
+            .await?
+            .is_some()
+        {
             batch.move_anchor(cut.clone());
-            batch.append(&notes::pruned(cut, now));
+            batch.append(&notes::pruned(
+                &cut.chain,
+                cut.anchor_seq,
+                &cut.anchor_hash,
+                now,
+            ));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Forgetting what is old. First the anchor moves, in one transaction with the note that says so; then
 //! the records before it go, in pieces that do not hold up the writer.
 
-use provost_core::{ports::ChainEnds, time::Time};
+use provost_core::time::Time;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
@@ -40,21 +40,14 @@ pub(super) fn find_cut(sql: &Connection, before: Time) -> Result<Option<Head>, F
 }
 
 pub(super) fn move_anchor(batch: &mut Batch<'_>, cut: Head, now: Time) -> Result<(), Fault> {
-    batch.execute(
+    let moved = batch.execute(
         "UPDATE chains SET anchor_seq = ?2, anchor_hash = ?3 WHERE chain = ?1 AND anchor_seq < ?2",
         params![CHAIN, cut.seq, &cut.hash[..]],
     )?;
-    let ends = batch
-        .sql()
-        .prepare_cached(rows::CHAIN_ENDS)?
-        .query_row([], |row| Ok(rows::chain_ends(row)))??;
-    batch.append(&notes::pruned(
-        &ChainEnds {
-            chain: CHAIN.to_owned(),
-            ..ends
-        },
-        now,
-    ))
+    if moved == 1 {
+        batch.append(&notes::pruned(CHAIN, cut.seq, &cut.hash, now))?;
+    }
+    Ok(())
 }
 
 /// How many went. What an interrupted pruning left behind the anchor goes too.

@@ -18,6 +18,7 @@ mod events;
 mod making;
 mod opening;
 mod place;
+mod processes;
 mod pruning;
 mod queue;
 mod records;

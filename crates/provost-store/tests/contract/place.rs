@@ -90,6 +90,20 @@ impl Place {
     }
 }
 
+impl Place {
+    /// A session of its own on PostgreSQL, for what must be held open.
+    pub(crate) async fn session(&self) -> tokio_postgres::Client {
+        let StoreConfig::Postgres { url } = self.config() else {
+            panic!("SQLite has no sessions");
+        };
+        let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        client
+    }
+}
+
 async fn run(url: &str, sql: &str) {
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
         .await

@@ -1,22 +1,22 @@
-//! Several processes on one PostgreSQL.
+//! Several processes on one PostgreSQL, racing.
 
 use std::{sync::Arc, time::Duration};
 
 use provost_core::{
     approval::{Claim, Status},
-    ports::{Claimed, Record, Recorded, Resolved, Store, StoreError, Taken},
+    ports::{Claimed, Record, Recorded, Resolved, Store, Taken},
 };
 
 use crate::{making::*, place::Place};
 
-async fn two() -> (Place, [Arc<dyn Store>; 2]) {
+pub(crate) async fn two() -> (Place, [Arc<dyn Store>; 2]) {
     let place = Place::postgres().await;
     // Together, so that they also race for the schema.
     let stores = tokio::join!(place.open(), place.open());
     (place, stores.into())
 }
 
-async fn done(place: Place, stores: [Arc<dyn Store>; 2]) {
+pub(crate) async fn done(place: Place, stores: [Arc<dyn Store>; 2]) {
     verify(&*stores[0]).await.unwrap();
     for store in stores {
         store.close().await;
@@ -154,6 +154,54 @@ async fn a_change_of_control_holds_everywhere_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_control_waits_for_decisions_under_way() {
+    let (place, stores) = two().await;
+    write(&*stores[0], row("claude", None, "fs.read", START)).await;
+    let seen = version(&*stores[0]).await;
+    // A row that every decision of this agent writes at its end holds one up half-way.
+    let session = place.session().await;
+    let hold = "BEGIN; SELECT 1 FROM totals WHERE agent = 'claude' FOR UPDATE";
+    session.batch_execute(hold).await.unwrap();
+    let deciding = tokio::spawn({
+        let store = stores[0].clone();
+        async move {
+            store
+                .record(record(row("claude", None, "fs.read", START), seen))
+                .await
+        }
+    });
+    waiting(&session, 1).await;
+    let granting = tokio::spawn({
+        let store = stores[1].clone();
+        async move { store.add_grant(grant(None), note("granted")).await }
+    });
+    waiting(&session, 2).await;
+    assert!(!granting.is_finished() && !deciding.is_finished());
+    session.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(deciding.await.unwrap().unwrap(), Recorded::Done);
+    granting.await.unwrap().unwrap();
+    done(place, stores).await;
+}
+
+/// Returns once so many sessions wait for a lock.
+async fn waiting(session: &tokio_postgres::Client, sessions: i64) {
+    let count = "SELECT count(*) FROM pg_stat_activity \
+         WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let looking = async {
+        while session
+            .query_one(count, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            < sessions
+        {}
+    };
+    tokio::time::timeout(Duration::from_secs(5), looking)
+        .await
+        .expect("they wait");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replicas_wake_one_another() {
     let (place, stores) = two().await;
     let mut wake = stores[1].wake();
@@ -203,109 +251,5 @@ async fn events_of_all_replicas_have_no_gaps() {
         .await
         .expect("it ends")
         .unwrap();
-    done(place, stores).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_process_has_a_chain_that_names_the_others() {
-    let place = Place::postgres().await;
-    let first = place.open().await;
-    write(&*first, row("claude", None, "fs.read", START)).await;
-    let before = first.chains().await.unwrap();
-    let [ends] = &*before else {
-        panic!("{before:?}")
-    };
-    let second = place.open().await;
-    let chains = second.chains().await.unwrap();
-    let new = chains
-        .iter()
-        .find(|chain| chain.chain != ends.chain)
-        .expect("its own");
-    let records = second.chain_records(&new.chain, 0, 1).await.unwrap();
-    let note: serde_json::Value = serde_json::from_str(&records[0].body).unwrap();
-    assert_eq!(note["note"], "chain opened");
-    let head = &note["detail"]["heads"][0];
-    assert_eq!(
-        (&head["chain"], &head["head_seq"]),
-        (&(*ends.chain).into(), &ends.head_seq.into())
-    );
-    assert_eq!(
-        head["head_hash"],
-        provost_core::trace::chain::text(&ends.head_hash)
-    );
-    done(place, [first, second]).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_silent_process_is_ended_and_writes_no_more() {
-    let (place, stores) = two().await;
-    let lost = forwarded("claude", START);
-    write(&*stores[0], lost.clone()).await;
-    assert_eq!(stores[1].recover(after(9)).await.unwrap(), 0, "it is alive");
-    // As if it had been frozen for two minutes.
-    let owner = "(SELECT owner FROM in_flight)";
-    place
-        .intrude(&format!(
-            "UPDATE chains SET seen_at = seen_at - 120000 WHERE chain = {owner}"
-        ))
-        .await;
-    assert_eq!(stores[1].recover(after(9)).await.unwrap(), 1);
-    let trace = stores[1]
-        .trace(lost.trace_id.as_str())
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(trace.outcome.unwrap().contains("unknown"));
-
-    let seen = version(&*stores[0]).await;
-    for _ in 0..2 {
-        let refused = stores[0]
-            .record(record(row("claude", None, "fs.read", START), seen))
-            .await;
-        assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
-    }
-    assert!(stores[0].ready().await.is_err());
-    stores[1].ready().await.unwrap();
-    done(place, stores).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lost_connection_fails_closed_and_is_made_anew() {
-    let (place, stores) = two().await;
-    write(&*stores[0], row("claude", None, "fs.0", START)).await;
-    place
-        .intrude(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE datname = current_database() AND pid <> pg_backend_pid()",
-        )
-        .await;
-    let seen = 1;
-    let mut failed = 0;
-    let recovered = async {
-        loop {
-            match stores[0]
-                .record(record(row("claude", None, "fs.1", START), seen))
-                .await
-            {
-                Ok(recorded) => break assert_eq!(recorded, Recorded::Done),
-                Err(_) => failed += 1,
-            }
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), recovered)
-        .await
-        .expect("it comes back");
-    // The pool may still hold connections that are gone; each fails once.
-    let total = async {
-        loop {
-            if let Ok(total) = stores[0].total_calls("claude").await {
-                break total;
-            }
-        }
-    };
-    let total = tokio::time::timeout(Duration::from_secs(20), total)
-        .await
-        .expect("it comes back");
-    assert_eq!(total, 2, "after {failed} failures");
     done(place, stores).await;
 }

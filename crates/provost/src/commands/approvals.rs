@@ -128,7 +128,7 @@ async fn list(
         "agent",
         "tool",
         "arguments",
-        "waits",
+        "asked",
         "left",
         "risk",
     ]);
@@ -140,13 +140,13 @@ async fn list(
             text(approval, "agent_id"),
             text(approval, "tool"),
             &compact(approval.get("params")),
-            &ago(text(approval, "created_at"), context.now()),
+            &format!("{} ago", ago(text(approval, "created_at"), context.now())),
             text(approval, "remaining"),
             if is_risky(approval) { "yes" } else { "" },
         ]);
     }
     if table.is_empty() {
-        output::note("nothing waits for a decision");
+        output::note("there are no approvals that fit");
     } else {
         output::line(table)?;
     }

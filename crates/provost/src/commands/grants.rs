@@ -14,7 +14,7 @@ pub(crate) enum Grants {
     /// Permit, for a time, what would otherwise be asked; a deny rule still denies
     #[command(after_help = "Examples:
   provost grants create --agent claude --tools 'filesystem.write_*' --for 30m
-  provost grants create --agent 'claude*' --tools shell.exec --for 2h --when 'params.cmd == \"make test\"' --max-uses 10")]
+  provost grants create --agent 'ci-*' --tools make --for 2h --when 'params.target == \"test\"'")]
     Create(Box<CreateArgs>),
     /// Take a grant back
     #[command(after_help = "Examples:\n  provost grants revoke 1f0c9a7be2d45a63")]

@@ -57,7 +57,7 @@ pub(super) async fn pages(
     const PAGE: usize = 1000;
     let mut found = Vec::new();
     let mut place: Option<String> = None;
-    loop {
+    while found.len() < limit {
         let wanted = limit.saturating_sub(found.len()).min(PAGE);
         let page = target
             .clone()
@@ -72,10 +72,11 @@ pub(super) async fn pages(
             .get(next)
             .and_then(|value| value.to_str().ok())
             .map(str::to_owned);
-        if place.is_none() || found.len() >= limit {
-            return Ok(found);
+        if place.is_none() {
+            break;
         }
     }
+    Ok(found)
 }
 
 pub(super) fn traces_table(traces: &[Value]) -> Table {
@@ -91,7 +92,11 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
         };
         let grant = some_text(trace, "grant_id").map(|id| format!("grant:{id}"));
         let by = some_text(trace, "approved_by").map(str::to_owned).or(grant);
-        let by = by.unwrap_or_else(|| "policy".to_owned());
+        let by = by.unwrap_or_else(|| match text(trace, "policy") {
+            // No rule was asked.
+            before @ ("stopped" | "rate_limited") => before.to_owned(),
+            _ => "policy".to_owned(),
+        });
         table.row([
             &moment(text(trace, "timestamp")),
             text(trace, "agent_id"),

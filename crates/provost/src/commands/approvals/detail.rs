@@ -15,70 +15,45 @@ use crate::{
 };
 
 pub(in crate::commands) fn detail(approval: &Value, now: Time) -> String {
+    let mut shown = question(approval, now).to_string();
+    let mut add = |title: &str, table: &Table| {
+        if !table.is_empty() {
+            let _ = write!(shown, "\n\n{}\n{table}", output::paint(title, Color::Bold));
+        }
+    };
+    let list = |name: &str| approval.get(name).map(items).unwrap_or_default();
+    add("What it did lately", &lately(list("recent_traces")));
+    add("Grants it has", &grants_table(list("active_grants")));
+    shown
+}
+
+fn question(approval: &Value, now: Time) -> Fields {
+    let text = |name: &str| text(approval, name);
+    let some = |name: &str| some_text(approval, name);
     let mut fields = Fields::default();
-    let name = |name: &str| some_text(approval, name);
-    fields.add(
-        "approval",
-        format!(
-            "{} ({}, for {})",
-            text(approval, "id"),
-            text(approval, "status"),
-            level(approval)
-        ),
-    );
-    fields.add("agent", text(approval, "agent_id"));
-    fields.add_some("session", name("session_id"));
-    fields.add("tool", text(approval, "tool"));
+    let standing = format!("{}, for {}", text("status"), level(approval));
+    fields.add("approval", format!("{} ({standing})", text("id")));
+    fields.add("agent", text("agent_id"));
+    fields.add_some("session", some("session_id"));
+    fields.add("tool", text("tool"));
     fields.add("arguments", arguments(approval));
-    fields.add(
-        "why",
-        format!(
-            "rule {} says {}",
-            text(approval, "policy_rule"),
-            text(approval, "policy")
-        ),
-    );
+    let rule = text("policy_rule");
+    fields.add("why", format!("rule {rule} says {}", text("policy")));
     fields.add("risk", risk(approval));
+    let asked = text("created_at");
     fields.add(
         "asked",
-        format!(
-            "{} ({} ago)",
-            moment(text(approval, "created_at")),
-            ago(text(approval, "created_at"), now)
-        ),
+        format!("{} ({} ago)", moment(asked), ago(asked, now)),
     );
-    if text(approval, "status") == "pending" {
-        fields.add("time left", text(approval, "remaining"));
+    if text("status") == "pending" {
+        fields.add("time left", text("remaining"));
     }
-    fields.add_some("claimed by", name("claimed_by"));
-    fields.add_some(
-        "escalated",
-        name("escalated_by").map(|by| because(format!("by {by}"), name("escalation_reasoning"))),
-    );
-    fields.add_some(
-        "decided",
-        name("resolved_by").map(|by| because(format!("by {by}"), name("reasoning"))),
-    );
-    let mut shown = fields.to_string();
-    let traces = approval.get("recent_traces").map(items).unwrap_or_default();
-    if !traces.is_empty() {
-        let _ = write!(
-            shown,
-            "\n\n{}\n{}",
-            output::paint("What it did lately", Color::Bold),
-            lately(traces)
-        );
-    }
-    let grants = approval.get("active_grants").map(items).unwrap_or_default();
-    if !grants.is_empty() {
-        let _ = write!(
-            shown,
-            "\n\n{}\n{}",
-            output::paint("Grants it has", Color::Bold),
-            grants_table(grants)
-        );
-    }
-    shown
+    fields.add_some("claimed by", some("claimed_by"));
+    let escalated = some("escalated_by").map(|by| because(by, some("escalation_reasoning")));
+    fields.add_some("escalated", escalated);
+    let decided = some("resolved_by").map(|by| because(by, some("reasoning")));
+    fields.add_some("decided", decided);
+    fields
 }
 
 fn lately(traces: &[Value]) -> Table {
@@ -125,10 +100,10 @@ fn risk(approval: &Value) -> String {
     )
 }
 
-fn because(who: String, why: Option<&str>) -> String {
+fn because(who: &str, why: Option<&str>) -> String {
     match why {
-        Some(why) => format!("{who}: {why}"),
-        None => who,
+        Some(why) => format!("by {who}: {why}"),
+        None => format!("by {who}"),
     }
 }
 

@@ -1,0 +1,18 @@
+//! The HTTP door through its router, on a real store.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+#[path = "http/app.rs"]
+mod app;
+#[path = "http/openapi.rs"]
+mod openapi;
+#[path = "http/protocol.rs"]
+mod protocol;
+#[path = "http/roles.rs"]
+mod roles;

@@ -1,0 +1,227 @@
+//! The whole door on a store of its own, asked without a socket.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{Router, body::Body, extract::ConnectInfo};
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use provost_core::{
+    gate::{Gate, Settings},
+    glob::Glob,
+    key::{Key, KeyHash, Role},
+    policy::{Policy, PolicySet},
+    ports::SystemClock,
+    time::Time,
+    trace::view::Exposure,
+};
+use provost_gateway::{
+    access::{Access, Attempts},
+    app::{App, Parts, PolicyState},
+    backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig},
+    doors,
+};
+use provost_store::StoreConfig;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+pub(crate) struct TestApp {
+    pub(crate) app: Arc<App>,
+    router: Router,
+    _folder: tempfile::TempDir,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+/// Who asks. The secret of a key is the name of its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Nobody,
+    Declared,
+    Agent,
+    Supervisor,
+    Human,
+    Admin,
+    Stranger,
+}
+
+impl Who {
+    fn authorization(self) -> Option<&'static str> {
+        match self {
+            Self::Nobody => None,
+            Self::Declared => Some("Bearer agent:bob"),
+            Self::Agent => Some("Bearer agent-key"),
+            Self::Supervisor => Some("Bearer supervisor-key"),
+            Self::Human => Some("Bearer human-key"),
+            Self::Admin => Some("Bearer admin-key"),
+            Self::Stranger => Some("Bearer unknown-key"),
+        }
+    }
+}
+
+fn keys() -> Vec<Key> {
+    let key = |name: &str, role, tools: &[&str], secret| Key {
+        name: name.into(),
+        role,
+        tools: tools.iter().map(|glob| Glob::new(glob).unwrap()).collect(),
+        hash: KeyHash::of(secret),
+        created_at: Time::default(),
+    };
+    vec![
+        key("claude", Role::Agent, &[], "agent-key"),
+        key("fs-bot", Role::Supervisor, &["fs.*"], "supervisor-key"),
+        key("alice", Role::Human, &[], "human-key"),
+        key("root", Role::Admin, &[], "admin-key"),
+    ]
+}
+
+/// `ok.*` is allowed, `fs.*` for supervisors, `pay.*` for people, the rest denied. `ok.run`, `fs.run` and
+/// `pay.run` print their arguments.
+impl TestApp {
+    pub(crate) async fn new() -> Self {
+        Self::with(Exposure::Everything, false).await
+    }
+
+    pub(crate) async fn with(exposure: Exposure, open: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("provost.db");
+        let store = provost_store::open(&StoreConfig::Sqlite { path })
+            .await
+            .unwrap();
+        let rules = json!([
+            {"tools": ["ok.*"], "action": "allow"},
+            {"tools": ["fs.*"], "action": "supervisor"},
+            {"tools": ["pay.*"], "action": "human_approval"},
+        ]);
+        let policy = Policy {
+            name: "p".into(),
+            agent: "*".into(),
+            rate_limit: None,
+            rules: serde_json::from_value(rules).unwrap(),
+        };
+        let policies = PolicySet::compile(vec![policy]).unwrap();
+        let gate = Gate::open(
+            store,
+            Arc::new(SystemClock),
+            policies,
+            Settings::default(),
+            keys(),
+        )
+        .await
+        .unwrap();
+        let app = App::new(Parts {
+            policy_state: PolicyState {
+                source: "test".into(),
+                loaded_at: gate.now(),
+                rules: 3,
+                error: None,
+            },
+            backends: backends().await,
+            access: Access {
+                open,
+                declared_agents: true,
+                hosts: Vec::new(),
+                attempts: Attempts::default(),
+            },
+            exposure,
+            body_limit: 1 << 20,
+            mcp_servers: Vec::new(),
+            metrics: None,
+            spans: None,
+            version: "test",
+            gate,
+        });
+        tokio::spawn(app.clone().pump());
+        Self {
+            router: doors::http::router(&app),
+            app,
+            _folder: folder,
+        }
+    }
+
+    pub(crate) async fn ask(&self, who: Who, method: &str, path: &str, body: Value) -> Answer {
+        self.send(who, [127, 0, 0, 1], method, path, &[], body)
+            .await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        who: Who,
+        from: [u8; 4],
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Value,
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            request = request.header("host", "127.0.0.1:9090");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(authorization) = who.authorization() {
+            request = request.header("authorization", authorization);
+        }
+        let body = if body.is_null() {
+            Body::empty()
+        } else {
+            Body::from(body.to_string())
+        };
+        let mut request = request.body(body).unwrap();
+        request
+            .extensions_mut()
+            .insert(ConnectInfo(SocketAddr::from((from, 5555))));
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        // An event stream does not end: its head is all there is to see here.
+        let streams = parts
+            .headers
+            .get("content-type")
+            .is_some_and(|kind| kind == "text/event-stream");
+        let bytes = if streams {
+            bytes::Bytes::new()
+        } else {
+            body.collect().await.unwrap().to_bytes()
+        };
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        }
+    }
+
+    /// Asks without waiting; the id of the approval that came of it.
+    pub(crate) async fn pending(&self, tool: &str, params: Value) -> String {
+        let answer = self
+            .ask(
+                Who::Agent,
+                "POST",
+                &format!("/tool/{tool}?wait=0"),
+                json!({"params": params}),
+            )
+            .await;
+        assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.body);
+        answer.body["approval_id"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn backends() -> Backends {
+    let tool = |name: &str| CliToolConfig {
+        name: name.into(),
+        bin: "/bin/echo".into(),
+        bare: Some(CliCommandConfig::default()),
+        ..CliToolConfig::default()
+    };
+    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay")];
+    Backends::build(BackendsConfig {
+        cli_tools,
+        ..BackendsConfig::default()
+    })
+    .await
+    .unwrap()
+}

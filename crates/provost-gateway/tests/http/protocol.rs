@@ -1,0 +1,331 @@
+//! The supervisor protocol: shapes, filters, paging, redaction.
+
+use provost_core::trace::view::Exposure;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Who};
+
+#[tokio::test]
+async fn a_tool_call_answers_with_result_trace_and_policy() {
+    let app = TestApp::new().await;
+    let headers = [
+        ("x-session-id", "s1"),
+        ("x-trace-id", "0af7651916cd43dd8448eb211c80319c"),
+    ];
+    let body = json!({"params": {"args": ["hello"]}});
+    let answer = app
+        .send(
+            Who::Agent,
+            [127, 0, 0, 1],
+            "POST",
+            "/tool/ok.run",
+            &headers,
+            body.clone(),
+        )
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.body["result"]["stdout"], "hello\n");
+    assert_eq!(answer.body["policy"], "allow");
+    assert_eq!(answer.body["trace_id"], "0af7651916cd43dd8448eb211c80319c");
+    assert_eq!(
+        answer.headers["x-trace-id"],
+        "0af7651916cd43dd8448eb211c80319c"
+    );
+    // The same id again would make one trace of two calls.
+    let again = app
+        .send(
+            Who::Agent,
+            [127, 0, 0, 1],
+            "POST",
+            "/tool/ok.run",
+            &headers,
+            body,
+        )
+        .await;
+    assert_ne!(again.body["trace_id"], answer.body["trace_id"]);
+}
+
+#[tokio::test]
+async fn unknown_tools_denials_and_bad_arguments_have_their_own_status() {
+    let app = TestApp::new().await;
+    for (path, body, status, code) in [
+        ("/tool/nothing", json!({}), 404, "unknown_tool"),
+        (
+            "/tool/ok.run",
+            json!({"params": {"unknown": 1}}),
+            400,
+            "bad_arguments",
+        ),
+        ("/tool/ok.run", json!({"params": []}), 400, "bad_request"),
+        ("/tool/ok.run", json!({"parms": {}}), 400, "bad_request"),
+        ("/decide", json!({"tool": "rm"}), 403, "denied"),
+        ("/decide", json!({"tool": ""}), 400, "bad_request"),
+        ("/decide", json!({}), 400, "bad_request"),
+        ("/tool/ok.run?wait=soon", json!({}), 400, "bad_request"),
+        ("/tool/ok.run?unknown=1", json!({}), 400, "bad_request"),
+    ] {
+        let answer = app.ask(Who::Agent, "POST", path, body.clone()).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body["error"]["code"]),
+            (status, &json!(code)),
+            "{path} {body}"
+        );
+    }
+    let denied = app
+        .ask(Who::Agent, "POST", "/decide", json!({"tool": "rm"}))
+        .await
+        .body;
+    for (field, expected) in [
+        ("action", "deny"),
+        ("rule", "default"),
+        ("agent", "claude"),
+        ("tool", "rm"),
+    ] {
+        assert_eq!(denied[field], expected);
+    }
+}
+
+#[tokio::test]
+async fn the_queue_is_filtered_and_paged() {
+    let app = TestApp::new().await;
+    let mut ids = Vec::new();
+    for n in 0..5 {
+        ids.push(
+            app.pending(
+                if n % 2 == 0 { "fs.run" } else { "pay.run" },
+                json!({"n": n}),
+            )
+            .await,
+        );
+    }
+    let list = async |query: &str| {
+        app.ask(
+            Who::Human,
+            "GET",
+            &format!("/approvals?{query}"),
+            Value::Null,
+        )
+        .await
+    };
+    let seen = |answer: &crate::app::Answer| -> Vec<String> {
+        answer
+            .body
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|view| view["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(seen(&list("status=pending").await), ids);
+    assert_eq!(
+        seen(&list("status=pending&tool=fs.*").await),
+        [&*ids[0], &*ids[2], &*ids[4]]
+    );
+    assert_eq!(seen(&list("level=human").await), [&*ids[1], &*ids[3]]);
+    assert!(seen(&list("status=approved").await).is_empty());
+    assert!(seen(&list("agent=other").await).is_empty());
+    let first = list("limit=2").await;
+    assert_eq!(seen(&first), ids[..2]);
+    let after = first.headers["x-next-after"].to_str().unwrap().to_owned();
+    assert_eq!(
+        seen(&list(&format!("limit=2&after={after}")).await),
+        ids[2..4]
+    );
+    let since = app
+        .app
+        .gate
+        .now()
+        .plus(std::time::Duration::from_secs(60))
+        .to_string();
+    assert!(seen(&list(&format!("since={since}")).await).is_empty());
+    for bad in [
+        "status=odd",
+        "tool=[",
+        "limit=x",
+        "since=x",
+        "colour=red",
+        "wait=x",
+    ] {
+        assert_eq!(list(bad).await.status, 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_prefix_of_an_id_is_enough_when_only_one_has_it() {
+    let app = TestApp::new().await;
+    let id = app.pending("pay.run", json!({})).await;
+    let answer = app
+        .ask(
+            Who::Human,
+            "GET",
+            &format!("/approvals/{}", &id[..8]),
+            Value::Null,
+        )
+        .await;
+    assert_eq!(answer.body["id"], json!(id));
+    assert_eq!(
+        app.ask(Who::Human, "GET", "/approvals/ffff", Value::Null)
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn defect_06_nothing_a_supervisor_can_look_at_shows_content() {
+    let app = TestApp::with(Exposure::Structure, false).await;
+    let params = json!({"stdin": "x", "args": [format!("s3cr3t{}", "x".repeat(300))]});
+    app.ask(
+        Who::Agent,
+        "POST",
+        "/tool/ok.run",
+        json!({"params": params}),
+    )
+    .await;
+    let secret = json!({"content": "s3cr3t", "list": [{"body": ["s3cr3t"]}], "path": "/visible"});
+    let id = app.pending("fs.run", secret).await;
+    let deny = format!("/approvals/{id}/deny");
+    for (method, path) in [
+        ("GET", "/approvals".to_owned()),
+        ("GET", format!("/approvals/{id}")),
+        ("GET", "/traces".to_owned()),
+        ("POST", deny.clone()),
+        ("POST", deny),
+        ("GET", "/traces".to_owned()),
+    ] {
+        let answer = app.ask(Who::Supervisor, method, &path, json!({})).await;
+        let text = answer.body.to_string();
+        assert!(!text.contains("s3cr3t"), "{method} {path}: {text}");
+    }
+    let refused = app
+        .ask(
+            Who::Supervisor,
+            "GET",
+            "/approvals?content=full",
+            Value::Null,
+        )
+        .await;
+    assert_eq!(refused.status, 403);
+    let full = app
+        .ask(
+            Who::Human,
+            "GET",
+            &format!("/approvals/{id}?content=full"),
+            Value::Null,
+        )
+        .await;
+    assert!(
+        full.body.to_string().contains("s3cr3t"),
+        "a person who asks sees it"
+    );
+}
+
+#[tokio::test]
+async fn keys_are_shown_once_and_work_at_once() {
+    let app = TestApp::new().await;
+    let made = app
+        .ask(
+            Who::Admin,
+            "POST",
+            "/keys",
+            json!({"name": "new", "role": "human"}),
+        )
+        .await
+        .body;
+    let secret = made["key"].as_str().unwrap();
+    let authorization = format!("Bearer {secret}");
+    let headers = [("authorization", authorization.as_str())];
+    let here = [127, 0, 0, 1];
+    assert_eq!(
+        app.send(
+            Who::Nobody,
+            here,
+            "GET",
+            "/approvals",
+            &headers,
+            Value::Null
+        )
+        .await
+        .status,
+        200
+    );
+    let listed = app
+        .ask(Who::Admin, "GET", "/keys", Value::Null)
+        .await
+        .body
+        .to_string();
+    assert!(listed.contains("\"new\"") && !listed.contains(secret));
+    assert_eq!(
+        app.ask(
+            Who::Admin,
+            "POST",
+            "/keys",
+            json!({"name": "new", "role": "human"})
+        )
+        .await
+        .status,
+        409
+    );
+    assert_eq!(
+        app.ask(Who::Admin, "DELETE", "/keys/new", Value::Null)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        app.send(
+            Who::Nobody,
+            here,
+            "GET",
+            "/approvals",
+            &headers,
+            Value::Null
+        )
+        .await
+        .status,
+        401
+    );
+}
+
+#[tokio::test]
+async fn grants_have_a_longest_time_and_readable_errors() {
+    let app = TestApp::new().await;
+    for (body, message) in [
+        (
+            json!({"agent": "a", "tools": "t", "duration": "365d"}),
+            "no grant may last longer",
+        ),
+        (
+            json!({"agent": "[", "tools": "t", "duration": "1h"}),
+            "bad glob",
+        ),
+        (
+            json!({"agent": "a", "tools": "t", "duration": "0s"}),
+            "`duration`",
+        ),
+        (
+            json!({"agent": "a", "tools": "t", "duration": "1h", "max_uses": 0}),
+            "`max_uses`",
+        ),
+        (
+            json!({"agent": "a", "tools": "t", "duration": "1h", "when": "amount < "}),
+            "`when` cannot be read",
+        ),
+        (
+            json!({"agent": "a", "tools": "t", "duration": "1h", "when": "amount < 5"}),
+            "unknown name `amount`",
+        ),
+        (json!({"agent": "a", "tools": "t"}), "duration"),
+    ] {
+        let answer = app.ask(Who::Admin, "POST", "/grants", body.clone()).await;
+        assert_eq!(answer.status, 400, "{body}");
+        let said = answer.body["error"]["message"].as_str().unwrap();
+        assert!(said.contains(message), "{said}");
+    }
+    assert_eq!(
+        app.ask(Who::Admin, "GET", "/grants", Value::Null)
+            .await
+            .body,
+        json!([])
+    );
+}

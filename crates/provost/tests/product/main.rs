@@ -1,0 +1,29 @@
+//! The whole product, through the real binary: `provost serve` in a folder of its own, HTTP from outside,
+//! SIGKILL and SIGTERM from above.
+//!
+//! Everything a test needs is its own (folder, port, backend, database), so tests run side by side. They
+//! need python3 with requests, curl, jq and a PostgreSQL server, which `./test.sh` provides; a test that
+//! misses one of them fails.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "this is a test: it should fail loudly"
+)]
+
+mod echo;
+mod harness;
+mod http;
+
+mod bad_input;
+mod browser;
+mod corrupt;
+mod crash;
+mod defects;
+mod ending;
+mod events;
+mod reload;
+mod replicas;
+mod seed;
