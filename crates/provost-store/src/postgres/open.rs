@@ -7,7 +7,8 @@ use provost_core::ports::{Clock as _, SystemClock};
 use tokio::sync::{Notify, broadcast};
 
 use super::{
-    PostgresStore, chain, connect::Connector, listen, schema, worker::Start, writer::Writer,
+    PostgresStore, chain, connect::Connector, fault::Fault, listen, schema, worker::Start,
+    writer::Writer,
 };
 use crate::OpenError;
 
@@ -18,9 +19,12 @@ impl PostgresStore {
         let sql = connector
             .connect()
             .await
-            .map_err(|why| OpenError::Connect {
+            .map_err(|fault| OpenError::Connect {
                 server: server.clone(),
-                why: why.to_string(),
+                why: match fault {
+                    Fault::Connect(why) => why,
+                    other => other.to_string(),
+                },
             })?;
         schema::migrate(&sql, &server).await?;
         let (sql, chain, head) =

@@ -14,6 +14,7 @@
 )]
 
 mod echo;
+mod events_feed;
 mod harness;
 mod http;
 

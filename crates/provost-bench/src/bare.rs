@@ -1,0 +1,51 @@
+//! The baselines: servers that do the same work without the gateway, each run as a process of its own.
+
+mod echo;
+mod json;
+mod list;
+mod proxy;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use axum::{Router, serve::ListenerExt as _};
+use clap::Subcommand;
+use tokio::net::TcpListener;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bare {
+    /// An axum endpoint that reads and writes the JSON of a decision
+    #[command(hide = true)]
+    BareJson,
+    /// An axum endpoint that writes the values of a page
+    #[command(hide = true)]
+    BareList { page: PathBuf },
+    /// A hyper reverse proxy
+    #[command(hide = true)]
+    BareProxy { backend: SocketAddr },
+    /// The backend behind gateway and proxy
+    #[command(hide = true)]
+    BareEcho,
+}
+
+/// On a runtime like the gateway's.
+#[tokio::main]
+pub(crate) async fn run(bare: Bare) -> anyhow::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    eprintln!("listens on http://{}", listener.local_addr()?);
+    match bare {
+        Bare::BareJson => serve(listener, json::router()).await,
+        Bare::BareList { page } => serve(listener, list::router(&page)?).await,
+        Bare::BareProxy { backend } => proxy::serve(listener, backend).await,
+        Bare::BareEcho => echo::serve(listener).await,
+    }
+}
+
+async fn serve(listener: TcpListener, router: Router) -> anyhow::Result<()> {
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    Ok(axum::serve(listener, router).await?)
+}

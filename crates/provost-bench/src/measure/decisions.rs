@@ -1,0 +1,50 @@
+//! Durable decisions per second over HTTP, against an endpoint that only reads and writes the JSON.
+
+use super::{ARGUMENTS, agent, answer_size, compare};
+use crate::{
+    Effort,
+    gateway::Stage,
+    load::Request,
+    process::Server,
+    report::{Report, Row, Target, Unit},
+};
+
+pub(crate) async fn measure(
+    report: &mut Report,
+    stage: &Stage,
+    effort: Effort,
+) -> anyhow::Result<()> {
+    let gateway = stage.gateway("decisions", "127.0.0.1:9").await?;
+    let bare = Server::bare("bare-json", "").await?;
+    let requests: Vec<_> = (0..effort.connections).map(request).collect();
+    for request in requests.first() {
+        let ours = answer_size(gateway.server.addr, request).await?;
+        let theirs = answer_size(bare.addr, request).await?;
+        anyhow::ensure!(
+            ours.abs_diff(theirs) <= 16,
+            "the answers differ in size: {ours} and {theirs} bytes"
+        );
+    }
+    let (ours, theirs) = compare(
+        (gateway.server.addr, requests.clone()),
+        (bare.addr, requests),
+        effort,
+    )
+    .await?;
+    report.add(Row::new(
+        "durable decisions, against bare axum JSON",
+        Unit::PerSecond,
+        ours,
+        Some(theirs),
+        Some(Target::RatioAtLeast(0.6)),
+    ));
+    gateway.server.end().await
+}
+
+fn request(at: usize) -> Request {
+    let body = format!(
+        r#"{{"tool":"fs.read_file","arguments":{ARGUMENTS},"session_id":"session-{:02}"}}"#,
+        at % super::AGENTS
+    );
+    Request::post("/decide", &agent(at), &body)
+}

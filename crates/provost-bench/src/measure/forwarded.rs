@@ -1,0 +1,50 @@
+//! Calls per second through to a backend, against a reverse proxy that decides and records nothing.
+
+use super::{ARGUMENTS, agent, answer_size, compare};
+use crate::{
+    Effort,
+    gateway::Stage,
+    load::Request,
+    process::Server,
+    report::{Report, Row, Target, Unit},
+};
+
+pub(crate) async fn measure(
+    report: &mut Report,
+    stage: &Stage,
+    effort: Effort,
+) -> anyhow::Result<()> {
+    let echo = Server::bare("bare-echo", "").await?;
+    let backend = echo.addr.to_string();
+    let gateway = stage.gateway("forwarded", &backend).await?;
+    let proxy = Server::bare("bare-proxy", &backend).await?;
+    let requests: Vec<_> = (0..effort.connections).map(request).collect();
+    for request in requests.first() {
+        answer_size(gateway.server.addr, request).await?;
+        answer_size(proxy.addr, request).await?;
+    }
+    let (ours, theirs) = compare(
+        (gateway.server.addr, requests.clone()),
+        (proxy.addr, requests),
+        effort,
+    )
+    .await?;
+    report.add(Row::new(
+        "forwarded calls, against a bare hyper proxy",
+        Unit::PerSecond,
+        ours,
+        Some(theirs),
+        Some(Target::RatioAtLeast(0.7)),
+    ));
+    gateway.server.end().await
+}
+
+fn request(at: usize) -> Request {
+    let body = format!(r#"{{"params":{ARGUMENTS}}}"#);
+    let headers = format!(
+        "{}x-session-id: session-{:02}\r\n",
+        agent(at),
+        at % super::AGENTS
+    );
+    Request::post("/tool/echo", &headers, &body)
+}

@@ -1,0 +1,172 @@
+//! The documents are true: every command in them runs, every config in them loads, every path exists.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// Commands that are about this repository: they are what runs this test, or take minutes.
+const NOT_RUN: [&str; 2] = ["./test.sh", "cargo run --release -p provost-bench"];
+
+struct Block {
+    info: String,
+    text: String,
+}
+
+/// A gateway that a document starts. It dies with the document.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in text.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(info)) => open = Some(Block { info: info.to_owned(), text: String::new() }),
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+/// Runs a document from top to bottom in a folder of its own, on a port of its own.
+fn run(document: &str) {
+    let text = fs::read_to_string(root().join(document)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut served = None;
+    let mut ran = 0;
+    for block in blocks(&text) {
+        let text = block.text.replace("127.0.0.1:9090", &format!("127.0.0.1:{port}"));
+        let text = text.replace("cargo run --release -- ", "provost ");
+        if NOT_RUN.contains(&block.text.trim()) {
+            continue;
+        }
+        match block.info.as_str() {
+            "sh" | "sh serve" if text.trim() == "provost serve" => served = Some(serve(folder.path(), port)),
+            "sh" => shell(document, &text, folder.path(), port),
+            "yaml" => {
+                let name = text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap();
+                fs::write(folder.path().join(name), &text).unwrap();
+                if name == "provost.yaml" {
+                    shell(document, "provost check", folder.path(), port);
+                }
+            }
+            _ => continue,
+        }
+        ran += 1;
+    }
+    drop(served);
+    assert!(ran > 0, "{document} has nothing to run");
+}
+
+fn command(program: &str, folder: &Path, port: u16) -> Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_provost")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(program);
+    command
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("PROVOST_URL", format!("http://127.0.0.1:{port}"))
+        .env("FS_BOT_KEY", "a-secret-of-the-test")
+        .stdin(Stdio::null());
+    command
+}
+
+fn shell(document: &str, script: &str, folder: &Path, port: u16) {
+    let output = command("bash", folder, port).args(["-euo", "pipefail", "-c", script]).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{document}:\n{script}\n{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn serve(folder: &Path, port: u16) -> Served {
+    let mut child = command(env!("CARGO_BIN_EXE_provost"), folder, port)
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let listens = lines.by_ref().map_while(Result::ok).any(|line| line.contains("listens on"));
+    // Read on, so that the gateway never waits for us.
+    std::thread::spawn(move || lines.for_each(drop));
+    let served = Served(child);
+    assert!(listens, "the gateway did not start");
+    served
+}
+
+#[test]
+fn the_readme_is_true() {
+    run("README.md");
+}
+
+#[test]
+fn the_policy_guide_is_true() {
+    run("docs/policy.md");
+}
+
+#[test]
+fn the_supervisor_guide_is_true() {
+    run("docs/supervisors.md");
+}
+
+#[test]
+fn the_settings_page_is_true() {
+    run("docs/config.md");
+}
+
+/// Everything in backticks that looks like a path of this repository, and every link to a file.
+#[test]
+fn every_path_the_documents_name_exists() {
+    let mut named = 0;
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/policy.md", "docs/config.md", "docs/supervisors.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let quoted = text.split('`').skip(1).step_by(2).filter(|path| path.starts_with("crates/"));
+        let base = root().join(document).parent().unwrap().to_owned();
+        for path in quoted {
+            assert!(root().join(path).exists(), "{document} names {path}, which is not there");
+            named += 1;
+        }
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(link.contains("://") || base.join(link).exists(), "{document} links to {link}, which is not there");
+        }
+    }
+    assert!(named > 30, "only {named} paths found: has the form of the documents changed?");
+}
+
+#[test]
+fn every_room_stands_in_the_architecture() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(text.contains(&format!("`crates/{name}`")), "ARCHITECTURE.md does not name {name}");
+    }
+}
