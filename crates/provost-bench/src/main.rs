@@ -11,7 +11,7 @@ mod report;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use crate::{bare::Bare, gateway::Stage, report::Report};
 

@@ -16,15 +16,13 @@ pub(crate) async fn measure(
 ) -> anyhow::Result<()> {
     let gateway = stage.gateway("decisions", "127.0.0.1:9").await?;
     let bare = Server::bare("bare-json", "").await?;
+    let ours = answer_size(gateway.server.addr, &request(0)).await?;
+    let theirs = answer_size(bare.addr, &request(0)).await?;
+    anyhow::ensure!(
+        ours.abs_diff(theirs) <= 16,
+        "the answers differ in size: {ours} and {theirs} bytes"
+    );
     let requests: Vec<_> = (0..effort.connections).map(request).collect();
-    for request in requests.first() {
-        let ours = answer_size(gateway.server.addr, request).await?;
-        let theirs = answer_size(bare.addr, request).await?;
-        anyhow::ensure!(
-            ours.abs_diff(theirs) <= 16,
-            "the answers differ in size: {ours} and {theirs} bytes"
-        );
-    }
     let (ours, theirs) = compare(
         (gateway.server.addr, requests.clone()),
         (bare.addr, requests),

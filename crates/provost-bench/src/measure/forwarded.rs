@@ -18,11 +18,9 @@ pub(crate) async fn measure(
     let backend = echo.addr.to_string();
     let gateway = stage.gateway("forwarded", &backend).await?;
     let proxy = Server::bare("bare-proxy", &backend).await?;
+    answer_size(gateway.server.addr, &request(0)).await?;
+    answer_size(proxy.addr, &request(0)).await?;
     let requests: Vec<_> = (0..effort.connections).map(request).collect();
-    for request in requests.first() {
-        answer_size(gateway.server.addr, request).await?;
-        answer_size(proxy.addr, request).await?;
-    }
     let (ours, theirs) = compare(
         (gateway.server.addr, requests.clone()),
         (proxy.addr, requests),

@@ -121,7 +121,7 @@ async fn question(
     let id = pending_for_people(&stage.person).await?;
     let approval = fetch(&stage.person, &id, false).await?;
     line(
-        "   The agent waits. This is what you would see in the console, or with `provost approvals show`:\n",
+        "   The agent waits. This is what `provost approvals show` shows you:\n",
     )?;
     let shown = detail(
         &approval,
