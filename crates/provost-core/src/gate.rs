@@ -146,6 +146,14 @@ impl Gate {
         self.control.load_full()
     }
 
+    /// Reads stops, grants and keys anew if they changed.
+    pub async fn follow_control(&self) -> Result<(), StoreError> {
+        if self.store.control_version().await? == self.control.load().version {
+            return Ok(());
+        }
+        self.refresh_control().await
+    }
+
     /// Reads stops, grants and keys anew. An older snapshot never replaces a newer one.
     pub async fn refresh_control(&self) -> Result<(), StoreError> {
         let fresh = Arc::new(Control::new(

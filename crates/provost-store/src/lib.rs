@@ -9,6 +9,7 @@ mod notes;
 mod postgres;
 mod sqlite;
 mod tally;
+mod telemetry;
 mod transition;
 
 use std::{fmt, path::PathBuf, sync::Arc};

@@ -208,6 +208,10 @@ impl Store for PostgresStore {
         Ok(control::rows(&mut *self.read().await?).await?)
     }
 
+    async fn control_version(&self) -> Result<u64> {
+        Ok(control::version(&*self.read().await?).await?)
+    }
+
     async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()> {
         self.write(Locks::CONTROL, (grant, note), |batch, (grant, note)| {
             Box::pin(control::add_grant(batch, grant, note))

@@ -197,6 +197,10 @@ impl Store for SqliteStore {
         self.read(control::rows).await
     }
 
+    async fn control_version(&self) -> Result<u64> {
+        self.read(control::version).await
+    }
+
     async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()> {
         self.write(move |batch| control::add_grant(batch, &grant, &note))
             .await

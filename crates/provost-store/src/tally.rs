@@ -19,6 +19,8 @@ pub(crate) struct Count {
     pub(crate) last_at: Time,
     pub(crate) calls: i64,
     pub(crate) denied: i64,
+    /// Calls that were not held back by a limit or a stop: what a total limit counts.
+    pub(crate) entered: i64,
 }
 
 impl Tally {
@@ -32,6 +34,7 @@ impl Tally {
             last_at: row.at,
             calls: 0,
             denied: 0,
+            entered: 0,
         };
         let count = self
             .sessions
@@ -41,6 +44,8 @@ impl Tally {
         count.last_at = count.last_at.max(row.at);
         count.calls += 1;
         count.denied += i64::from(row.verdict != Answer::Allow.as_str());
+        let held_back = [Answer::RateLimited, Answer::Stopped].map(Answer::as_str);
+        count.entered += i64::from(!held_back.contains(&row.verdict));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,7 +62,7 @@ impl Tally {
     pub(crate) fn agents(&self) -> BTreeMap<&str, i64> {
         let mut agents = BTreeMap::new();
         for (agent, _, count) in self.sessions() {
-            *agents.entry(agent).or_insert(0) += count.calls;
+            *agents.entry(agent).or_insert(0) += count.entered;
         }
         agents
     }

@@ -34,7 +34,10 @@ impl Drop for Served {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 fn blocks(text: &str) -> Vec<Block> {
@@ -42,7 +45,12 @@ fn blocks(text: &str) -> Vec<Block> {
     let mut open: Option<Block> = None;
     for line in text.lines() {
         match (&mut open, line.strip_prefix("```")) {
-            (None, Some(info)) => open = Some(Block { info: info.to_owned(), text: String::new() }),
+            (None, Some(info)) => {
+                open = Some(Block {
+                    info: info.to_owned(),
+                    text: String::new(),
+                })
+            }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (Some(block), None) => {
                 block.text.push_str(line);
@@ -58,20 +66,32 @@ fn blocks(text: &str) -> Vec<Block> {
 fn run(document: &str) {
     let text = fs::read_to_string(root().join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let mut served = None;
     let mut ran = 0;
     for block in blocks(&text) {
-        let text = block.text.replace("127.0.0.1:9090", &format!("127.0.0.1:{port}"));
+        let text = block
+            .text
+            .replace("127.0.0.1:9090", &format!("127.0.0.1:{port}"));
         let text = text.replace("cargo run --release -- ", "provost ");
         if NOT_RUN.contains(&block.text.trim()) {
             continue;
         }
         match block.info.as_str() {
-            "sh" | "sh serve" if text.trim() == "provost serve" => served = Some(serve(folder.path(), port)),
+            "sh" | "sh serve" if text.trim() == "provost serve" => {
+                served = Some(serve(folder.path(), port))
+            }
             "sh" => shell(document, &text, folder.path(), port),
             "yaml" => {
-                let name = text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap();
+                let name = text
+                    .lines()
+                    .next()
+                    .and_then(|line| line.strip_prefix("# "))
+                    .unwrap();
                 fs::write(folder.path().join(name), &text).unwrap();
                 if name == "provost.yaml" {
                     shell(document, "provost check", folder.path(), port);
@@ -99,7 +119,10 @@ fn command(program: &str, folder: &Path, port: u16) -> Command {
 }
 
 fn shell(document: &str, script: &str, folder: &Path, port: u16) {
-    let output = command("bash", folder, port).args(["-euo", "pipefail", "-c", script]).output().unwrap();
+    let output = command("bash", folder, port)
+        .args(["-euo", "pipefail", "-c", script])
+        .output()
+        .unwrap();
     assert!(
         output.status.success(),
         "{document}:\n{script}\n{}\n{}",
@@ -115,7 +138,10 @@ fn serve(folder: &Path, port: u16) -> Served {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let listens = lines.by_ref().map_while(Result::ok).any(|line| line.contains("listens on"));
+    let listens = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .any(|line| line.contains("listens on"));
     // Read on, so that the gateway never waits for us.
     std::thread::spawn(move || lines.for_each(drop));
     let served = Served(child);
@@ -147,19 +173,43 @@ fn the_settings_page_is_true() {
 #[test]
 fn every_path_the_documents_name_exists() {
     let mut named = 0;
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/policy.md", "docs/config.md", "docs/supervisors.md"] {
+    for document in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/policy.md",
+        "docs/config.md",
+        "docs/supervisors.md",
+    ] {
         let text = fs::read_to_string(root().join(document)).unwrap();
-        let quoted = text.split('`').skip(1).step_by(2).filter(|path| path.starts_with("crates/"));
+        let quoted = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|path| path.starts_with("crates/"));
         let base = root().join(document).parent().unwrap().to_owned();
         for path in quoted {
-            assert!(root().join(path).exists(), "{document} names {path}, which is not there");
+            assert!(
+                root().join(path).exists(),
+                "{document} names {path}, which is not there"
+            );
             named += 1;
         }
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            assert!(link.contains("://") || base.join(link).exists(), "{document} links to {link}, which is not there");
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            assert!(
+                link.contains("://") || base.join(link).exists(),
+                "{document} links to {link}, which is not there"
+            );
         }
     }
-    assert!(named > 30, "only {named} paths found: has the form of the documents changed?");
+    assert!(
+        named > 30,
+        "only {named} paths found: has the form of the documents changed?"
+    );
 }
 
 #[test]
@@ -167,6 +217,9 @@ fn every_room_stands_in_the_architecture() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for entry in fs::read_dir(root().join("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(text.contains(&format!("`crates/{name}`")), "ARCHITECTURE.md does not name {name}");
+        assert!(
+            text.contains(&format!("`crates/{name}`")),
+            "ARCHITECTURE.md does not name {name}"
+        );
     }
 }

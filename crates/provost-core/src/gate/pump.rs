@@ -43,7 +43,7 @@ impl Gate {
         };
         *last = Some(self.publish(after, feed).await?);
         if ticked {
-            self.refresh_control().await?;
+            self.follow_control().await?;
             self.limits.forget_totals();
             self.wake_settled().await?;
             self.sweep().await?;

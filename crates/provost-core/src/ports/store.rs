@@ -192,8 +192,8 @@ pub struct TraceFilter {
 pub struct TraceEntry {
     pub place: u64,
     pub decision: String,
-    /// Let through to a backend: an outcome follows. An approved call whose decision nobody took was not.
-    pub forwarded: bool,
+    /// Let through to a backend, and its outcome not recorded yet.
+    pub in_flight: bool,
     pub outcome: Option<String>,
 }
 
@@ -259,7 +259,7 @@ pub trait Store: Send + Sync + 'static {
 
     async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>>;
 
-    /// How many calls of this agent were ever recorded, by every replica.
+    /// How many calls of this agent were let past its limits, ever and by every replica.
     async fn total_calls(&self, agent: &str) -> Result<u64>;
 
     // ---- approvals
@@ -309,6 +309,8 @@ pub trait Store: Send + Sync + 'static {
     // ---- grants, stops, keys
 
     async fn control(&self) -> Result<ControlRows>;
+    /// The version of [`Store::control`] alone, to see cheaply whether it moved.
+    async fn control_version(&self) -> Result<u64>;
     async fn add_grant(&self, grant: Grant, note: TraceRow) -> Result<()>;
     /// `false` when there is no such grant, or it is revoked already.
     async fn revoke_grant(&self, id: &GrantId, by: &str, now: Time, note: TraceRow)

@@ -23,7 +23,7 @@ pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> 
         let redacted = review::redact_map(params);
         view.insert("params".into(), Value::Object(redacted));
     }
-    let expected = if entry.forwarded { "pending" } else { "none" };
+    let expected = if entry.in_flight { "pending" } else { "none" };
     view.insert("outcome".into(), expected.into());
     let Some(outcome) = &entry.outcome else {
         return view;

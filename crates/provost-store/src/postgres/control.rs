@@ -14,6 +14,11 @@ use provost_core::{
 use super::{batch::Batch, fault::Fault, rows};
 use crate::codec;
 
+pub(super) async fn version(sql: &ClientWrapper) -> Result<u64, Fault> {
+    let version = sql.query_one("SELECT version FROM control", &[]).await?;
+    rows::unsigned(&version, 0)
+}
+
 /// One consistent snapshot.
 pub(super) async fn rows(sql: &mut ClientWrapper) -> Result<ControlRows, Fault> {
     let snapshot = sql

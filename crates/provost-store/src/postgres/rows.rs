@@ -88,7 +88,7 @@ pub(super) fn trace_entry(row: &Row) -> Result<TraceEntry, Fault> {
     Ok(TraceEntry {
         place: unsigned(row, 0)?,
         decision: row.try_get(1)?,
-        forwarded: row.try_get(2)?,
+        in_flight: row.try_get(2)?,
         outcome: row.try_get(3)?,
     })
 }

@@ -20,7 +20,8 @@ const MIN_PREFIX: usize = 8;
 const CHUNK: usize = 1000;
 
 /// A decision with the outcome that followed it.
-const ENTRY: &str = "SELECT d.place, d.body, d.forwarded, (SELECT o.body FROM traces o \
+const ENTRY: &str = "SELECT d.place, d.body, \
+     EXISTS (SELECT 1 FROM in_flight f WHERE f.trace_id = d.trace_id), (SELECT o.body FROM traces o \
      WHERE o.trace_id = d.trace_id AND o.kind = 'outcome' AND o.place > d.place \
      ORDER BY o.place LIMIT 1) FROM traces d";
 

@@ -20,6 +20,7 @@ use super::{
     locks::Locks,
     writer::{Job, Message},
 };
+use crate::telemetry::Commit;
 
 const MAX_BATCH: usize = 512;
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -205,11 +206,14 @@ async fn run(
         .iter()
         .filter_map(|job| job.grant().map(GrantId::as_str))
         .collect();
+    let timed = Commit::begin(jobs.len());
     let mut batch = Batch::begin(sql, chain, head, locks, grants).await?;
     for job in jobs {
         job.run(&mut batch).await?;
     }
-    batch.commit().await
+    let committed = batch.commit().await?;
+    timed.done();
+    Ok(committed)
 }
 
 async fn roll_back(sql: &ClientWrapper) -> bool {

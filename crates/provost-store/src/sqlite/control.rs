@@ -14,14 +14,17 @@ use rusqlite::{Connection, Row, params};
 use super::{batch::Batch, fault::Fault};
 use crate::codec;
 
+pub(super) fn version(sql: &Connection) -> Result<u64, Fault> {
+    Ok(sql
+        .prepare_cached("SELECT version FROM control")?
+        .query_row([], |row| row.get(0))?)
+}
+
 /// One consistent snapshot.
 pub(super) fn rows(sql: &Connection) -> Result<ControlRows, Fault> {
     let snapshot = sql.unchecked_transaction()?;
-    let version = snapshot
-        .prepare_cached("SELECT version FROM control")?
-        .query_row([], |row| row.get(0))?;
     let rows = ControlRows {
-        version,
+        version: version(sql)?,
         stops: all(sql, "SELECT body FROM stops ORDER BY scope", |row| {
             Ok(codec::from_json("a stop", &row.get::<_, String>(0)?)?)
         })?,

@@ -19,7 +19,8 @@ use crate::{
 const MIN_PREFIX: usize = 8;
 
 /// A decision with the outcome that followed it.
-const ENTRY: &str = "SELECT d.place, d.body, d.forwarded, (SELECT o.body FROM traces o \
+const ENTRY: &str = "SELECT d.place, d.body, \
+     EXISTS (SELECT 1 FROM in_flight f WHERE f.trace_id = d.trace_id), (SELECT o.body FROM traces o \
      WHERE o.trace_id = d.trace_id AND o.kind = 'outcome' AND o.place > d.place \
      ORDER BY o.place LIMIT 1) FROM traces d";
 
@@ -147,7 +148,7 @@ fn trace_entry(row: &Row<'_>) -> rusqlite::Result<TraceEntry> {
     Ok(TraceEntry {
         place: row.get(0)?,
         decision: row.get(1)?,
-        forwarded: row.get(2)?,
+        in_flight: row.get(2)?,
         outcome: row.get(3)?,
     })
 }

@@ -22,6 +22,7 @@ use super::{
     fault::Fault,
     sightings::Sightings,
 };
+use crate::telemetry::Commit;
 
 const MAX_BATCH: usize = 512;
 /// Operations that may wait. Beyond that the store is not keeping up, and the answer is no.
@@ -182,6 +183,7 @@ impl Thread {
         if jobs.is_empty() {
             return Ok(());
         }
+        let timed = Commit::begin(jobs.len());
         let begun = Batch::begin(&self.sql, self.head, &mut self.sightings);
         let done = begun.and_then(|mut batch| {
             jobs.iter_mut().try_for_each(|job| job.run(&mut batch))?;
@@ -189,6 +191,7 @@ impl Thread {
         });
         match done {
             Ok(committed) => {
+                timed.done();
                 self.head = committed.head;
                 if committed.made_events {
                     // No receiver is no problem: waking is a courtesy.

@@ -250,7 +250,7 @@ async fn a_decision_is_shown_with_its_outcome(place: &Place) {
     write(&*store, decision.clone()).await;
     let id = decision.trace_id.as_str();
     let trace = store.trace(id).await.unwrap().unwrap();
-    assert_eq!((trace.forwarded, trace.outcome.as_deref()), (true, None));
+    assert_eq!((trace.in_flight, trace.outcome.as_deref()), (true, None));
     let end = outcome(&decision, "done");
     store.record_outcome(end.clone(), None).await.unwrap();
     let trace = store.trace(id).await.unwrap().unwrap();

@@ -42,9 +42,17 @@ fn foreign_pages_and_rebound_names_are_refused_everywhere() {
     ];
     for caller in &callers {
         for (header, value, code) in [
-            ("origin", "http://evil.example.com".to_owned(), "foreign_origin"),
+            (
+                "origin",
+                "http://evil.example.com".to_owned(),
+                "foreign_origin",
+            ),
             ("origin", "null".to_owned(), "foreign_origin"),
-            ("origin", format!("http://127.0.0.1:{}", port ^ 1), "foreign_origin"),
+            (
+                "origin",
+                format!("http://127.0.0.1:{}", port ^ 1),
+                "foreign_origin",
+            ),
             ("host", format!("evil.example.com:{port}"), "foreign_host"),
             ("host", format!("localhost.evil.com:{port}"), "foreign_host"),
             ("host", format!("127.0.0.1.evil.com:{port}"), "foreign_host"),
@@ -79,7 +87,12 @@ fn guessing_keys_is_limited_and_locks_nobody_out() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
-    let guess = |n: usize| gateway.client().key(&format!("pvk_guess{n}")).get("/approvals");
+    let guess = |n: usize| {
+        gateway
+            .client()
+            .key(&format!("pvk_guess{n}"))
+            .get("/approvals")
+    };
     for n in 0..20 {
         guess(n).refused(401, "unauthorized");
     }
@@ -90,9 +103,16 @@ fn guessing_keys_is_limited_and_locks_nobody_out() {
     }
     gateway.alice().get("/approvals").ok();
     gateway.agent().decide("notes.add", json!({})).ok();
-    gateway.client().key(AGENT).decide("notes.add", json!({})).ok();
+    gateway
+        .client()
+        .key(AGENT)
+        .decide("notes.add", json!({}))
+        .ok();
     let metrics = gateway.client().get("/metrics").ok().text();
-    assert!(metrics.contains("provost_auth_failures_total 25"), "{metrics}");
+    assert!(
+        metrics.contains("provost_auth_failures_total 25"),
+        "{metrics}"
+    );
 }
 
 #[test]
@@ -120,7 +140,10 @@ fn nobody_passes_for_a_keyed_agent() {
     call(gateway.alice()).refused(403, "forbidden");
 
     // A key that is taken away opens nothing from then on.
-    let without = configuration(&echo, &format!("auth: {{declared_agents: never}}\n{POLICY}"));
+    let without = configuration(
+        &echo,
+        &format!("auth: {{declared_agents: never}}\n{POLICY}"),
+    );
     site.configure(&without);
     eventually("the end of the key", || {
         (call(gateway.client().key(AGENT)).status == 401).then_some(())

@@ -87,7 +87,11 @@ fn decide(known: &Known, worker: usize) {
         if known.is_ending() {
             return;
         }
-        let tool = if n % 4 == 3 { "filesystem.delete_file" } else { "notes.add" };
+        let tool = if n % 4 == 3 {
+            "filesystem.delete_file"
+        } else {
+            "notes.add"
+        };
         let body = json!({"tool": tool, "arguments": {"worker": worker, "n": n}});
         if let Some(answer) = known.send("agent:decider", None, "/decide", &body) {
             assert!(matches!(answer.status, 200 | 403), "{}", answer.text());
@@ -192,7 +196,10 @@ fn export(site: &Site, gateway: &Gateway) -> Record {
             Some("outcome") => &mut record.outcomes,
             _ => continue,
         };
-        assert!(into.insert(id.clone(), body).is_none(), "{id} is recorded twice");
+        assert!(
+            into.insert(id.clone(), body).is_none(),
+            "{id} is recorded twice"
+        );
     }
     record
 }
@@ -251,13 +258,19 @@ fn sigkill_at_random_moments_loses_nothing_that_was_answered() {
         let_through.insert(id);
         match record.outcomes.get(trace_id) {
             Some(outcome) if outcome["outcome"] == "unknown" => unknown += 1,
-            Some(_) => assert!(executed.contains_key(id), "{id} has an outcome and did not run"),
+            Some(_) => assert!(
+                executed.contains_key(id),
+                "{id} has an outcome and did not run"
+            ),
             // Approved, and nobody came to take it.
             None => assert_eq!(decision["approval_status"], "approved", "{decision}"),
         }
     }
     for id in executed.keys() {
-        assert!(let_through.contains(id.as_str()), "{id} ran without a record");
+        assert!(
+            let_through.contains(id.as_str()),
+            "{id} ran without a record"
+        );
     }
     println!(
         "{KILLS} kills, {} answers, {} executions, {unknown} unknown outcomes",
@@ -280,12 +293,16 @@ fn a_call_in_flight_at_the_kill_has_an_unknown_outcome() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
-    let (plain, keyed) = ("4bf92f3577b34da6a3ce929d0e0e4736", "5bf92f3577b34da6a3ce929d0e0e4736");
+    let (plain, keyed) = (
+        "4bf92f3577b34da6a3ce929d0e0e4736",
+        "5bf92f3577b34da6a3ce929d0e0e4736",
+    );
     let body = |id: &str| json!({"params": {"id": id}}).to_string();
     let agent = gateway.agent();
-    let _first = agent
-        .with("x-trace-id", plain)
-        .open("POST", "/tool/held.call", body("plain").as_bytes());
+    let _first =
+        agent
+            .with("x-trace-id", plain)
+            .open("POST", "/tool/held.call", body("plain").as_bytes());
     let _second = agent
         .with("x-trace-id", keyed)
         .with("idempotency-key", "k1")

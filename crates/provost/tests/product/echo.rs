@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    io::{self, BufRead, BufReader, Read as _, Write as _},
+    io::{self, BufRead, BufReader, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Condvar, Mutex,

@@ -15,7 +15,9 @@ fn sigterm_tells_waiting_callers_and_keeps_their_questions() {
     let mut gateway = site.start();
     let pay = json!({"id": "kept"});
     let waiting = gateway.agent().tool_waiting("payments.send", pay.clone());
-    let running = gateway.agent().tool_waiting("held.call", json!({"id": "running"}));
+    let running = gateway
+        .agent()
+        .tool_waiting("held.call", json!({"id": "running"}));
     let (alice, target) = (gateway.alice(), "/approvals?tool=none.*&wait=60s");
     let polling = std::thread::spawn(move || alice.get(target));
     let _feed = Feed::open(&gateway.alice(), "/events", None);
@@ -42,10 +44,21 @@ fn sigterm_tells_waiting_callers_and_keeps_their_questions() {
     assert_eq!((&kept["id"], &kept["status"]), (&id, &json!("pending")));
     let retried = gateway.agent().tool_waiting("payments.send", pay);
     gateway.until_waiting(1);
-    assert_eq!(gateway.one_pending()["id"], id, "the identical call asks nothing new");
+    assert_eq!(
+        gateway.one_pending()["id"],
+        id,
+        "the identical call asks nothing new"
+    );
     gateway.alice().approve(id.as_str().unwrap()).ok();
-    assert_eq!(retried.join().unwrap().ok().approval_id(), id.as_str().unwrap());
+    assert_eq!(
+        retried.join().unwrap().ok().approval_id(),
+        id.as_str().unwrap()
+    );
     assert_eq!(echo.executions("kept"), 1);
-    let outcomes: Vec<_> = gateway.traces().iter().map(|t| t["outcome"].clone()).collect();
+    let outcomes: Vec<_> = gateway
+        .traces()
+        .iter()
+        .map(|t| t["outcome"].clone())
+        .collect();
     assert!(!outcomes.contains(&json!("unknown")), "{outcomes:?}");
 }

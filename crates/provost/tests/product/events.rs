@@ -56,7 +56,10 @@ fn events_resume_after_last_event_id() {
     .enumerate()
     {
         let data = &heard[at].data;
-        assert_eq!((&data["approval_id"], &data["status"]), (&json!(approval), &json!(status)));
+        assert_eq!(
+            (&data["approval_id"], &data["status"]),
+            (&json!(approval), &json!(status))
+        );
     }
     let ids: Vec<_> = heard.iter().map(|event| event.id).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
@@ -85,7 +88,10 @@ fn a_long_poll_returns_when_something_comes() {
         thread::spawn(move || client.get(target).ok().json())
     };
     let anything = listen(gateway.alice(), "/approvals?status=pending&wait=60s");
-    let mail = listen(gateway.alice(), "/approvals?status=pending&tool=gmail.*&wait=60s");
+    let mail = listen(
+        gateway.alice(),
+        "/approvals?status=pending&tool=gmail.*&wait=60s",
+    );
     let files = listen(gateway.fs_bot(), "/approvals?status=pending&wait=60s");
     agent.decide_async("payments.send", json!({})).is(202);
     let came: Value = anything.join().unwrap();
@@ -94,11 +100,16 @@ fn a_long_poll_returns_when_something_comes() {
     agent.decide_async("gmail.send", json!({})).is(202);
     assert_eq!(mail.join().unwrap()[0]["tool"], "gmail.send");
     assert!(!files.is_finished());
-    agent.decide_async("filesystem.write_file", json!({})).is(202);
+    agent
+        .decide_async("filesystem.write_file", json!({}))
+        .is(202);
     let came = files.join().unwrap();
     assert_eq!(came.as_array().unwrap().len(), 1);
     assert_eq!(came[0]["tool"], "filesystem.write_file");
     // Nothing to come, and no patience: an empty list, at once.
-    let nothing = gateway.alice().get("/approvals?status=expired&wait=0s").ok();
+    let nothing = gateway
+        .alice()
+        .get("/approvals?status=expired&wait=0s")
+        .ok();
     assert_eq!(nothing.json(), json!([]));
 }

@@ -40,6 +40,7 @@ pub(crate) const POLICY: &str = "policies:
       - {tools: ['*'], action: human_approval}
 ";
 
+const PROVOST: &str = env!("CARGO_BIN_EXE_provost");
 const PATIENCE: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
@@ -106,11 +107,13 @@ impl Site {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_provost"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null());
+        let mut command = Command::new(PROVOST);
+        command.args(arguments);
+        self.at_home(command)
+    }
+
+    fn at_home(&self, mut command: Command) -> Command {
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
         for variable in ["CONFIG", "DATA", "URL", "KEY", "LOG"] {
             command.env_remove(format!("PROVOST_{variable}"));
         }
@@ -131,8 +134,23 @@ impl Site {
 
     /// How it ended, and what it said, where it does not start.
     pub(crate) fn try_start(&self) -> Result<Gateway, (ExitStatus, String)> {
-        let mut child = self
-            .command(&["serve"])
+        self.launch(self.command(&["serve"]))
+    }
+
+    /// On a disk that is full when a file has so many blocks of 512 or 1024 bytes.
+    pub(crate) fn start_with_files_up_to(&self, blocks: usize) -> Gateway {
+        let mut command = Command::new("sh");
+        // The signal would end the process; ignored, the write fails.
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve");
+        command.args(["-c", &limit, PROVOST]);
+        match self.launch(self.at_home(command)) {
+            Ok(gateway) => gateway,
+            Err((status, log)) => panic!("the gateway did not start: {status}\n{log}"),
+        }
+    }
+
+    fn launch(&self, mut command: Command) -> Result<Gateway, (ExitStatus, String)> {
+        let mut child = command
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

@@ -118,7 +118,9 @@ impl Client {
         if !self.headers.iter().any(|(name, _)| name == "host") {
             add("host", &self.addr.to_string());
         }
-        self.headers.iter().for_each(|(name, value)| add(name, value));
+        self.headers
+            .iter()
+            .for_each(|(name, value)| add(name, value));
         head.into_bytes()
     }
 
@@ -129,10 +131,7 @@ impl Client {
 
     /// A tool called by an agent who does not wait for a decision.
     pub(crate) fn tool_async(&self, tool: &str, params: Value) -> Answer {
-        self.post(
-            &format!("/tool/{tool}?wait=0s"),
-            &json!({"params": params}),
-        )
+        self.post(&format!("/tool/{tool}?wait=0s"), &json!({"params": params}))
     }
 
     /// The same on a thread: the answer comes when somebody has decided.

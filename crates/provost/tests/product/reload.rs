@@ -8,7 +8,9 @@ use crate::{
 };
 
 fn policy(action: &str) -> String {
-    format!("policies: [{{name: p, agent: '*', rules: [{{tools: [notes.add], action: {action}}}]}}]\n")
+    format!(
+        "policies: [{{name: p, agent: '*', rules: [{{tools: [notes.add], action: {action}}}]}}]\n"
+    )
 }
 
 #[test]
@@ -28,9 +30,17 @@ fn a_changed_policy_takes_effect_at_once_and_a_broken_one_does_not() {
     assert_eq!(status(), 200, "the old policy must stay in force");
     assert_eq!(health["status"], "degraded");
     assert_eq!(health["policy"]["loaded_at"], first);
-    assert!(health["policy"]["error"].as_str().unwrap().contains("`dney`"));
+    assert!(
+        health["policy"]["error"]
+            .as_str()
+            .unwrap()
+            .contains("`dney`")
+    );
     let log = gateway.log();
-    assert!(log.contains("`dney`") && log.contains("old one stays in force"), "{log}");
+    assert!(
+        log.contains("`dney`") && log.contains("old one stays in force"),
+        "{log}"
+    );
     let doctor = site.provost(&["doctor", "--url", &gateway.url()]);
     let said = String::from_utf8_lossy(&doctor.stdout);
     assert!(said.contains("dney"), "the doctor does not see it:\n{said}");
@@ -47,7 +57,9 @@ fn a_changed_policy_takes_effect_at_once_and_a_broken_one_does_not() {
     // A file that is gone is a broken one too.
     std::fs::remove_file(site.path("provost.yaml")).unwrap();
     eventually("the missing file", || {
-        gateway.health()["policy"]["error"].is_string().then_some(())
+        gateway.health()["policy"]["error"]
+            .is_string()
+            .then_some(())
     });
     assert_eq!(status(), 403);
 }

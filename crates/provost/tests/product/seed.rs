@@ -43,8 +43,9 @@ fn the_seeds_python_loop_works() {
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
     let agent = gateway.agent();
-    let write =
-        |id: &str, path: &str| agent.tool_waiting(WRITE, json!({"id": id, "path": path, "content": "x"}));
+    let write = |id: &str, path: &str| {
+        agent.tool_waiting(WRITE, json!({"id": id, "path": path, "content": "x"}))
+    };
     let (good, bad, unsure) = (
         write("good", "/home/user/project/main.go"),
         write("bad", "/etc/passwd"),
@@ -67,7 +68,11 @@ fn the_seeds_python_loop_works() {
     assert_eq!(echo.executions("good"), 1);
     let bad = bad.join().unwrap();
     bad.refused(403, "denied");
-    assert!(bad.text().contains("the system's own file"), "{}", bad.text());
+    assert!(
+        bad.text().contains("the system's own file"),
+        "{}",
+        bad.text()
+    );
     assert_eq!(echo.executions("bad"), 0);
 
     // The third is a person's now, and no longer in the supervisor's queue.
@@ -149,9 +154,7 @@ fn the_seeds_curl_and_jq_lines_work() {
         jq("[.[] | select(.supervisor_confidence > 0) | .supervisor_confidence] | add / length");
     let average = average.as_f64().unwrap();
     assert!((average - (0.95 + 0.84) / 2.0).abs() < 1e-9, "{average}");
-    let low = jq(
-        "[.[] | select(.supervisor_confidence > 0 and .supervisor_confidence < 0.85)]",
-    );
+    let low = jq("[.[] | select(.supervisor_confidence > 0 and .supervisor_confidence < 0.85)]");
     assert_eq!(sorted(&low), [ids[1].clone()]);
 }
 
@@ -190,7 +193,9 @@ const APPROVAL: &[(&str, fn(&Value) -> bool)] = &[
     ("id", |value| is_hex(value, 16)),
     ("agent_id", |value| value == "claude"),
     ("tool", |value| value == WRITE),
-    ("params", |value| value["path"] == "/home/user/project/main.go"),
+    ("params", |value| {
+        value["path"] == "/home/user/project/main.go"
+    }),
     ("policy_rule", |value| value == "all:rule-3"),
     ("status", |value| value == "pending"),
     ("created_at", is_time),
@@ -204,7 +209,9 @@ fn the_response_shapes_are_the_seeds() {
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
     let (agent, bot) = (gateway.agent(), gateway.fs_bot());
-    let read = agent.tool("filesystem.read_file", json!({"path": "/a"})).ok();
+    let read = agent
+        .tool("filesystem.read_file", json!({"path": "/a"}))
+        .ok();
     has(
         &read.json(),
         &[

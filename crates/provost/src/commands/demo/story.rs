@@ -120,9 +120,7 @@ async fn question(
     let waiting = tokio::spawn(async move { call(&agent, tool, &params).await });
     let id = pending_for_people(&stage.person).await?;
     let approval = fetch(&stage.person, &id, false).await?;
-    line(
-        "   The agent waits. This is what `provost approvals show` shows you:\n",
-    )?;
+    line("   The agent waits. This is what `provost approvals show` shows you:\n")?;
     let shown = detail(
         &approval,
         provost_core::ports::Clock::now(&provost_core::ports::SystemClock),

@@ -20,7 +20,10 @@ fn defect_04_the_outcome_of_an_approval_is_in_the_durable_trace() {
         let body = json!({"resolved_by": "agent:supervisor", "reasoning": format!("because {verb}"), "confidence": 0.9});
         gateway
             .fs_bot()
-            .post(&format!("/approvals/{}/{verb}", id.as_str().unwrap()), &body)
+            .post(
+                &format!("/approvals/{}/{verb}", id.as_str().unwrap()),
+                &body,
+            )
             .ok();
         (asked.join().unwrap().trace_id(), id)
     };
@@ -28,9 +31,10 @@ fn defect_04_the_outcome_of_an_approval_is_in_the_durable_trace() {
     gateway.kill();
 
     let gateway = site.start();
-    for ((trace, approval), verb, status) in
-        [(&approved, "approve", "approved"), (&denied, "deny", "denied")]
-    {
+    for ((trace, approval), verb, status) in [
+        (&approved, "approve", "approved"),
+        (&denied, "deny", "denied"),
+    ] {
         let trace = gateway.trace(trace);
         for (name, expected) in [
             ("approval_id", approval.clone()),
@@ -54,7 +58,10 @@ fn defect_05_an_approval_is_a_single_use_permit_that_outlives_a_restart() {
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
     let pay = json!({"id": "paid", "amount": 1});
-    let asked = gateway.agent().tool_async("payments.send", pay.clone()).is(202);
+    let asked = gateway
+        .agent()
+        .tool_async("payments.send", pay.clone())
+        .is(202);
     gateway.kill();
 
     let gateway = site.start();
@@ -112,23 +119,40 @@ fn defect_07_nobody_approves_themselves() {
     let gateway = site.start();
     let anybody = gateway.client();
     let keyed = anybody.key(AGENT);
-    let asked = keyed.tool_async("payments.send", json!({"id": "mine"})).is(202);
+    let asked = keyed
+        .tool_async("payments.send", json!({"id": "mine"}))
+        .is(202);
     let id = asked.approval_id();
     let claim = json!({"resolved_by": "human:alice", "reasoning": "I say so"});
     for (who, client, status) in [
         ("the agent itself", keyed.clone(), 403),
         ("another agent", anybody.agent("other"), 403),
-        ("an agent that calls itself a person", anybody.agent("alice"), 403),
+        (
+            "an agent that calls itself a person",
+            anybody.agent("alice"),
+            403,
+        ),
         ("nobody", anybody.clone(), 401),
         ("a wrong key", anybody.key("wrong"), 401),
-        ("a supervisor, of what is for people", anybody.key(FS_BOT), 403),
+        (
+            "a supervisor, of what is for people",
+            anybody.key(FS_BOT),
+            403,
+        ),
     ] {
         for verb in ["approve", "deny", "escalate", "claim"] {
             let target = format!("/approvals/{id}/{verb}");
-            let body = if verb == "claim" { json!({}) } else { claim.clone() };
+            let body = if verb == "claim" {
+                json!({})
+            } else {
+                claim.clone()
+            };
             let answer = client.post(&target, &body);
             assert_eq!(answer.status, status, "{who} {verb}: {}", answer.text());
-            assert!(answer.json()["error"]["message"].is_string(), "{who} {verb}");
+            assert!(
+                answer.json()["error"]["message"].is_string(),
+                "{who} {verb}"
+            );
         }
         if client.get("/version").status == 200 && status == 401 {
             client.get("/approvals").refused(401, "unauthorized");
@@ -144,7 +168,9 @@ fn defect_07_nobody_approves_themselves() {
         .post(&format!("/approvals/{id}/approve"), &label)
         .ok();
     assert_eq!(approved.json()["resolved_by"], "human:alice");
-    keyed.tool_async("payments.send", json!({"id": "mine"})).ok();
+    keyed
+        .tool_async("payments.send", json!({"id": "mine"}))
+        .ok();
     let trace = eventually("the outcome", || {
         Some(gateway.trace(&asked.trace_id())).filter(|trace| trace["outcome"] == "done")
     });
@@ -157,10 +183,16 @@ fn defect_07_nobody_approves_themselves() {
         .post("/keys", &json!({"name": "bob", "role": "human"}))
         .is(201);
     let other = gateway.client().agent("bobby");
-    let id = other.tool_async("payments.send", json!({})).is(202).approval_id();
+    let id = other
+        .tool_async("payments.send", json!({}))
+        .is(202)
+        .approval_id();
     let bob = gateway.client().key(&bob.field("key"));
     bob.approve(&id).ok();
-    let refused = gateway.client().agent("bob").tool_async("payments.send", json!({}));
+    let refused = gateway
+        .client()
+        .agent("bob")
+        .tool_async("payments.send", json!({}));
     refused.refused(403, "forbidden");
     assert_eq!(gateway.alice().pending(), Vec::<Value>::new());
 }

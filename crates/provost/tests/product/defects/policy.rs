@@ -24,14 +24,27 @@ fn defect_01_a_misspelled_action_is_a_load_error_with_its_place() {
     let check = site.provost(&["check"]);
     let said = String::from_utf8_lossy(&check.stdout);
     assert_eq!(check.status.code(), Some(1), "{said}");
-    for expected in ["provost.yaml:11", "`dney`", "`deny`", "`[`", "`wehn`", "3 errors"] {
-        assert!(said.contains(expected), "`{expected}` is missing in\n{said}");
+    for expected in [
+        "provost.yaml:11",
+        "`dney`",
+        "`deny`",
+        "`[`",
+        "`wehn`",
+        "3 errors",
+    ] {
+        assert!(
+            said.contains(expected),
+            "`{expected}` is missing in\n{said}"
+        );
     }
     let Err((status, log)) = site.try_start() else {
         panic!("it started all the same");
     };
     assert_eq!(status.code(), Some(1), "{log}");
-    assert!(log.contains("`dney`") && log.contains("provost.yaml:11"), "{log}");
+    assert!(
+        log.contains("`dney`") && log.contains("provost.yaml:11"),
+        "{log}"
+    );
     assert!(!site.database().exists(), "a database was made");
 }
 
@@ -185,7 +198,10 @@ fn defect_11_a_denied_call_is_an_error() {
         assert_eq!(body["rule"], "all:rule-2", "{body}");
         assert!(body.get("result").is_none(), "{body}");
         let trace = gateway.trace(&denied.trace_id());
-        assert_eq!((&trace["verdict"], &trace["status_code"]), (&json!("deny"), &json!(403)));
+        assert_eq!(
+            (&trace["verdict"], &trace["status_code"]),
+            (&json!("deny"), &json!(403))
+        );
     }
     let asked = agent.tool_waiting("payments.send", json!({"id": "no"}));
     let id = gateway.one_pending()["id"].clone();

@@ -26,7 +26,10 @@ fn params() -> Value {
 #[test]
 fn defect_06_content_is_never_shown_where_it_is_not_exposed() {
     let echo = Echo::start();
-    let site = Site::new(&echo, &format!("supervisor: {{expose_content: false}}\n{POLICY}"));
+    let site = Site::new(
+        &echo,
+        &format!("supervisor: {{expose_content: false}}\n{POLICY}"),
+    );
     let gateway = site.start();
     let agent = gateway.agent().with("x-session-id", "s1");
     let bot = gateway.fs_bot();
@@ -81,7 +84,11 @@ fn defect_06_content_is_never_shown_where_it_is_not_exposed() {
             assert!(!text.contains(SECRET), "{target} shows the content: {text}");
         }
     }
-    for conflict in [bot.approve(&first), bot.deny(&first), gateway.alice().deny(&first)] {
+    for conflict in [
+        bot.approve(&first),
+        bot.deny(&first),
+        gateway.alice().deny(&first),
+    ] {
         conflict.refused(409, "already_resolved");
         assert!(!conflict.text().contains(SECRET), "{}", conflict.text());
     }
