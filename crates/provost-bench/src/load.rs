@@ -41,6 +41,7 @@ pub(crate) struct Request {
 
 /// What one round of load came to.
 pub(crate) struct Round {
+    pub(crate) answered: f64,
     pub(crate) per_second: f64,
 }
 
@@ -196,6 +197,7 @@ pub(crate) async fn run(
     }
     let answered = answered.load(Ordering::Relaxed) as f64;
     Ok(Round {
+        answered,
         per_second: answered / began.elapsed().as_secs_f64(),
     })
 }

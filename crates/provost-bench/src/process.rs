@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::Path, process::Stdio, time::Duration};
 
 use anyhow::Context as _;
+use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader, Lines},
@@ -56,6 +57,19 @@ impl Server {
             .and_then(|rest| rest.trim().strip_suffix(" kB"))
             .and_then(|number| number.trim().parse::<u64>().ok());
         Ok(kilobytes.context("no VmRSS in the process's status")? * 1024)
+    }
+
+    /// Processor time used so far, by all its threads, in its own code and in the kernel for it.
+    pub(crate) fn processor_time(&self) -> anyhow::Result<Duration> {
+        let id = self.child.id().context("the process has ended")?;
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+        // The name, in parentheses, may hold anything; user and system time are 12 and 13 after it.
+        let (_, fields) = stat.rsplit_once(") ").context("a malformed stat")?;
+        let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
+        let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
+        Ok(Duration::from_millis(
+            ticks * 1000 / clock_ticks_per_second(),
+        ))
     }
 
     /// Asks it to end in order, and waits until it has.

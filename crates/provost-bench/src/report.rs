@@ -38,6 +38,7 @@ pub(crate) struct Row {
 pub(crate) enum Unit {
     PerSecond,
     Nanoseconds,
+    Microseconds,
     Milliseconds,
     Bytes,
 }
@@ -107,6 +108,7 @@ impl Unit {
         match self {
             Self::PerSecond => format!("{value:.0}/s"),
             Self::Nanoseconds => format!("{value:.0} ns"),
+            Self::Microseconds => format!("{value:.1} µs"),
             Self::Milliseconds => format!("{value:.2} ms"),
             Self::Bytes => format!("{:.1} MB", value / 1e6),
         }

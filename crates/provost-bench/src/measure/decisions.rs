@@ -1,13 +1,10 @@
 //! Durable decisions per second over HTTP, against an endpoint that only reads and writes the JSON.
 
 use super::{ARGUMENTS, agent, answer_size, compare};
-use crate::{
-    Effort,
-    gateway::Stage,
-    load::Request,
-    process::Server,
-    report::{Report, Row, Target, Unit},
-};
+use crate::{Effort, gateway::Stage, load::Request, process::Server, report::Report};
+
+const NAME: &str = "durable decisions, against bare axum JSON";
+const LEAST: f64 = 0.6;
 
 pub(crate) async fn measure(
     report: &mut Report,
@@ -22,20 +19,8 @@ pub(crate) async fn measure(
         ours.abs_diff(theirs) <= 16,
         "the answers differ in size: {ours} and {theirs} bytes"
     );
-    let requests: Vec<_> = (0..effort.connections).map(request).collect();
-    let (ours, theirs) = compare(
-        (gateway.server.addr, requests.clone()),
-        (bare.addr, requests),
-        effort,
-    )
-    .await?;
-    report.add(Row::new(
-        "durable decisions, against bare axum JSON",
-        Unit::PerSecond,
-        ours,
-        Some(theirs),
-        Some(Target::RatioAtLeast(0.6)),
-    ));
+    let servers = (&gateway.server, &bare);
+    compare(report, NAME, servers, request, (effort, LEAST)).await?;
     gateway.server.end().await
 }
 

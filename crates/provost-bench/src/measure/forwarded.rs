@@ -1,13 +1,10 @@
 //! Calls per second through to a backend, against a reverse proxy that decides and records nothing.
 
 use super::{ARGUMENTS, agent, answer_size, compare};
-use crate::{
-    Effort,
-    gateway::Stage,
-    load::Request,
-    process::Server,
-    report::{Report, Row, Target, Unit},
-};
+use crate::{Effort, gateway::Stage, load::Request, process::Server, report::Report};
+
+const NAME: &str = "forwarded calls, against a bare hyper proxy";
+const LEAST: f64 = 0.7;
 
 pub(crate) async fn measure(
     report: &mut Report,
@@ -20,20 +17,8 @@ pub(crate) async fn measure(
     let proxy = Server::bare("bare-proxy", &backend).await?;
     answer_size(gateway.server.addr, &request(0)).await?;
     answer_size(proxy.addr, &request(0)).await?;
-    let requests: Vec<_> = (0..effort.connections).map(request).collect();
-    let (ours, theirs) = compare(
-        (gateway.server.addr, requests.clone()),
-        (proxy.addr, requests),
-        effort,
-    )
-    .await?;
-    report.add(Row::new(
-        "forwarded calls, against a bare hyper proxy",
-        Unit::PerSecond,
-        ours,
-        Some(theirs),
-        Some(Target::RatioAtLeast(0.7)),
-    ));
+    let servers = (&gateway.server, &proxy);
+    compare(report, NAME, servers, request, (effort, LEAST)).await?;
     gateway.server.end().await
 }
 

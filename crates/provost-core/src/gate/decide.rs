@@ -119,6 +119,7 @@ impl Gate {
             key,
             digest,
             at: arrived_at,
+            answer: None,
         });
         let subject = Subject {
             call: Arc::new(ask.call),

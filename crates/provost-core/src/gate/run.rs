@@ -41,6 +41,8 @@ pub enum End {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// Permitted; the caller executes it.
+    Permitted { rule: Arc<str>, reason: Arc<str> },
     /// The arguments do not fit the tool: nothing was executed.
     BadArguments(String),
     /// The backend could not be reached, or broke its limits.
@@ -58,6 +60,20 @@ pub(super) enum Commit {
         version: u64,
         key: Option<IdempotencyKey>,
     },
+}
+
+impl Commit {
+    /// For a caller who executes the call itself: a repeated request finds the permission again.
+    fn answered_by(mut self, permit: &Permit) -> Self {
+        let key = match &mut self {
+            Self::Record(record) => &mut record.key,
+            Self::Take { key, .. } => key,
+        };
+        if let Some(key) = key {
+            key.answer = Some(Executed::permitted(permit).kept());
+        }
+        self
+    }
 }
 
 pub(super) enum Settled {
@@ -84,7 +100,7 @@ impl Gate {
         backend: Option<Arc<dyn Backend>>,
     ) -> Result<Settled, GateError> {
         let Some(backend) = backend else {
-            return Ok(match self.commit(commit).await? {
+            return Ok(match self.commit(commit.answered_by(&permit)).await? {
                 Committed::Yes => Settled::Permitted(permit),
                 Committed::Again => Settled::Again,
                 Committed::KeyTaken => Settled::KeyTaken,
@@ -200,9 +216,25 @@ impl End {
 }
 
 impl Executed {
+    fn permitted(permit: &Permit) -> Self {
+        Self {
+            trace_id: permit.trace_id().clone(),
+            approval_id: permit.approval_id().cloned(),
+            policy: permit.policy().into(),
+            latency_ms: 0,
+            end: End::Permitted {
+                rule: permit.rule().into(),
+                reason: permit.reason().into(),
+            },
+        }
+    }
+
     /// Whether the backend failed, or answered that it did.
     pub fn failed(&self) -> bool {
-        !matches!(&self.end, End::Answered { error: None, .. })
+        !matches!(
+            &self.end,
+            End::Answered { error: None, .. } | End::Permitted { .. }
+        )
     }
 
     fn outcome(&self, call: &Call, now: Time) -> OutcomeRecord {
@@ -217,6 +249,7 @@ impl Executed {
                 error.clone(),
                 result.get().len(),
             ),
+            End::Permitted { .. } => (OutcomeKind::Done, None, None, 0),
             End::BadArguments(error) => (OutcomeKind::Failed, Some(400), Some(error.clone()), 0),
             End::Failed(error) => (OutcomeKind::Failed, Some(502), Some(error.clone()), 0),
         };

@@ -202,7 +202,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::policy::Rule;
+    use crate::policy::{Place, Rule};
 
     fn policy(name: &str, agent: &str, rules: Value) -> Policy {
         Policy {
@@ -353,7 +353,6 @@ mod tests {
         });
         let errors = PolicySet::compile(vec![bad]).unwrap_err();
         let places: Vec<_> = errors.iter().map(|error| &error.place).collect();
-        use crate::policy::Place;
         assert!(places.contains(&&Place::Agent { policy: 0 }), "{places:?}");
         assert!(
             places.contains(&&Place::Tool {

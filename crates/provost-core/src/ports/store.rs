@@ -62,6 +62,8 @@ pub struct IdempotencyKey {
     pub key: String,
     pub digest: Digest,
     pub at: Time,
+    /// What is answered, where that is known already: nothing is executed here, so no outcome follows.
+    pub answer: Option<String>,
 }
 
 /// What an idempotency key stands for.

@@ -1,6 +1,7 @@
 //! Allowed, denied, limited, repeated.
 
 use provost_core::{
+    door::Door,
     gate::{Decided, Settings, Wait},
     limits::LoopLimit,
     trace::Answer,
@@ -122,4 +123,22 @@ async fn a_call_that_waits_with_a_key_and_is_repeated_runs_once() {
     ask.wait = Wait::AtMost(Duration::ZERO);
     assert!(matches!(bench.run(ask).await, Decided::Replayed(_)));
     assert_eq!(bench.ran(), 1);
+}
+
+#[tokio::test]
+async fn a_decision_repeated_under_its_key_is_the_same_permission() {
+    let bench = Bench::new().await;
+    let keyed = || {
+        let mut ask = bench.ask("allow.echo", json!({}));
+        (ask.door, ask.idempotency_key) = (Door::Decide, Some("key-1".into()));
+        ask
+    };
+    let Decided::Permitted(first) = bench.gate.decide(keyed()).await.unwrap() else {
+        panic!()
+    };
+    let Decided::Replayed(again) = bench.gate.decide(keyed()).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(&again.trace_id, first.trace_id());
+    assert_eq!(bench.traces().await.len(), 1);
 }

@@ -135,7 +135,7 @@ async fn the_queue_is_filtered_and_paged() {
         .app
         .gate
         .now()
-        .plus(std::time::Duration::from_secs(60))
+        .plus(std::time::Duration::from_mins(1))
         .to_string();
     assert!(seen(&list(&format!("since={since}")).await).is_empty());
     for bad in [

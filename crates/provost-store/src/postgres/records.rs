@@ -78,14 +78,15 @@ pub(super) async fn keep_key(
 ) -> Result<bool, Fault> {
     let kept = batch
         .execute(
-            "INSERT INTO idempotency (agent, key, digest, trace_id, at) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+            "INSERT INTO idempotency (agent, key, digest, trace_id, at, answer) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
             &[
                 &&*key.agent,
                 &key.key,
                 &key.digest.to_string(),
                 &trace_id.as_str(),
                 &key.at.millis(),
+                &key.answer,
             ],
         )
         .await?;

@@ -79,13 +79,15 @@ pub(super) fn keep_key(
     trace_id: &TraceId,
 ) -> Result<(), Fault> {
     batch.execute(
-        "INSERT INTO idempotency (agent, key, digest, trace_id, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO idempotency (agent, key, digest, trace_id, at, answer) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             &*key.agent,
             key.key,
             key.digest.to_string(),
             trace_id.as_str(),
-            key.at.millis()
+            key.at.millis(),
+            key.answer
         ],
     )?;
     Ok(())

@@ -95,6 +95,7 @@ pub(crate) fn key(agent: &str, text: &str) -> IdempotencyKey {
         key: text.to_owned(),
         digest,
         at: START,
+        answer: None,
     }
 }
 

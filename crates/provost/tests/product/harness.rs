@@ -79,12 +79,17 @@ impl Site {
         Self::bare(&configuration(echo, rest))
     }
 
-    pub(crate) fn bare(config: &str) -> Self {
-        let site = Self {
-            folder: TempDir::new().unwrap(),
-        };
+    fn bare(config: &str) -> Self {
+        let site = Self::empty();
         site.configure(config);
         site
+    }
+
+    /// Without a configuration.
+    pub(crate) fn empty() -> Self {
+        Self {
+            folder: TempDir::new().unwrap(),
+        }
     }
 
     /// Replaced whole, as an editor does it.
@@ -126,10 +131,11 @@ impl Site {
     }
 
     pub(crate) fn start(&self) -> Gateway {
-        match self.try_start() {
-            Ok(gateway) => gateway,
-            Err((status, log)) => panic!("the gateway did not start: {status}\n{log}"),
-        }
+        self.start_with(&["serve"])
+    }
+
+    pub(crate) fn start_with(&self, arguments: &[&str]) -> Gateway {
+        started(self.launch(self.command(arguments)))
     }
 
     /// How it ended, and what it said, where it does not start.
@@ -143,10 +149,7 @@ impl Site {
         // The signal would end the process; ignored, the write fails.
         let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve");
         command.args(["-c", &limit, PROVOST]);
-        match self.launch(self.at_home(command)) {
-            Ok(gateway) => gateway,
-            Err((status, log)) => panic!("the gateway did not start: {status}\n{log}"),
-        }
+        started(self.launch(self.at_home(command)))
     }
 
     fn launch(&self, mut command: Command) -> Result<Gateway, (ExitStatus, String)> {
@@ -192,6 +195,10 @@ impl Site {
         let wrong = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}\n{wrong}");
     }
+}
+
+fn started(launched: Result<Gateway, (ExitStatus, String)>) -> Gateway {
+    launched.unwrap_or_else(|(status, log)| panic!("the gateway did not start: {status}\n{log}"))
 }
 
 pub(crate) fn configuration(echo: &Echo, rest: &str) -> String {

@@ -20,6 +20,7 @@ mod http;
 
 mod bad_input;
 mod browser;
+mod calls;
 mod corrupt;
 mod crash;
 mod defects;
@@ -28,3 +29,4 @@ mod events;
 mod reload;
 mod replicas;
 mod seed;
+mod starting;

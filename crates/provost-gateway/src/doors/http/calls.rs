@@ -13,7 +13,7 @@ use provost_core::{
     call::{Call, is_name},
     door::Door,
     gate::{Ask, Decided, End, Executed, Permit, Refusal},
-    ids::TraceId,
+    ids::{ApprovalId, TraceId},
     ports::Backend,
     trace::Answer,
 };
@@ -49,7 +49,7 @@ struct CallAnswer<'a> {
     result: &'a RawValue,
     trace_id: &'a TraceId,
     #[serde(skip_serializing_if = "Option::is_none")]
-    approval_id: Option<&'a provost_core::ids::ApprovalId>,
+    approval_id: Option<&'a ApprovalId>,
     policy: &'a str,
     latency_ms: u64,
     /// The backend's.
@@ -232,9 +232,9 @@ fn session(headers: &HeaderMap, given: Option<String>) -> ApiResult<Option<Arc<s
 fn answer(decided: Decided, agent: &str, tool: &str) -> ApiResult {
     Ok(match decided {
         Decided::Permitted(permit) => permitted(&permit),
-        Decided::Ran(executed) => executed_answer(&executed),
+        Decided::Ran(executed) => executed_answer(&executed, agent, tool),
         Decided::Replayed(executed) => {
-            let mut response = executed_answer(&executed);
+            let mut response = executed_answer(&executed, agent, tool);
             response
                 .headers_mut()
                 .insert("idempotency-replayed", HeaderValue::from_static("true"));
@@ -275,20 +275,36 @@ fn traced(mut response: Response, id: &TraceId) -> Response {
 
 fn permitted(permit: &Permit) -> Response {
     let call = permit.call();
-    let body = json!({
-        "action": "allow",
-        "policy": permit.policy(),
-        "rule": permit.rule(),
-        "reason": permit.reason(),
-        "agent": call.agent,
-        "tool": call.tool,
-        "trace_id": permit.trace_id(),
-        "approval_id": permit.approval_id(),
-    });
-    traced(Json(body).into_response(), permit.trace_id())
+    let approval_id = permit.approval_id();
+    let decision = (permit.policy(), permit.rule(), permit.reason());
+    permission(
+        decision,
+        (&call.agent, &call.tool),
+        permit.trace_id(),
+        approval_id,
+    )
 }
 
-fn executed_answer(executed: &Executed) -> Response {
+fn permission(
+    (policy, rule, reason): (&str, &str, &str),
+    (agent, tool): (&str, &str),
+    trace_id: &TraceId,
+    approval_id: Option<&ApprovalId>,
+) -> Response {
+    let body = json!({
+        "action": "allow",
+        "policy": policy,
+        "rule": rule,
+        "reason": reason,
+        "agent": agent,
+        "tool": tool,
+        "trace_id": trace_id,
+        "approval_id": approval_id,
+    });
+    traced(Json(body).into_response(), trace_id)
+}
+
+fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
     let (status, code, message) = match &executed.end {
         End::Answered {
             status_code,
@@ -314,6 +330,11 @@ fn executed_answer(executed: &Executed) -> Response {
                 error,
             };
             return traced((status, Json(body)).into_response(), &executed.trace_id);
+        }
+        End::Permitted { rule, reason } => {
+            let decision = (&*executed.policy, &**rule, &**reason);
+            let approval_id = executed.approval_id.as_ref();
+            return permission(decision, (agent, tool), &executed.trace_id, approval_id);
         }
         End::BadArguments(message) => (StatusCode::BAD_REQUEST, "bad_arguments", message),
         End::Failed(message) => (StatusCode::BAD_GATEWAY, "backend_failed", message),

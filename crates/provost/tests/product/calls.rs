@@ -1,0 +1,82 @@
+//! What a caller may say of its call beside its arguments: a key that makes it one call however often it
+//! is sent, and a trace id.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use crate::{
+    echo::Echo,
+    harness::{POLICY, Site},
+};
+
+#[test]
+fn one_idempotency_key_is_one_execution() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let agent = gateway.agent().with("idempotency-key", "k1");
+    let calls: Vec<_> = (0..8)
+        .map(|_| agent.tool_waiting("slow.call", json!({"id": "once"})))
+        .collect();
+    let mut traces = HashSet::new();
+    for call in calls {
+        let answer = call.join().unwrap();
+        // Beside the one that ran: its answer again, or that it is not there yet.
+        if answer.status != 200 {
+            answer.refused(409, "outcome_unknown");
+        }
+        traces.insert(answer.trace_id());
+    }
+    assert_eq!(traces.len(), 1, "{traces:?}");
+    let again = agent.tool("slow.call", json!({"id": "once"})).ok();
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert!(traces.contains(&again.trace_id()));
+    assert_eq!(again.json()["result"]["echo"]["id"], "once");
+    assert_eq!(echo.executions("once"), 1);
+
+    // A key is one call's, and one agent's.
+    agent
+        .tool("slow.call", json!({"id": "other"}))
+        .refused(422, "idempotency_key_reused");
+    assert_eq!(echo.executions("other"), 0);
+    let other = agent.agent("other");
+    other.tool("slow.call", json!({"id": "once"})).ok();
+    assert_eq!(echo.executions("once"), 2);
+    gateway.kill();
+
+    let gateway = site.start();
+    let agent = gateway.agent().with("idempotency-key", "k1");
+    let replayed = agent.tool("slow.call", json!({"id": "once"})).ok();
+    assert!(traces.contains(&replayed.trace_id()));
+    assert_eq!(echo.executions("once"), 2);
+}
+
+/// A caller's whole run has one trace id, by OpenTelemetry; a record of ours is of one call.
+#[test]
+fn a_callers_trace_id_never_names_two_calls() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let given = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let parent = format!("00-{given}-00f067aa0ba902b7-01");
+    let agent = gateway.agent().with("traceparent", &parent);
+    let calls = [
+        agent.tool_async("payments.send", json!({"n": 1})).is(202),
+        agent.tool_async("payments.send", json!({"n": 2})).is(202),
+        agent.tool("notes.add", json!({"n": 3})).ok(),
+        agent.tool("notes.add", json!({"n": 4})).ok(),
+        agent
+            .decide("filesystem.delete_file", json!({"n": 5}))
+            .is(403),
+    ];
+    assert_eq!(calls[0].trace_id(), given);
+    for answer in &calls[..2] {
+        gateway.alice().approve(&answer.approval_id()).ok();
+    }
+    let ids: HashSet<_> = calls.iter().map(crate::http::Answer::trace_id).collect();
+    assert_eq!(ids.len(), calls.len(), "{ids:?}");
+    for (n, answer) in calls.iter().enumerate() {
+        assert_eq!(gateway.trace(&answer.trace_id())["params"]["n"], n + 1);
+    }
+}
