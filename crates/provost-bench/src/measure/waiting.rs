@@ -51,7 +51,8 @@ pub(crate) async fn measure(report: &mut Report, stage: &Stage, files: u64) -> a
         None,
         Some(Target::AtMost(200e6)),
     ));
-    Ok(())
+    drop(connections);
+    gateway.server.end().await
 }
 
 async fn wait_for(gateway: &Gateway, callers: usize) -> anyhow::Result<()> {

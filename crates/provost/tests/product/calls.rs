@@ -74,6 +74,12 @@ fn a_callers_trace_id_never_names_two_calls() {
     for answer in &calls[..2] {
         gateway.alice().approve(&answer.approval_id()).ok();
     }
+    // Nor do calls that are made side by side.
+    let beside: Vec<_> = (6..=12)
+        .map(|n| agent.tool_waiting("slow.call", json!({"n": n})))
+        .collect();
+    let mut calls = calls.to_vec();
+    calls.extend(beside.into_iter().map(|call| call.join().unwrap().ok()));
     let ids: HashSet<_> = calls.iter().map(crate::http::Answer::trace_id).collect();
     assert_eq!(ids.len(), calls.len(), "{ids:?}");
     for (n, answer) in calls.iter().enumerate() {

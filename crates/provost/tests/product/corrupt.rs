@@ -32,11 +32,11 @@ fn a_corrupt_database_is_named_and_left_alone() {
     assert!(whole.len() > 100_000, "{}", whole.len());
     let damages: [(&str, Damage); 5] = [
         ("another header", |file| {
-            file[..16].copy_from_slice(b"Not a database!!")
+            file[..16].copy_from_slice(b"Not a database!!");
         }),
         ("a header of zeros", |file| file[..100].fill(0)),
         ("a file of text", |file| {
-            *file = b"listen: 127.0.0.1:9090\n".repeat(1000)
+            *file = b"listen: 127.0.0.1:9090\n".repeat(1000);
         }),
         ("garbage from the second page on", |file| {
             let mut noise = 7_u32;
@@ -46,7 +46,7 @@ fn a_corrupt_database_is_named_and_left_alone() {
             }
         }),
         ("half of it", |file| {
-            file.truncate(file.len() / 2 / 4096 * 4096)
+            file.truncate(file.len() / 2 / 4096 * 4096);
         }),
     ];
     for (what, damage) in damages {
@@ -130,19 +130,19 @@ fn a_store_that_fails_allows_nothing() {
     for n in 0..2000 {
         let id = format!("call-{n}");
         let params = json!({"id": id, "filler": "x".repeat(20_000)});
-        let answer = agent.tool("notes.add", params);
-        match answer.status {
-            200 => allowed.push((id, answer.trace_id())),
-            503 => {
-                answer.refused(503, "store_unavailable");
-                assert_eq!(echo.executions(&id), 0, "it ran without a record");
-                agent
-                    .decide("notes.add", json!({"filler": "x".repeat(20_000)}))
-                    .refused(503, "store_unavailable");
-                refused += 1;
-            }
-            _ => panic!("{} {}", answer.status, answer.text()),
+        // What is only decided is recorded as well; an even call also runs.
+        let answer = match n % 2 {
+            0 => agent.tool("notes.add", params),
+            _ => agent.decide("notes.add", params),
+        };
+        if answer.status == 200 {
+            assert_eq!(echo.executions(&id), 1 - n % 2);
+            allowed.push((id, answer.trace_id()));
+            continue;
         }
+        answer.refused(503, "store_unavailable");
+        assert_eq!(echo.executions(&id), 0, "it ran without a record");
+        refused += 1;
         if refused == 5 {
             break;
         }
@@ -156,7 +156,6 @@ fn a_store_that_fails_allows_nothing() {
     let gateway = site.start();
     for (id, trace_id) in &allowed {
         assert_eq!(gateway.trace(trace_id)["params"]["id"], id.as_str());
-        assert_eq!(echo.executions(id), 1);
     }
     site.verify_chain(Some(&gateway));
     gateway.agent().tool("notes.add", json!({})).ok();

@@ -2,11 +2,9 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{
-        Mutex, RwLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Condvar, Mutex, MutexGuard},
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -17,23 +15,44 @@ use crate::{
     http::{Answer, Client},
 };
 
-const KILLS: usize = 60;
+const KILLS: usize = 100;
 /// A gateway is killed after so many answers at most: 5 to 150 ms of its life.
 const MOST_ANSWERS: usize = 40;
+const PATIENCE: Duration = Duration::from_secs(30);
 const SEED: u64 = 0x5eed_cafe;
 
 /// What the clients of the test know, for comparison with the record at the end.
 #[derive(Default)]
 struct Known {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
     /// Trace ids of answers that came whole, and what the answer was.
-    answered: Mutex<HashMap<String, &'static str>>,
-    answers: AtomicUsize,
-    /// Where the gateway of the moment is.
-    client: RwLock<Option<Client>>,
-    ending: AtomicBool,
+    answered: HashMap<String, &'static str>,
+    /// Where the gateway of the moment is, if there is one.
+    client: Option<Client>,
+    ending: bool,
 }
 
 impl Known {
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock().unwrap());
+        self.changed.notify_all();
+    }
+
+    fn wait(&self, until: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let state = self.state.lock().unwrap();
+        let (state, waited) = self
+            .changed
+            .wait_timeout_while(state, PATIENCE, |state| !until(state))
+            .unwrap();
+        assert!(!waited.timed_out(), "nothing is answered any more");
+        state
+    }
+
     fn note(&self, answer: &Answer) {
         let verdict = match answer.status {
             200 => "allow",
@@ -41,31 +60,36 @@ impl Known {
             _ => return,
         };
         let trace_id = answer.trace_id();
-        self.answered.lock().unwrap().insert(trace_id, verdict);
-        self.answers.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn answers(&self) -> usize {
-        self.answers.load(Ordering::SeqCst)
+        self.change(|state| {
+            state.answered.insert(trace_id, verdict);
+        });
     }
 
     fn is_ending(&self) -> bool {
-        self.ending.load(Ordering::SeqCst)
+        self.state.lock().unwrap().ending
     }
 
-    /// One request to whichever gateway there is. No answer: it was killed, or is not there.
+    /// One request to whichever gateway there is. No answer: it was killed.
     fn send(&self, who: &str, key: Option<&str>, target: &str, body: &Value) -> Option<Answer> {
-        let client = self.client.read().unwrap().clone()?;
+        let client = self
+            .wait(|state| state.client.is_some() || state.ending)
+            .client
+            .clone()?;
         let mut client = client.key(who);
         if let Some(key) = key {
             client = client.with("idempotency-key", key);
         }
         let body = body.to_string();
-        let Ok(answer) = client.try_send("POST", target, body.as_bytes()) else {
-            thread::yield_now();
-            return None;
-        };
-        Some(answer)
+        client.try_send("POST", target, body.as_bytes()).ok()
+    }
+}
+
+/// Lets the clients end even where the test fails, so that it does.
+struct Ending<'a>(&'a Known);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| state.ending = true);
     }
 }
 
@@ -221,12 +245,14 @@ fn sigkill_at_random_moments_loses_nothing_that_was_answered() {
         let ended = Ending(&known);
         for _ in 0..KILLS {
             let gateway = site.start();
-            *known.client.write().unwrap() = Some(gateway.client());
-            let goal = known.answers() + random.below(MOST_ANSWERS);
-            while known.answers() < goal {
-                thread::yield_now();
-            }
+            let mut goal = random.below(MOST_ANSWERS);
+            known.change(|state| {
+                goal += state.answered.len();
+                state.client = Some(gateway.client());
+            });
+            drop(known.wait(|state| state.answered.len() >= goal));
             gateway.kill();
+            known.change(|state| state.client = None);
         }
         drop(ended);
     });
@@ -235,7 +261,7 @@ fn sigkill_at_random_moments_loses_nothing_that_was_answered() {
     let gateway = site.start();
     site.verify_chain(Some(&gateway));
     let record = export(&site, &gateway);
-    let answered = known.answered.into_inner().unwrap();
+    let answered = known.state.into_inner().unwrap().answered;
     assert!(answered.len() > KILLS, "only {} answers", answered.len());
     for (id, verdict) in &answered {
         let decision = record.decisions.get(id);
@@ -277,15 +303,6 @@ fn sigkill_at_random_moments_loses_nothing_that_was_answered() {
         answered.len(),
         executed.len()
     );
-}
-
-/// Lets the clients end even where the test fails, so that it does.
-struct Ending<'a>(&'a Known);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.0.ending.store(true, Ordering::SeqCst);
-    }
 }
 
 #[test]

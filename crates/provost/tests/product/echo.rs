@@ -71,7 +71,7 @@ impl Echo {
                 self.addr
             )
         };
-        let tools: String = TOOLS.iter().map(|name| tool(&name)).collect();
+        let tools: String = TOOLS.iter().map(tool).collect();
         format!("http_tools:\n{tools}")
     }
 
@@ -149,7 +149,7 @@ fn request(reader: &mut impl BufRead) -> io::Result<(String, Value)> {
         }
         if tool.is_empty() {
             let path = line.split(' ').nth(1).unwrap_or_default();
-            tool = path.trim_start_matches('/').to_owned();
+            path.trim_start_matches('/').clone_into(&mut tool);
         } else if let Some((name, value)) = line.split_once(':')
             && name.eq_ignore_ascii_case("content-length")
         {

@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Somebody who calls the gateway.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl Client {
     /// The request line and the headers, without the blank line that ends them.
     pub(crate) fn head(&self, method: &str, target: &str) -> Vec<u8> {
         let mut head = format!("{method} {target} HTTP/1.1\r\n");
-        let mut add = |name: &str, value: &str| head.push_str(&format!("{name}: {value}\r\n"));
+        let mut add = |name: &str, value: &str| head.extend([name, ": ", value, "\r\n"]);
         if !self.headers.iter().any(|(name, _)| name == "host") {
             add("host", &self.addr.to_string());
         }

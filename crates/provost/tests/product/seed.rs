@@ -23,9 +23,10 @@ fn need(program: &str, arguments: &[&str]) {
 
 /// Runs the loop until it has acted on so many approvals; what it did, by approval.
 fn run_loop(gateway: &Gateway, approvals: usize) -> Vec<Value> {
-    need("python3", &["-c", "import requests"]);
+    let python = std::env::var("PROVOST_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    need(&python, &["-c", "import requests"]);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/seed_loop.py");
-    let output = Command::new("python3")
+    let output = Command::new(&python)
         .args([script, &gateway.url(), FS_BOT, &approvals.to_string()])
         .output()
         .unwrap();
@@ -153,14 +154,17 @@ fn the_seeds_curl_and_jq_lines_work() {
     let average =
         jq("[.[] | select(.supervisor_confidence > 0) | .supervisor_confidence] | add / length");
     let average = average.as_f64().unwrap();
-    assert!((average - (0.95 + 0.84) / 2.0).abs() < 1e-9, "{average}");
+    assert!((average - 0.895).abs() < 1e-9, "{average}");
     let low = jq("[.[] | select(.supervisor_confidence > 0 and .supervisor_confidence < 0.85)]");
     assert_eq!(sorted(&low), [ids[1].clone()]);
 }
 
+/// A name, and whether its value is as it should be.
+type Field<'a> = (&'a str, fn(&Value) -> bool);
+
 /// Whether the object has these fields, and each is what it should be.
 #[track_caller]
-fn has(object: &Value, fields: &[(&str, fn(&Value) -> bool)]) {
+fn has(object: &Value, fields: &[Field]) {
     for (name, right) in fields {
         let field = object.get(*name);
         assert!(
@@ -189,7 +193,7 @@ fn is_remaining(value: &Value) -> bool {
     })
 }
 
-const APPROVAL: &[(&str, fn(&Value) -> bool)] = &[
+const APPROVAL: &[Field] = &[
     ("id", |value| is_hex(value, 16)),
     ("agent_id", |value| value == "claude"),
     ("tool", |value| value == WRITE),
