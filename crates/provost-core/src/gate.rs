@@ -73,6 +73,9 @@ pub enum GateError {
     Busy,
     #[error("too many callers wait for decisions already")]
     Crowded,
+    /// The process is going away, and nothing was decided yet.
+    #[error("this gateway is going down")]
+    Closing,
 }
 
 pub struct Gate {
@@ -174,6 +177,11 @@ impl Gate {
     pub async fn drain(&self) {
         self.running.close();
         self.running.wait().await;
+    }
+
+    /// Nobody waits for a decision from here on. Calls that were let through go on to their end.
+    pub fn close(&self) {
+        self.waiters.close();
     }
 
     pub fn waiting(&self) -> usize {

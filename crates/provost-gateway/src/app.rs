@@ -85,6 +85,7 @@ impl App {
     /// Tells everybody who waits that this process is going away.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
+        self.gate.close();
     }
 
     /// Completes when this process is going away.

@@ -31,7 +31,7 @@ use provost_core::{
     control::{ControlRows, Scope, Stop},
     event::Numbered,
     grant::Grant,
-    ids::{ApprovalId, GrantId},
+    ids::{ApprovalId, GrantId, TraceId},
     key::Key,
     ports::{
         Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Escalated,
@@ -108,6 +108,13 @@ impl Store for PostgresStore {
         self.write(Locks::NONE, row, |batch, row| {
             batch.append(row);
             Box::pin(std::future::ready(Ok(())))
+        })
+        .await
+    }
+
+    async fn reserve_trace_id(&self, id: &TraceId, now: Time) -> Result<bool> {
+        self.write(Locks::NONE, (id.clone(), now), |batch, (id, now)| {
+            Box::pin(records::reserve_trace_id(batch, id, *now))
         })
         .await
     }

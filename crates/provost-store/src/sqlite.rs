@@ -23,7 +23,7 @@ use provost_core::{
     control::{ControlRows, Scope, Stop},
     event::Numbered,
     grant::Grant,
-    ids::{ApprovalId, GrantId, hex, random_bytes},
+    ids::{ApprovalId, GrantId, TraceId, hex, random_bytes},
     key::Key,
     ports::{
         Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Clock as _,
@@ -109,6 +109,12 @@ impl Store for SqliteStore {
 
     async fn record_note(&self, row: TraceRow) -> Result<()> {
         self.write(move |batch| batch.append(&row)).await
+    }
+
+    async fn reserve_trace_id(&self, id: &TraceId, now: Time) -> Result<bool> {
+        let id = id.clone();
+        self.write(move |batch| records::reserve_trace_id(batch, &id, now))
+            .await
     }
 
     async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>> {

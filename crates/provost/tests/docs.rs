@@ -49,7 +49,7 @@ fn blocks(text: &str) -> Vec<Block> {
                 open = Some(Block {
                     info: info.to_owned(),
                     text: String::new(),
-                })
+                });
             }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (Some(block), None) => {
@@ -83,7 +83,7 @@ fn run(document: &str) {
         }
         match block.info.as_str() {
             "sh" | "sh serve" if text.trim() == "provost serve" => {
-                served = Some(serve(folder.path(), port))
+                served = Some(serve(folder.path(), port));
             }
             "sh" => shell(document, &text, folder.path(), port),
             "yaml" => {

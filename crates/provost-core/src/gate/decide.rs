@@ -388,6 +388,7 @@ impl Gate {
                 Status::Approved => return self.take_permit(walk, &approval).await,
                 Status::Denied => return self.take_denial(&approval).await,
                 Status::Expired => return self.expire(&approval).await,
+                Status::Pending if self.waiters.is_closed() => return Err(GateError::Closing),
                 Status::Pending => {}
             }
             let deadline = tokio::time::Instant::now() + approval.state.remaining(now);

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -16,6 +16,7 @@ use crate::{call::Digest, ids::ApprovalId, time::Time};
 pub(super) struct Waiters {
     table: Mutex<Table>,
     count: AtomicUsize,
+    closed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -60,6 +61,17 @@ impl Waiters {
         if let Some(entry) = self.lock().waiting.get(id) {
             entry.wake.notify_waiters();
         }
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        for entry in self.lock().waiting.values() {
+            entry.wake.notify_waiters();
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     pub(super) fn ids(&self) -> Vec<ApprovalId> {

@@ -259,6 +259,9 @@ pub trait Store: Send + Sync + 'static {
     /// Appends a note.
     async fn record_note(&self, row: TraceRow) -> Result<()>;
 
+    /// Makes a caller's trace id this call's, if no call ever had it: two calls never share a trace.
+    async fn reserve_trace_id(&self, id: &TraceId, now: Time) -> Result<bool>;
+
     async fn keyed_answer(&self, agent: &str, key: &str) -> Result<Option<KeyedAnswer>>;
 
     /// How many calls of this agent were let past its limits, ever and by every replica.

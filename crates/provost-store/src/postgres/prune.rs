@@ -112,6 +112,8 @@ pub(super) async fn forget(batch: &mut Batch, before: Time, now: Time) -> Result
          (SELECT last + 1 FROM event_counter)) ORDER BY id LIMIT $2)",
         "DELETE FROM idempotency WHERE (agent, key) IN \
          (SELECT agent, key FROM idempotency WHERE at < $1 LIMIT $2)",
+        "DELETE FROM given_trace_ids WHERE id IN \
+         (SELECT id FROM given_trace_ids WHERE at < $1 LIMIT $2)",
         "DELETE FROM activity WHERE (agent, session) IN \
          (SELECT agent, session FROM activity WHERE last_at < $1 \
          ORDER BY agent, session LIMIT $2)",

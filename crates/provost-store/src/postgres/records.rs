@@ -4,6 +4,7 @@ use deadpool_postgres::ClientWrapper;
 use provost_core::{
     ids::TraceId,
     ports::{IdempotencyKey, KeyedAnswer, Record, Recorded},
+    time::Time,
     trace::TraceRow,
 };
 
@@ -71,6 +72,19 @@ async fn key_is_taken(batch: &Batch, key: &IdempotencyKey) -> Result<bool, Fault
 }
 
 /// Whether it was still free. Waits for another replica that is about to take it.
+pub(super) async fn reserve_trace_id(
+    batch: &Batch,
+    id: &TraceId,
+    now: Time,
+) -> Result<bool, Fault> {
+    let insert = "INSERT INTO given_trace_ids (id, at) SELECT $1, $2 \
+         WHERE NOT EXISTS (SELECT 1 FROM traces WHERE trace_id = $1) ON CONFLICT DO NOTHING";
+    Ok(batch
+        .execute(insert, &[&id.as_str(), &now.millis()])
+        .await?
+        == 1)
+}
+
 pub(super) async fn keep_key(
     batch: &Batch,
     key: &IdempotencyKey,

@@ -88,6 +88,11 @@ pub(super) fn forget(batch: &mut Batch<'_>, before: Time, now: Time) -> Result<b
             params![before, CHUNK],
         )?,
         batch.execute(
+            "DELETE FROM given_trace_ids WHERE id IN \
+             (SELECT id FROM given_trace_ids WHERE at < ?1 LIMIT ?2)",
+            params![before, CHUNK],
+        )?,
+        batch.execute(
             "DELETE FROM activity WHERE (agent, session) IN \
              (SELECT agent, session FROM activity WHERE last_at < ?1 LIMIT ?2)",
             params![before, CHUNK],

@@ -66,6 +66,12 @@ pub(super) fn await_outcome(batch: &Batch<'_>, trace_id: &TraceId, run: &str) ->
     Ok(())
 }
 
+pub(super) fn reserve_trace_id(batch: &Batch<'_>, id: &TraceId, now: Time) -> Result<bool, Fault> {
+    let insert = "INSERT INTO given_trace_ids (id, at) SELECT ?1, ?2 \
+         WHERE NOT EXISTS (SELECT 1 FROM traces WHERE trace_id = ?1) ON CONFLICT DO NOTHING";
+    Ok(batch.execute(insert, params![id.as_str(), now.millis()])? == 1)
+}
+
 pub(super) fn key_is_taken(batch: &Batch<'_>, key: &IdempotencyKey) -> Result<bool, Fault> {
     let mut find = batch
         .sql()

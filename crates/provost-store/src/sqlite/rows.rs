@@ -71,13 +71,19 @@ pub(super) fn chain_record(row: &Row<'_>) -> Result<ChainRecord, Fault> {
     Ok(ChainRecord {
         seq: row.get(0)?,
         hash: codec::hash(&row.get::<_, Vec<u8>>(1)?)?,
-        trace_id: TraceId::from(row.get::<_, String>(2)?),
+        trace_id: TraceId::from(text(row, 2)?),
         kind: codec::kind(&row.get::<_, String>(3)?)?,
         at: Time::from_millis(row.get(4)?),
-        agent: row.get(5)?,
+        agent: text(row, 5)?,
         session: row.get(6)?,
-        tool: row.get(7)?,
-        verdict: row.get(8)?,
-        body: row.get(9)?,
+        tool: text(row, 7)?,
+        verdict: text(row, 8)?,
+        body: text(row, 9)?,
     })
+}
+
+/// What is no text any more reads as another text: it then fails its hash, and the proof says where.
+fn text(row: &Row<'_>, at: usize) -> Result<String, Fault> {
+    let bytes = row.get_ref(at)?.as_bytes().map_err(rusqlite::Error::from)?;
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }

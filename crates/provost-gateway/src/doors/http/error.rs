@@ -130,6 +130,7 @@ impl From<GateError> for ApiError {
     fn from(error: GateError) -> Self {
         match error {
             GateError::Store(error) => error.into(),
+            GateError::Closing => Self::stopping(),
             GateError::Busy | GateError::Crowded => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", error.to_string())
                     .retry_after(Duration::from_secs(1))

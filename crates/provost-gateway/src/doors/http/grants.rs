@@ -2,11 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::IntoResponse as _,
-};
+use axum::{Json, extract::State, response::IntoResponse as _};
 use http::StatusCode;
 use provost_core::{
     call::is_name,
@@ -23,7 +19,7 @@ use serde_json::json;
 use super::{
     caller::{Admin, Reviewer},
     error::{ApiError, ApiResult},
-    input::{Body, Params},
+    input::{Body, Params, Segment},
 };
 use crate::app::App;
 
@@ -92,7 +88,7 @@ pub(super) async fn create(
 pub(super) async fn revoke(
     State(app): State<Arc<App>>,
     Admin(key): Admin,
-    Path(id): Path<String>,
+    Segment(id): Segment,
 ) -> ApiResult {
     let id = GrantId::from(id);
     if app.gate.revoke(&id, &key.identity()).await? {

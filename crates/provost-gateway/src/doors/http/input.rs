@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, request::Parts};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -58,6 +58,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     } else {
         bytes
     };
+    // A list of the right length would pass for an object.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(ApiError::bad_request("the body is not a JSON object"));
+    }
     serde_json::from_slice(bytes).map_err(|error| {
         let what = if error.is_data() {
             "the body does not fit"
@@ -66,6 +70,20 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         };
         ApiError::bad_request(format!("{what}: {error}"))
     })
+}
+
+/// A part of the address.
+pub(super) struct Segment(pub(super) String);
+
+impl FromRequestParts<Arc<App>> for Segment {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        Path::<String>::from_request_parts(parts, app)
+            .await
+            .map(|Path(text)| Self(text))
+            .map_err(|_| ApiError::bad_request("the address is not UTF-8"))
+    }
 }
 
 /// A query string. Unknown names are an error: a misspelt filter would show too much.

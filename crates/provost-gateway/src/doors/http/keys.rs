@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::IntoResponse as _,
-};
+use axum::{Json, extract::State, response::IntoResponse as _};
 use http::StatusCode;
 use provost_core::{
     call::is_name,
@@ -19,7 +15,7 @@ use serde_json::json;
 use super::{
     caller::Admin,
     error::{ApiError, ApiResult},
-    input::Body,
+    input::{Body, Segment},
 };
 use crate::app::App;
 
@@ -79,7 +75,7 @@ pub(super) async fn create(
 pub(super) async fn remove(
     State(app): State<Arc<App>>,
     Admin(by): Admin,
-    Path(name): Path<String>,
+    Segment(name): Segment,
 ) -> ApiResult {
     if *by.name == *name {
         return Err(ApiError::conflict("own_key", "a key cannot remove itself"));

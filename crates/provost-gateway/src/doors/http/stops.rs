@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
-use provost_core::control::Scope;
+use provost_core::{call::is_name, control::Scope};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,6 +24,12 @@ pub(super) struct StopBody {
 
 impl StopBody {
     fn scope(&self) -> ApiResult<Scope> {
+        let names = self.agent.iter().chain(&self.session);
+        if names.into_iter().any(|name| !is_name(name)) {
+            return Err(ApiError::bad_request(
+                "a name is 1 to 256 printable characters",
+            ));
+        }
         match (&self.agent, &self.session) {
             (None, None) => Ok(Scope::Everything),
             (Some(agent), None) => Ok(Scope::Agent(agent.as_str().into())),

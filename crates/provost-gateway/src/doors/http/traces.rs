@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json,
-    body::Body as Bytes,
-    extract::{Path, State},
-    response::IntoResponse as _,
-};
+use axum::{Json, body::Body as Bytes, extract::State, response::IntoResponse as _};
 use futures_util::stream;
 use http::{HeaderValue, header};
 use provost_core::{
     key::{Key, Role},
     ports::TraceFilter,
     trace::{
+        Answer,
         export::Exporter,
         verify::verify,
         view::{Exposure, trace_view},
@@ -25,7 +21,7 @@ use super::{
     approvals::exposure,
     caller::{Person, Reviewer},
     error::{ApiError, ApiResult},
-    input::Params,
+    input::{Params, Segment},
 };
 use crate::app::App;
 
@@ -46,7 +42,12 @@ pub(super) async fn list(
         tool: params.glob("tool")?,
         tools: scope(&key),
         session: params.text("session"),
-        verdict: params.text("verdict"),
+        verdict: params
+            .one_of(
+                "verdict",
+                &Answer::ALL.map(|answer| (answer.as_str(), answer)),
+            )?
+            .map(|answer| answer.as_str().to_owned()),
         since: params.time("since")?,
         until: params.time("until")?,
         before: params.number("before")?,
@@ -75,7 +76,7 @@ async fn page(app: &App, filter: &TraceFilter, exposure: Exposure) -> ApiResult 
 pub(super) async fn detail(
     State(app): State<Arc<App>>,
     Reviewer(key): Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     params: Params,
 ) -> ApiResult {
     let params = params.known(&["content"])?;
@@ -128,7 +129,7 @@ pub(super) async fn sessions(
 pub(super) async fn session(
     State(app): State<Arc<App>>,
     Reviewer(key): Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     params: Params,
 ) -> ApiResult {
     let params = params.known(&["before", "limit", "content"])?;

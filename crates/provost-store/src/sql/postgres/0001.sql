@@ -124,3 +124,9 @@ CREATE TABLE events (
 );
 CREATE TABLE event_counter (last BIGINT NOT NULL) WITH (fillfactor = 50);
 INSERT INTO event_counter VALUES (0);
+
+-- Trace ids that callers chose. Ours need no place here: they are random.
+CREATE TABLE given_trace_ids (
+    id TEXT PRIMARY KEY,
+    at BIGINT NOT NULL
+);

@@ -123,3 +123,9 @@ CREATE TABLE events (
 ) STRICT;
 CREATE TABLE event_counter (last INTEGER NOT NULL) STRICT;
 INSERT INTO event_counter VALUES (0);
+
+-- Trace ids that callers chose. Ours need no place here: they are random.
+CREATE TABLE given_trace_ids (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -3,11 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::IntoResponse as _,
-};
+use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
     approval::Approval,
     key::{Key, Role},
@@ -23,7 +19,7 @@ use crate::{
         caller::Reviewer,
         error::{ApiError, ApiResult},
         grants::grant_view,
-        input::Params,
+        input::{Params, Segment},
     },
 };
 
@@ -42,7 +38,7 @@ const SHOWN: [&str; 8] = [
 pub(in crate::doors::http) async fn detail(
     State(app): State<Arc<App>>,
     Reviewer(key): Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     params: Params,
 ) -> ApiResult {
     let params = params.known(&["content"])?;

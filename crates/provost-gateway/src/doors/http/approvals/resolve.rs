@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::IntoResponse as _,
-};
+use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
     approval::{Approval, Status},
     gate::{Claiming, Escalating, Resolution, Resolving},
@@ -22,7 +18,7 @@ use crate::{
     doors::http::{
         caller::Reviewer,
         error::{ApiError, ApiResult},
-        input::Body,
+        input::{Body, Segment},
     },
 };
 
@@ -83,7 +79,7 @@ impl ResolveBody {
 pub(in crate::doors::http) async fn approve(
     State(app): State<Arc<App>>,
     reviewer: Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
     resolve(&app, &reviewer, &id, Status::Approved, body).await
@@ -92,7 +88,7 @@ pub(in crate::doors::http) async fn approve(
 pub(in crate::doors::http) async fn deny(
     State(app): State<Arc<App>>,
     reviewer: Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
     resolve(&app, &reviewer, &id, Status::Denied, body).await
@@ -145,7 +141,7 @@ fn already(app: &App, approval: &Approval) -> ApiError {
 pub(in crate::doors::http) async fn escalate(
     State(app): State<Arc<App>>,
     reviewer: Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
     match app
@@ -168,7 +164,7 @@ pub(in crate::doors::http) async fn escalate(
 pub(in crate::doors::http) async fn claim(
     State(app): State<Arc<App>>,
     reviewer: Reviewer,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     Body(body): Body<ClaimBody>,
 ) -> ApiResult {
     let lease = match body.duration.as_deref() {
