@@ -3,6 +3,7 @@
 //! stop switch → rate and loop limits → policy → grants → supervisor → human → permit
 
 mod approvals;
+mod ask;
 mod control;
 mod decide;
 mod permit;

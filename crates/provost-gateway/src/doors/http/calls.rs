@@ -1,24 +1,20 @@
 //! `POST /tool/{name}` and `POST /decide`: agents ask.
 
-use std::{sync::Arc, time::Duration};
+mod answer;
 
-use axum::{
-    Json,
-    extract::State,
-    response::{IntoResponse, Response},
-};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::{HeaderMap, StatusCode};
 use provost_core::{
-    approval::Approval,
     call::{Call, is_name},
     door::Door,
-    gate::{Ask, Decided, End, Executed, Permit, Refusal},
-    ids::{ApprovalId, TraceId},
+    gate::Ask,
+    ids::TraceId,
     ports::Backend,
-    trace::Answer,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json, value::RawValue};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{
     caller::Agent,
@@ -42,20 +38,6 @@ pub(super) struct DecideCall {
     #[serde(default, alias = "params")]
     arguments: Map<String, Value>,
     session_id: Option<String>,
-}
-
-#[derive(Serialize)]
-struct CallAnswer<'a> {
-    result: &'a RawValue,
-    trace_id: &'a TraceId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval_id: Option<&'a ApprovalId>,
-    policy: &'a str,
-    latency_ms: u64,
-    /// The backend's.
-    status_code: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Value>,
 }
 
 pub(super) async fn tool(
@@ -153,7 +135,7 @@ async fn pass(
             failed,
         });
     }
-    answer(decided, &agent, &tool)
+    answer::answer(decided, &agent, &tool)
 }
 
 /// The third part of a `traceparent`.
@@ -222,174 +204,4 @@ fn session(headers: &HeaderMap, given: Option<String>) -> ApiResult<Option<Arc<s
             "a session id is 1 to 256 printable characters",
         )),
     }
-}
-
-fn answer(decided: Decided, agent: &str, tool: &str) -> ApiResult {
-    Ok(match decided {
-        Decided::Permitted(permit) => permitted(&permit),
-        Decided::Ran(executed) => executed_answer(&executed, agent, tool),
-        Decided::Replayed(executed) => {
-            let mut response = executed_answer(&executed, agent, tool);
-            response
-                .headers_mut()
-                .insert("idempotency-replayed", HeaderValue::from_static("true"));
-            response
-        }
-        Decided::Refused(refusal) => {
-            return Err(refused(&refusal).with("agent", agent).with("tool", tool));
-        }
-        Decided::Waiting(approval) => waiting(&approval),
-        Decided::KeyMismatch => {
-            return Err(ApiError::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "idempotency_key_reused",
-                "this idempotency key was used for another call",
-            )
-            .help("use a new key for a new call"));
-        }
-        Decided::KeyUnsettled(trace_id) => {
-            return Err(ApiError::conflict(
-                "outcome_unknown",
-                "the call under this idempotency key was let through, and its outcome is not known yet",
-            )
-            .help("it is not made again; its trace tells when the outcome is known")
-            .with("trace_id", trace_id.as_str())
-            .retry_after(Duration::from_secs(1)));
-        }
-    })
-}
-
-fn traced(mut response: Response, id: &TraceId) -> Response {
-    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
-        response
-            .headers_mut()
-            .insert(HeaderName::from_static("x-trace-id"), value);
-    }
-    response
-}
-
-fn permitted(permit: &Permit) -> Response {
-    let call = permit.call();
-    let approval_id = permit.approval_id();
-    let decision = (permit.policy(), permit.rule(), permit.reason());
-    permission(
-        decision,
-        (&call.agent, &call.tool),
-        permit.trace_id(),
-        approval_id,
-    )
-}
-
-fn permission(
-    (policy, rule, reason): (&str, &str, &str),
-    (agent, tool): (&str, &str),
-    trace_id: &TraceId,
-    approval_id: Option<&ApprovalId>,
-) -> Response {
-    let body = json!({
-        "action": "allow",
-        "policy": policy,
-        "rule": rule,
-        "reason": reason,
-        "agent": agent,
-        "tool": tool,
-        "trace_id": trace_id,
-        "approval_id": approval_id,
-    });
-    traced(Json(body).into_response(), trace_id)
-}
-
-fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
-    let (status, code, message) = match &executed.end {
-        End::Answered {
-            status_code,
-            result,
-            error,
-        } => {
-            let failed = *status_code >= 400;
-            let status = if failed {
-                StatusCode::BAD_GATEWAY
-            } else {
-                StatusCode::OK
-            };
-            let error = error
-                .as_ref()
-                .map(|message| json!({"code": "backend_error", "message": message}));
-            let body = CallAnswer {
-                result,
-                trace_id: &executed.trace_id,
-                approval_id: executed.approval_id.as_ref(),
-                policy: &executed.policy,
-                latency_ms: executed.latency_ms,
-                status_code: *status_code,
-                error,
-            };
-            return traced((status, Json(body)).into_response(), &executed.trace_id);
-        }
-        End::Permitted { rule, reason } => {
-            let decision = (&*executed.policy, &**rule, &**reason);
-            let approval_id = executed.approval_id.as_ref();
-            return permission(decision, (agent, tool), &executed.trace_id, approval_id);
-        }
-        End::BadArguments(message) => (StatusCode::BAD_REQUEST, "bad_arguments", message),
-        End::Failed(message) => (StatusCode::BAD_GATEWAY, "backend_failed", message),
-    };
-    let error = ApiError::new(status, code, message)
-        .with("trace_id", executed.trace_id.as_str())
-        .with("policy", &*executed.policy)
-        .with("latency_ms", executed.latency_ms);
-    let error = match &executed.approval_id {
-        Some(id) => error.with("approval_id", id.as_str()),
-        None => error,
-    };
-    traced(error.into_response(), &executed.trace_id)
-}
-
-fn refused(refusal: &Refusal) -> ApiError {
-    let (code, help) = match refusal.answer {
-        Answer::Deny | Answer::Allow => ("denied", None),
-        Answer::Stopped => ("stopped", Some("an admin can lift it: `provost resume`")),
-        Answer::Expired => ("approval_timeout", Some("make the call again to ask again")),
-        Answer::RateLimited => ("rate_limited", None),
-    };
-    let status =
-        StatusCode::from_u16(refusal.answer.status_code()).unwrap_or(StatusCode::FORBIDDEN);
-    let mut error = ApiError::new(status, code, &*refusal.reason)
-        .with("action", "deny")
-        .with("policy", &*refusal.policy)
-        .with("rule", &*refusal.rule)
-        .with("reason", &*refusal.reason)
-        .with("trace_id", refusal.trace_id.as_str());
-    if let Some(help) = help {
-        error = error.help(help);
-    }
-    if let Some(id) = &refusal.approval_id {
-        error = error.with("approval_id", id.as_str());
-    }
-    match (refusal.answer, refusal.retry_after) {
-        (_, Some(after)) => error.retry_after(after),
-        // A spent total does not come back by itself: a day is as good a time to look as any.
-        (Answer::RateLimited, None) => error.retry_after(Duration::from_hours(24)),
-        _ => error,
-    }
-}
-
-fn waiting(approval: &Approval) -> Response {
-    let question = &approval.question;
-    let body = json!({
-        "action": question.policy,
-        "policy": question.policy,
-        "rule": question.policy_rule,
-        "status": approval.state.status,
-        "approval_id": question.id,
-        "trace_id": question.trace_id,
-        "agent": question.agent_id,
-        "tool": question.tool,
-        "expires_at": approval.state.expires_at,
-        "reason": "waiting for a decision; make the identical call again to take it",
-    });
-    traced(
-        (StatusCode::ACCEPTED, Json(body)).into_response(),
-        &question.trace_id,
-    )
 }

@@ -1,0 +1,191 @@
+//! Asking: an open question, the wait for its answer, and the taking of it.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    approval::{Approval, Kind, Level, Question, State, Status},
+    control::Control,
+    ids::ApprovalId,
+    policy::{Ruling, Verdict},
+    ports::{NewApproval, Opened},
+    review,
+    time::Time,
+    trace::{Answer, policy_text},
+};
+
+use super::{
+    Decided, Gate, GateError, Permit, Refusal, Wait,
+    decide::{Step, Walk},
+    record::{Subject, answer_reason, approval_row},
+    run::Commit,
+};
+
+impl Gate {
+    /// Asks a supervisor or a person, and waits as long as the caller does.
+    pub(super) async fn ask(
+        self: &Arc<Self>,
+        walk: &Walk,
+        ruling: &Ruling,
+        control: &Control,
+        now: Time,
+    ) -> Result<Step, GateError> {
+        if self.waiters.len() >= self.settings.load().max_waiting {
+            return Err(GateError::Crowded);
+        }
+        let new = self.question(&walk.subject, ruling, control.version, now);
+        let approval = match self.store.open_approval(new, now).await? {
+            Opened::Approval(approval) => *approval,
+            Opened::Stale => return Ok(Step::Again),
+        };
+        self.waiters
+            .asked(walk.subject.digest, approval.state.expires_at, now);
+        self.await_decision(walk, approval).await
+    }
+
+    fn question(&self, subject: &Subject, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
+        let settings = self.settings.load();
+        let risk = review::assess(&subject.call.params);
+        let level = if ruling.verdict == Verdict::Supervisor {
+            Level::Supervisor
+        } else {
+            Level::Human
+        };
+        let state = State {
+            status: Status::Pending,
+            level,
+            expires_at: now.plus(settings.timeout),
+            supervisor_until: (level == Level::Supervisor)
+                .then(|| now.plus(settings.supervisor_time.min(settings.timeout))),
+            decision: None,
+            permit_until: None,
+            answered_at: None,
+            claim: None,
+            escalation: None,
+        };
+        let call = &subject.call;
+        let question = Question {
+            id: ApprovalId::random(),
+            kind: Kind::Call,
+            agent_id: call.agent.clone(),
+            session_id: call.session.clone(),
+            tool: call.tool.clone(),
+            params: call.params.clone(),
+            policy_rule: ruling.rule.clone(),
+            policy: ruling.verdict,
+            created_at: now,
+            digest: subject.digest,
+            injection_risk: risk.risky(),
+            risk_reasons: risk.reasons,
+            trace_id: subject.trace_id.clone(),
+            door: subject.door,
+        };
+        NewApproval {
+            question,
+            state,
+            version,
+        }
+    }
+
+    async fn await_decision(
+        self: &Arc<Self>,
+        walk: &Walk,
+        mut approval: Approval,
+    ) -> Result<Step, GateError> {
+        let id = approval.question.id.clone();
+        let waiter = self.waiters.join(&id);
+        let give_up_at = match walk.wait {
+            Wait::UntilDecided => None,
+            Wait::AtMost(patience) => Some(tokio::time::Instant::now() + patience),
+        };
+        loop {
+            let woken = waiter.woken();
+            tokio::pin!(woken);
+            woken.as_mut().enable();
+            // Looked at after the wake-up was armed, so a decision made in between is not missed.
+            match self.store.approval(id.as_str()).await? {
+                Some(current) => approval = current,
+                None => return Ok(Step::Again),
+            }
+            let now = self.now();
+            match approval.state.status_at(now) {
+                Status::Approved => return self.take_permit(walk, &approval).await,
+                Status::Denied => return self.take_denial(&approval).await,
+                Status::Expired => return self.expire(&approval).await,
+                Status::Pending if self.waiters.is_closed() => return Err(GateError::Closing),
+                Status::Pending => {}
+            }
+            let deadline = tokio::time::Instant::now() + approval.state.remaining(now);
+            let until = give_up_at.map_or(deadline, |give_up| give_up.min(deadline));
+            if give_up_at.is_some_and(|at| at <= tokio::time::Instant::now()) {
+                return Ok(Step::Done(Decided::Waiting(Box::new(approval))));
+            }
+            let _ = tokio::time::timeout_at(until, woken).await;
+        }
+    }
+
+    async fn take_permit(
+        self: &Arc<Self>,
+        walk: &Walk,
+        approval: &Approval,
+    ) -> Result<Step, GateError> {
+        let control = self.control();
+        if control.stop_for(&walk.subject.call).is_some() {
+            return Ok(Step::Again);
+        }
+        let (question, decision) = (&approval.question, approval.state.decision.as_ref());
+        let reason = answer_reason(decision, Duration::ZERO);
+        let permit = Permit::new(
+            walk.subject.call.clone(),
+            question.trace_id.clone(),
+            (
+                policy_text(question.policy),
+                question.policy_rule.clone(),
+                reason.into(),
+            ),
+            Some(question.id.clone()),
+            walk.key.clone(),
+        );
+        self.waiters.forget(question.digest);
+        let commit = Commit::Take {
+            id: question.id.clone(),
+            version: control.version,
+            key: walk.key.clone(),
+        };
+        self.settled(walk, commit, permit).await
+    }
+
+    /// A no needs no taking to be a no: it holds for everybody who waited.
+    async fn take_denial(&self, approval: &Approval) -> Result<Step, GateError> {
+        let (question, now) = (&approval.question, self.now());
+        self.waiters.forget(question.digest);
+        self.store
+            .take(&question.id, now, self.control().version, None)
+            .await?;
+        Ok(refusal(approval, Answer::Deny, now))
+    }
+
+    async fn expire(&self, approval: &Approval) -> Result<Step, GateError> {
+        let (question, now) = (&approval.question, self.now());
+        self.waiters.forget(question.digest);
+        let row = approval_row(approval, None, now);
+        self.store.expire(&question.id, now, row).await?;
+        Ok(refusal(approval, Answer::Expired, now))
+    }
+}
+
+fn refusal(approval: &Approval, answer: Answer, now: Time) -> Step {
+    let question = &approval.question;
+    let reason = answer_reason(
+        approval.state.decision.as_ref(),
+        now.since(question.created_at),
+    );
+    Step::Done(Decided::Refused(Box::new(Refusal {
+        answer,
+        trace_id: question.trace_id.clone(),
+        policy: policy_text(question.policy),
+        rule: question.policy_rule.clone(),
+        reason: reason.into(),
+        approval_id: Some(question.id.clone()),
+        retry_after: None,
+    })))
+}
