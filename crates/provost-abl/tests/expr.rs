@@ -20,6 +20,8 @@ mod operators;
 mod paths;
 #[path = "expr/properties.rs"]
 mod properties;
+#[path = "expr/strict.rs"]
+mod strict;
 
 use jiff::Timestamp;
 use provost_abl::expr::{EvalError, JsonScope, Number, Object, Program, Scope, Value};

@@ -17,17 +17,17 @@ use tokio::net::TcpListener;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bare {
     /// An axum endpoint that reads and writes the JSON of a decision
-    #[command(hide = true)]
-    BareJson,
+    #[command(name = "bare-json", hide = true)]
+    Json,
     /// An axum endpoint that writes the values of a page
-    #[command(hide = true)]
-    BareList { page: PathBuf },
+    #[command(name = "bare-list", hide = true)]
+    List { page: PathBuf },
     /// A hyper reverse proxy
-    #[command(hide = true)]
-    BareProxy { backend: SocketAddr },
+    #[command(name = "bare-proxy", hide = true)]
+    Proxy { backend: SocketAddr },
     /// The backend behind gateway and proxy
-    #[command(hide = true)]
-    BareEcho,
+    #[command(name = "bare-echo", hide = true)]
+    Echo,
 }
 
 /// On a runtime like the gateway's.
@@ -36,10 +36,10 @@ pub(crate) async fn run(bare: Bare) -> anyhow::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     eprintln!("listens on http://{}", listener.local_addr()?);
     match bare {
-        Bare::BareJson => serve(listener, json::router()).await,
-        Bare::BareList { page } => serve(listener, list::router(&page)?).await,
-        Bare::BareProxy { backend } => proxy::serve(listener, backend).await,
-        Bare::BareEcho => echo::serve(listener).await,
+        Bare::Json => serve(listener, json::router()).await,
+        Bare::List { page } => serve(listener, list::router(&page)?).await,
+        Bare::Proxy { backend } => proxy::serve(listener, backend).await,
+        Bare::Echo => echo::serve(listener).await,
     }
 }
 

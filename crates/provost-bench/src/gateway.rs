@@ -4,7 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use anyhow::Context as _;
@@ -112,6 +112,13 @@ fn built() -> anyhow::Result<PathBuf> {
     if !binary.exists() {
         build(&here)?;
     }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
+    if newest(&crates) > modified(&binary) {
+        eprintln!(
+            "warning: sources are newer than `{}`: `cargo build --release -p provost` first",
+            binary.display()
+        );
+    }
     anyhow::ensure!(
         binary.exists(),
         "there is no `{}`; build it with `cargo build --release -p provost`",
@@ -136,4 +143,23 @@ fn build(here: &Path) -> anyhow::Result<()> {
     let built = command.status().context("cannot run cargo")?;
     anyhow::ensure!(built.success(), "the gateway could not be built");
     Ok(())
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|found| found.modified()).ok()
+}
+
+/// When a Rust file of the gateway was last changed. This crate is no part of it.
+fn newest(folder: &Path) -> Option<SystemTime> {
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    entries
+        .map(|entry| entry.path())
+        .filter_map(|path| match path.extension() {
+            _ if path == Path::new(env!("CARGO_MANIFEST_DIR")) => None,
+            _ if path.ends_with("tests") => None,
+            None => newest(&path),
+            Some(extension) if extension == "rs" => modified(&path),
+            Some(_) => None,
+        })
+        .max()
 }

@@ -13,8 +13,8 @@ use tokio::{
     net::{TcpSocket, TcpStream},
 };
 
-/// Enough that some callers work while others wait for the disk, as in a busy gateway; more did not
-/// change the ratios.
+/// Enough that some callers work while others wait for the disk, as in a busy gateway. With few, the time
+/// of one write to the disk is all that is measured.
 pub(crate) const CONNECTIONS: usize = 128;
 
 /// Twelve digits in a request, replaced by a new number every time.

@@ -12,6 +12,7 @@ mod report;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{bare::Bare, gateway::Stage, report::Report};
 
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
         .build();
     let report = runtime
         .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(run(&options)));
+        .and_then(|runtime| runtime.block_on(run_until_asked_to_end(&options)));
     ended(report, |report| {
         if options.check && report.has_misses() {
             ExitCode::FAILURE
@@ -101,6 +102,16 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
     })
+}
+
+/// Whoever ends this program ends what it started, and its folder goes away.
+async fn run_until_asked_to_end(options: &Options) -> anyhow::Result<Report> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        report = run(options) => report,
+        _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
+        _ = terminate.recv() => anyhow::bail!("asked to end"),
+    }
 }
 
 async fn run(options: &Options) -> anyhow::Result<Report> {

@@ -54,7 +54,7 @@ impl<'a> Side<'a> {
     async fn round(&mut self, duration: Duration) -> anyhow::Result<()> {
         let before = self.server.processor_time()?;
         let round = load::run(self.server.addr, self.requests.clone(), duration).await?;
-        self.processor_time += self.server.processor_time()? - before;
+        self.processor_time += self.server.processor_time()?.saturating_sub(before);
         self.answered += round.answered;
         self.per_second.push(round.per_second);
         Ok(())

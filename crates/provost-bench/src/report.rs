@@ -186,7 +186,8 @@ impl Report {
             text.push('\n');
         }
         for note in &self.notes {
-            text.push_str(&format!("{note}\n"));
+            text.push_str(note);
+            text.push('\n');
         }
         text + &format!(
             "{} cores, {} connections, {:.0} s, load average before {} after {}\n",

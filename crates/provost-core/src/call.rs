@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use canonical::canonical_json;
 
-use crate::ids::hex;
+use crate::{door::Door, ids::hex};
 
 /// Names longer than this are refused at the door.
 pub const MAX_NAME: usize = 256;
@@ -47,6 +47,18 @@ impl Call {
 }
 
 impl Digest {
+    /// The same call through another door is another request.
+    pub fn through(self, door: Door) -> Self {
+        let name: &[u8] = if door.forwards() { b"run" } else { b"decide" };
+        Self(
+            Sha256::new()
+                .chain_update(name)
+                .chain_update(self.0)
+                .finalize()
+                .into(),
+        )
+    }
+
     /// Eight bytes of the digest, for tables in memory that need no more.
     pub fn short(self) -> u64 {
         self.0
@@ -92,9 +104,27 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Whether a name may be an agent's, a session's or a tool's: short, and printable in one line.
+/// Whether a name may be an agent's, a session's or a tool's: short, printable in one line, and not another
+/// name with space around it.
 pub fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_NAME && !text.chars().any(char::is_control)
+    !text.is_empty()
+        && text.len() <= MAX_NAME
+        && text.trim() == text
+        && !text.chars().any(char::is_control)
+}
+
+/// Whether every number can be carried exactly. One beyond 64 bits would be rounded, and what was approved
+/// would not be what the agent meant.
+pub fn is_exact(value: &Value) -> bool {
+    const LIMIT: f64 = 18_446_744_073_709_551_616.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().is_some_and(|n| n.abs() < LIMIT)
+        }
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(map) => map.values().all(is_exact),
+        _ => true,
+    }
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Control {
     pub fn new(rows: ControlRows, configured: &[Key]) -> Self {
         let all = || rows.keys.iter().chain(configured);
         let keys = all().map(|key| (key.hash, Arc::new(key.clone()))).collect();
-        let names = all().map(|key| key.name.clone()).collect();
+        let names = all().map(|key| key.name.to_lowercase().into()).collect();
         Self {
             version: rows.version,
             stops: rows.stops,
@@ -125,8 +125,8 @@ impl Control {
         self.keys.values()
     }
 
-    /// Whether some key carries this name, so that nobody may merely declare it.
+    /// Whether some key carries this name, in whatever case, so that nobody may merely declare it.
     pub fn is_keyed(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.names.contains(name.to_lowercase().as_str())
     }
 }

@@ -60,7 +60,7 @@ impl ActiveGrant {
     pub fn new(grant: Grant) -> Self {
         let when = match grant.when.as_deref().map(Program::compile) {
             None => Condition::None,
-            Some(Ok(program)) => Condition::When(Arc::new(program)),
+            Some(Ok(program)) => Condition::When(Arc::new(program.strict())),
             Some(Err(_)) => Condition::Broken,
         };
         Self { grant, when }
@@ -77,10 +77,72 @@ impl ActiveGrant {
                 .is_none_or(|session| call.session.as_ref() == Some(session))
             && match &self.when {
                 Condition::None => true,
+                // What cannot be judged is not permitted: the call is asked about as before.
                 Condition::When(program) => {
                     program.test(&CallScope::new(call, now)).unwrap_or(false)
                 }
                 Condition::Broken => false,
             }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn permits(when: &str, params: Value) -> bool {
+        let Value::Object(params) = params else {
+            panic!("{params}")
+        };
+        let grant = json!({
+            "id": GrantId::random(),
+            "agent": "*",
+            "tools": "*",
+            "when": when,
+            "granted_by": "ada",
+            "created_at": Time::from_millis(0),
+        });
+        let call = Call {
+            agent: "claude".into(),
+            session: None,
+            tool: "t".into(),
+            params,
+        };
+        let grant = ActiveGrant::new(serde_json::from_value(grant).unwrap());
+        grant.permits(&call, Time::from_millis(1))
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_not_permitted() {
+        for (when, params, expected) in [
+            ("params.n < 100", json!({"n": 5}), true),
+            ("params.n < 100", json!({"n": "5"}), true),
+            ("params.n < 100", json!({"n": [1000]}), false),
+            ("params.n < 100", json!({"n": true}), false),
+            ("params.n < 100", json!({"n": null}), false),
+            ("params.n < 100", json!({}), false),
+            ("NOT (params.n >= 100)", json!({"n": [1000]}), false),
+            ("params.p WITHIN '/srv/p'", json!({"p": "/srv/p/a"}), true),
+            (
+                "params.p WITHIN '/srv/p'",
+                json!({"p": "/srv/p/q\\r\\s\\t/../../../etc/passwd"}),
+                false,
+            ),
+            (
+                "params.p NOT WITHIN '/etc'",
+                json!({"p": "/srv\\x/../etc/passwd"}),
+                false,
+            ),
+            (
+                "params.c NOT MATCHES /rm -rf/",
+                json!({"c": ["rm -rf", "/"]}),
+                false,
+            ),
+            ("params.c ==", json!({"c": 1}), false),
+        ] {
+            assert_eq!(permits(when, params.clone()), expected, "{when} {params}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Identifiers: random, opaque, and typed so that one cannot be passed for another.
 
-use std::fmt;
+use std::{cell::RefCell, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ impl GrantId {
 
 impl TraceId {
     pub fn at(now: Time) -> Self {
-        let mut bytes = random_bytes::<16>();
+        let mut bytes = unique_bytes::<16>();
         let millis = now.millis().to_be_bytes();
         for (to, from) in bytes.iter_mut().zip(millis.iter().skip(2)) {
             *to = *from;
@@ -100,15 +100,34 @@ pub fn random_bytes<const N: usize>() -> [u8; N] {
     bytes
 }
 
+/// Bytes for ids, which must be unique but are no secret: taken from the system many at a time.
+fn unique_bytes<const N: usize>() -> [u8; N] {
+    const POOL: usize = 1024;
+    thread_local! {
+        static FRESH: RefCell<([u8; POOL], usize)> = const { RefCell::new(([0; POOL], POOL)) };
+    }
+    FRESH.with_borrow_mut(|(pool, used)| {
+        if *used + N > POOL {
+            (*pool, *used) = (random_bytes(), 0);
+        }
+        let mut bytes = [0; N];
+        if let Some(fresh) = pool.get(*used..*used + N) {
+            bytes.copy_from_slice(fresh);
+        }
+        *used += N;
+        bytes
+    })
+}
+
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0'));
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
-    }
-    text
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+    let digits = bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    let mut text = Vec::with_capacity(bytes.len() * 2);
+    text.extend(digits);
+    String::from_utf8(text).unwrap_or_default()
 }
 
 #[cfg(test)]

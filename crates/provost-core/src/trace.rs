@@ -15,7 +15,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     approval::Status,
-    call::{Call, Digest},
+    call::Digest,
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
     policy::Verdict,
@@ -172,6 +172,8 @@ pub enum OutcomeKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRecord {
     pub trace_id: TraceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
     pub agent_id: Arc<str>,
     pub tool: Arc<str>,
     pub outcome: OutcomeKind,
@@ -198,7 +200,12 @@ pub struct NoteRecord {
 }
 
 impl DecisionRecord {
-    pub fn row(&self, forwarded: bool) -> TraceRow {
+    /// Whether the call went on to a backend: only then was no status answered here.
+    pub fn forwarded(&self) -> bool {
+        self.verdict == Answer::Allow && self.status_code.is_none()
+    }
+
+    pub fn row(&self) -> TraceRow {
         TraceRow {
             trace_id: self.trace_id.clone(),
             kind: RecordKind::Decision,
@@ -207,21 +214,21 @@ impl DecisionRecord {
             session: self.session_id.clone(),
             tool: self.tool.clone(),
             verdict: self.verdict.as_str(),
-            forwarded,
+            forwarded: self.forwarded(),
             body: to_json(self),
         }
     }
 }
 
 impl OutcomeRecord {
-    pub fn row(&self, call: &Call) -> TraceRow {
+    pub fn row(&self) -> TraceRow {
         TraceRow {
             trace_id: self.trace_id.clone(),
             kind: RecordKind::Outcome,
             at: self.timestamp,
-            agent: call.agent.clone(),
-            session: call.session.clone(),
-            tool: call.tool.clone(),
+            agent: self.agent_id.clone(),
+            session: self.session_id.clone(),
+            tool: self.tool.clone(),
             verdict: "",
             forwarded: false,
             body: to_json(self),
@@ -257,7 +264,11 @@ pub fn raw_params(params: &Map<String, Value>) -> Box<RawValue> {
 
 fn to_json<T: Serialize>(record: &T) -> String {
     // Maps with string keys and finite numbers: there is nothing in a record that JSON cannot hold.
-    serde_json::to_string(record).unwrap_or_else(|_| "{}".to_owned())
+    let mut text = Vec::with_capacity(1024);
+    let written = serde_json::to_writer(&mut text, record).ok();
+    written
+        .and_then(|()| String::from_utf8(text).ok())
+        .unwrap_or_else(|| "{}".to_owned())
 }
 
 /// The names of [`Verdict`]s as shared text, so that a record costs no allocation for them.

@@ -20,7 +20,7 @@ pub use origin::{Foreign, check as check_origin};
 const ANONYMOUS: &str = "anonymous";
 
 /// How callers are told apart. Part of the configuration.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Deciding needs no key. Only on a loopback address.
     pub open: bool,
@@ -28,7 +28,6 @@ pub struct Access {
     pub declared_agents: bool,
     /// Names besides IP addresses and `localhost` under which this gateway is reached.
     pub hosts: Vec<String>,
-    pub attempts: Attempts,
 }
 
 /// Somebody who may do something.
@@ -44,9 +43,6 @@ pub enum Caller {
 pub enum Refused {
     NoKey,
     UnknownKey,
-    TooManyAttempts {
-        retry_after: u64,
-    },
     /// Declared agents are not let in from there, or at all.
     NotDeclared(&'static str),
     /// The declared name belongs to a key.
@@ -60,7 +56,6 @@ impl Access {
         headers: &HeaderMap,
         remote: SocketAddr,
         control: &Control,
-        now: Time,
     ) -> Result<Caller, Refused> {
         let Some(given) = headers.get(header::AUTHORIZATION) else {
             return self.without_key(headers, remote, control);
@@ -72,7 +67,7 @@ impl Access {
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, secret)| secret.trim());
         let Some(secret) = secret else {
-            return Err(self.failed(remote, now));
+            return Err(Refused::UnknownKey);
         };
         if let Some(name) = secret.strip_prefix("agent:") {
             return self.declared(name, headers, remote, control);
@@ -80,15 +75,7 @@ impl Access {
         match control.key(secret) {
             Some(key) if key.role == Role::Agent => Ok(Caller::Agent(key.name.clone())),
             Some(key) => Ok(Caller::Decider(key.clone())),
-            None => Err(self.failed(remote, now)),
-        }
-    }
-
-    fn failed(&self, remote: SocketAddr, now: Time) -> Refused {
-        metrics::counter!("provost_auth_failures_total").increment(1);
-        match self.attempts.failed(remote.ip(), now) {
-            Some(retry_after) => Refused::TooManyAttempts { retry_after },
-            None => Refused::UnknownKey,
+            None => Err(Refused::UnknownKey),
         }
     }
 
@@ -147,7 +134,14 @@ impl Access {
 
 /// From this machine, and not through a proxy that brings in others.
 fn is_local(headers: &HeaderMap, remote: SocketAddr) -> bool {
-    const PROXIED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+    const PROXIED: [&str; 6] = [
+        "forwarded",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-real-ip",
+        "cf-connecting-ip",
+        "via",
+    ];
     remote.ip().to_canonical().is_loopback()
         && !PROXIED.iter().any(|name| headers.contains_key(*name))
 }

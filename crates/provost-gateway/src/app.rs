@@ -8,7 +8,11 @@ use provost_core::{event::Numbered, gate::Gate, time::Time, trace::view::Exposur
 use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 
-use crate::{access::Access, backends::Backends, telemetry::Spans};
+use crate::{
+    access::{Access, Attempts},
+    backends::Backends,
+    telemetry::Spans,
+};
 
 /// Events kept for a slow listener; one that falls further behind reads on from the store.
 const FEED: usize = 1024;
@@ -16,10 +20,10 @@ const FEED: usize = 1024;
 pub struct App {
     pub gate: Arc<Gate>,
     pub backends: Backends,
-    pub access: Access,
-    /// What supervisors see of arguments.
-    pub exposure: Exposure,
-    pub body_limit: usize,
+    /// What a changed config file puts in force at once.
+    pub live: ArcSwap<Live>,
+    /// Failed attempts with keys.
+    pub attempts: Attempts,
     pub policy_state: ArcSwap<PolicyState>,
     pub mcp_servers: Vec<McpServer>,
     pub feed: broadcast::Sender<Arc<Numbered>>,
@@ -28,6 +32,15 @@ pub struct App {
     pub version: &'static str,
     pub started: Instant,
     stopping: watch::Sender<bool>,
+}
+
+/// Settings of the doors that may change while they are open.
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub access: Access,
+    /// What supervisors see of arguments.
+    pub exposure: Exposure,
+    pub body_limit: usize,
 }
 
 /// How the policies in force came to be, and why newer ones are not.
@@ -53,9 +66,7 @@ pub struct McpServer {
 pub struct Parts {
     pub gate: Arc<Gate>,
     pub backends: Backends,
-    pub access: Access,
-    pub exposure: Exposure,
-    pub body_limit: usize,
+    pub live: Live,
     pub policy_state: PolicyState,
     pub mcp_servers: Vec<McpServer>,
     pub metrics: Option<PrometheusHandle>,
@@ -68,9 +79,8 @@ impl App {
         Arc::new(Self {
             gate: parts.gate,
             backends: parts.backends,
-            access: parts.access,
-            exposure: parts.exposure,
-            body_limit: parts.body_limit,
+            live: ArcSwap::from_pointee(parts.live),
+            attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             mcp_servers: parts.mcp_servers,
             feed: broadcast::channel(FEED).0,

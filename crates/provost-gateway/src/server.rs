@@ -1,6 +1,6 @@
 //! Listening: connections in, requests to the router, everything bounded, and an orderly end.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo};
 use http::Request;
@@ -14,9 +14,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
-use tower::ServiceExt as _;
 
-use crate::app::App;
+use crate::{app::App, doors::http::handle};
 
 /// A client that does not finish its headers in this time is cut off.
 const HEADER_TIME: Duration = Duration::from_secs(15);
@@ -45,7 +44,7 @@ pub async fn serve(app: Arc<App>, router: Router, listener: TcpListener) {
                 continue;
             }
         };
-        let connection = connection(&router, stream, remote);
+        let connection = connection(&app, &router, stream, remote);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = watched.await {
@@ -64,16 +63,18 @@ pub async fn serve(app: Arc<App>, router: Router, listener: TcpListener) {
 }
 
 fn connection(
+    app: &Arc<App>,
     router: &Router,
     stream: TcpStream,
     remote: SocketAddr,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + use<> {
     // Answers are small: waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
-    let router = router.clone();
+    let (app, router) = (app.clone(), router.clone());
     let service = tower::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(remote));
-        router.clone().oneshot(request)
+        let (app, router) = (app.clone(), router.clone());
+        async move { Ok::<_, Infallible>(handle(&app, router, request).await) }
     });
     hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

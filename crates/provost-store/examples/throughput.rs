@@ -78,6 +78,7 @@ async fn call(
             version: Some(version),
             grant: None,
             key: None,
+            max_total: None,
         };
         if !matches!(store.record(record).await, Ok(Recorded::Done)) {
             return;

@@ -4,9 +4,12 @@ use provost_core::{
     approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
     call::Digest,
     ids::TraceId,
-    ports::{KeyedAnswer, StoreError},
+    ports::{ChainEnds, KeyedAnswer, StoreError},
     time::Time,
-    trace::{RecordKind, chain::Hash},
+    trace::{
+        RecordKind,
+        chain::{self, Hash},
+    },
 };
 
 /// A stored value that cannot be what we wrote.
@@ -159,8 +162,26 @@ pub(crate) fn kind(text: &str) -> Result<RecordKind, Garbled> {
     RecordKind::parse(text).ok_or_else(|| Garbled::new("a kind of record", text))
 }
 
+/// Places and numbers begin with 1.
+pub(crate) fn place(stored: i64) -> Result<u64, Garbled> {
+    let place = u64::try_from(stored).ok().filter(|place| *place > 0);
+    place.ok_or_else(|| Garbled::new("a record before the first", stored))
+}
+
 pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Garbled> {
     bytes.try_into().map_err(|why| Garbled::new("a hash", why))
+}
+
+/// The ends of a chain that nothing was written to yet.
+pub(crate) fn new_chain(name: &str) -> ChainEnds {
+    let genesis = chain::genesis(name);
+    ChainEnds {
+        chain: name.to_owned(),
+        anchor_seq: 0,
+        anchor_hash: genesis,
+        head_seq: 0,
+        head_hash: genesis,
+    }
 }
 
 /// Sessions are never empty, so an empty text stands for none where a column may not be null.

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// What a store that was opened for reading answers to every write.
+pub(crate) const READ_ONLY: &str = "it was opened for reading only";
+
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("`{path}` is not a SQLite database")]
@@ -20,6 +23,16 @@ pub enum OpenError {
         found: i64,
         known: i64,
     },
+    /// Only where the store is opened for reading.
+    #[error("{place} has schema {found}, made by an older provost; this one reads {known}")]
+    OlderSchema {
+        place: String,
+        found: i64,
+        known: i64,
+    },
+    /// Only where the store is opened for reading.
+    #[error("there is no record at {place}")]
+    Missing { place: String },
     #[error("cannot bring the schema of {place} up to date: {why}")]
     Migration { place: String, why: String },
     #[error("the database URL cannot be read: {why}")]
@@ -49,6 +62,10 @@ impl OpenError {
             Self::NewerSchema { .. } => {
                 "run the newer provost, or restore a backup of before the upgrade"
             }
+            Self::OlderSchema { .. } => {
+                "start the gateway once, which brings the schema up to date, or use the older provost"
+            }
+            Self::Missing { .. } => "check that `data` or `database` names the gateway's own",
             Self::Migration { .. } => "nothing was changed; back up the database and report this",
             Self::BadUrl { .. } => {
                 "write it as postgres://user:password@host:5432/database, with ?sslmode=require \

@@ -43,3 +43,16 @@ pub async fn open(config: &StoreConfig) -> Result<Arc<dyn Store>, OpenError> {
         StoreConfig::Postgres { url } => Ok(Arc::new(postgres::PostgresStore::open(url).await?)),
     }
 }
+
+/// Opens a store that is there already, to read what stands in it: nothing is made, brought up to date or
+/// put right, and every write is refused. A gateway may use it meanwhile.
+pub async fn open_for_reading(config: &StoreConfig) -> Result<Arc<dyn Store>, OpenError> {
+    match config {
+        StoreConfig::Sqlite { path } => {
+            Ok(Arc::new(sqlite::SqliteStore::open_for_reading(path).await?))
+        }
+        StoreConfig::Postgres { url } => Ok(Arc::new(
+            postgres::PostgresStore::open_for_reading(url).await?,
+        )),
+    }
+}

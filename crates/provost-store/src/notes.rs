@@ -1,13 +1,12 @@
 //! Records the store itself adds to a chain.
 
 use provost_core::{
-    call::Call,
     ids::TraceId,
     ports::ChainEnds,
     time::Time,
-    trace::{NoteRecord, OutcomeKind, OutcomeRecord, TraceRow, chain},
+    trace::{NoteRecord, OutcomeKind, OutcomeRecord, TraceRow, chain, verify::testimony},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A decision was let through by a process that is gone.
 pub(crate) struct Unfinished {
@@ -20,6 +19,7 @@ pub(crate) struct Unfinished {
 pub(crate) fn unknown_outcome(call: Unfinished, now: Time) -> TraceRow {
     let record = OutcomeRecord {
         trace_id: call.trace_id,
+        session_id: call.session.map(Into::into),
         agent_id: call.agent.into(),
         tool: call.tool.into(),
         outcome: OutcomeKind::Unknown,
@@ -30,17 +30,12 @@ pub(crate) fn unknown_outcome(call: Unfinished, now: Time) -> TraceRow {
         estimated_output_tokens: 0,
         timestamp: now,
     };
-    record.row(&Call {
-        agent: record.agent_id.clone(),
-        session: call.session.map(Into::into),
-        tool: record.tool.clone(),
-        params: Map::new(),
-    })
+    record.row()
 }
 
 pub(crate) fn pruned(chain: &str, upto: u64, anchor: &chain::Hash, now: Time) -> TraceRow {
     note(
-        "pruned",
+        testimony::PRUNED,
         json!({ "chain": chain, "upto_seq": upto, "anchor_hash": chain::text(anchor) }),
         now,
     )
@@ -59,7 +54,7 @@ pub(crate) fn chain_opened(others: &[ChainEnds], now: Time) -> TraceRow {
             })
         })
         .collect();
-    note("chain opened", json!({ "heads": heads }), now)
+    note(testimony::CHAIN_OPENED, json!({ "heads": heads }), now)
 }
 
 /// The last record and the noted head of the chain differ: somebody changed one of them.
@@ -70,7 +65,7 @@ pub(crate) fn head_differs(
 ) -> TraceRow {
     let end = |(seq, hash): (u64, &chain::Hash)| json!({ "seq": seq, "hash": chain::text(hash) });
     note(
-        "chain head differs from its last record",
+        testimony::HEAD_DIFFERS,
         json!({ "noted": end(noted), "found": end(found) }),
         now,
     )
@@ -80,7 +75,7 @@ fn note(text: &str, detail: Value, now: Time) -> TraceRow {
     let note = NoteRecord {
         trace_id: TraceId::at(now),
         note: text.to_owned(),
-        by: "store".to_owned(),
+        by: testimony::BY.to_owned(),
         detail,
         timestamp: now,
     };

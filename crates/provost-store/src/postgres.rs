@@ -36,7 +36,7 @@ use provost_core::{
     ports::{
         Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Escalated,
         IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded, Resolve,
-        Resolved, Result, Store, StoreError, Taken, TraceEntry, TraceFilter,
+        Resolved, Result, Store, StoreError, Taken, TraceEntry, TraceFilter, Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -47,9 +47,11 @@ use self::{
     locks::Locks,
     writer::{Work, Writer},
 };
+use crate::error::READ_ONLY;
 
 pub(crate) struct PostgresStore {
-    writer: Writer,
+    /// `None`: opened for reading.
+    writer: Option<Writer>,
     pool: Pool,
     wake: broadcast::Sender<()>,
     /// The tasks that tell the other replicas and hear from them.
@@ -62,7 +64,24 @@ impl PostgresStore {
         D: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.writer.write(locks, None, data, work).await
+        self.write_with_grant(locks, None, data, work).await
+    }
+
+    async fn write_with_grant<D, T>(
+        &self,
+        locks: Locks,
+        grant: Option<GrantId>,
+        data: D,
+        work: Work<D, T>,
+    ) -> Result<T>
+    where
+        D: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        match &self.writer {
+            Some(writer) => writer.write(locks, grant, data, work).await,
+            None => Err(StoreError::Failed(READ_ONLY.into())),
+        }
     }
 
     async fn read(&self) -> Result<deadpool_postgres::Client> {
@@ -86,11 +105,10 @@ impl Drop for PostgresStore {
 impl Store for PostgresStore {
     async fn record(&self, record: Record) -> Result<Recorded> {
         let grant = record.grant.clone();
-        self.writer
-            .write(Locks::DECISION, grant, record, |batch, record| {
-                Box::pin(records::record(batch, record))
-            })
-            .await
+        self.write_with_grant(Locks::DECISION, grant, record, |batch, record| {
+            Box::pin(records::record(batch, record))
+        })
+        .await
     }
 
     async fn record_outcome(
@@ -136,11 +154,10 @@ impl Store for PostgresStore {
 
     async fn resolve(&self, resolve: Resolve) -> Result<Resolved> {
         let grant = resolve.grant.clone();
-        self.writer
-            .write(Locks::APPROVAL, grant, resolve, |batch, resolve| {
-                Box::pin(approvals::resolve(batch, resolve))
-            })
-            .await
+        self.write_with_grant(Locks::APPROVAL, grant, resolve, |batch, resolve| {
+            Box::pin(approvals::resolve(batch, resolve))
+        })
+        .await
     }
 
     async fn expire(&self, id: &ApprovalId, now: Time, row: TraceRow) -> Result<bool> {
@@ -292,7 +309,7 @@ impl Store for PostgresStore {
         chain: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<ChainRecord>> {
+    ) -> Result<Vec<Result<ChainRecord, Unreadable>>> {
         Ok(traces::chain_records(&*self.read().await?, chain, after, limit).await?)
     }
 
@@ -361,7 +378,9 @@ impl Store for PostgresStore {
     }
 
     async fn close(&self) {
-        self.writer.close().await;
+        if let Some(writer) = &self.writer {
+            writer.close().await;
+        }
         self.companions.iter().for_each(AbortHandle::abort);
         self.pool.close();
     }

@@ -15,7 +15,10 @@ mod sightings;
 mod traces;
 mod writer;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -28,7 +31,8 @@ use provost_core::{
     ports::{
         Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Clock as _,
         Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded,
-        Resolve, Resolved, Result, Store, SystemClock, Taken, TraceEntry, TraceFilter,
+        Resolve, Resolved, Result, Store, StoreError, SystemClock, Taken, TraceEntry, TraceFilter,
+        Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -36,13 +40,14 @@ use provost_core::{
 use tokio::sync::broadcast;
 
 use self::{batch::Batch, fault::Fault, readers::Readers, writer::Writer};
-use crate::OpenError;
+use crate::{OpenError, error::READ_ONLY};
 
 /// The only chain: one process writes the file, and its successor goes on where it stopped.
 const CHAIN: &str = "main";
 
 pub(crate) struct SqliteStore {
-    writer: Writer,
+    /// `None`: opened for reading.
+    writer: Option<Writer>,
     readers: Arc<Readers>,
     wake: broadcast::Sender<()>,
     /// Names this run of the gateway among those that have calls in flight.
@@ -53,25 +58,29 @@ impl SqliteStore {
     pub(crate) async fn open(path: &Path) -> Result<Self, OpenError> {
         let path = path.to_owned();
         let at = path.clone();
-        let opened = tokio::task::spawn_blocking(move || open::open(&at, SystemClock.now()))
-            .await
-            .map_err(|why| OpenError::Unusable {
-                path: path.clone(),
-                why: why.to_string(),
-            })??;
+        let opened = blocking(&path, move || open::open(&at, SystemClock.now())).await?;
         let (wake, _) = broadcast::channel(16);
-        let readers = Arc::new(Readers::new(path.clone()));
         let writer = Writer::start(opened, wake.clone()).map_err(|why| OpenError::Unusable {
-            path,
+            path: path.clone(),
             why: why.to_string(),
         })?;
-        let run = hex(&random_bytes::<8>()).into();
-        Ok(Self {
+        Ok(Self::new(path, Some(writer), wake))
+    }
+
+    pub(crate) async fn open_for_reading(path: &Path) -> Result<Self, OpenError> {
+        let at = path.to_owned();
+        blocking(path, move || open::look(&at)).await?;
+        let (wake, _) = broadcast::channel(16);
+        Ok(Self::new(path.to_owned(), None, wake))
+    }
+
+    fn new(path: PathBuf, writer: Option<Writer>, wake: broadcast::Sender<()>) -> Self {
+        Self {
             writer,
-            readers,
+            readers: Arc::new(Readers::new(path)),
             wake,
-            run,
-        })
+            run: hex(&random_bytes::<8>()).into(),
+        }
     }
 
     /// Runs in the next batch, possibly more than once; `work` must depend on nothing it changes.
@@ -79,7 +88,10 @@ impl SqliteStore {
         &self,
         work: impl FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.writer.write(work).await
+        match &self.writer {
+            Some(writer) => writer.write(work).await,
+            None => Err(StoreError::Failed(READ_ONLY.into())),
+        }
     }
 
     async fn read<T: Send + 'static>(
@@ -88,6 +100,18 @@ impl SqliteStore {
     ) -> Result<T> {
         self.readers.read(work).await
     }
+}
+
+async fn blocking<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|why| OpenError::Unusable {
+            path: path.to_owned(),
+            why: why.to_string(),
+        })?
 }
 
 #[async_trait]
@@ -269,7 +293,7 @@ impl Store for SqliteStore {
         chain: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<ChainRecord>> {
+    ) -> Result<Vec<Result<ChainRecord, Unreadable>>> {
         if chain != CHAIN {
             return Ok(Vec::new());
         }
@@ -333,6 +357,8 @@ impl Store for SqliteStore {
 
     async fn close(&self) {
         self.readers.close().await;
-        self.writer.close().await;
+        if let Some(writer) = &self.writer {
+            writer.close().await;
+        }
     }
 }

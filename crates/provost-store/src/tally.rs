@@ -59,6 +59,12 @@ impl Tally {
             .map(|((agent, session), count)| (&**agent, &**session, *count))
     }
 
+    /// What this batch adds to the total of one agent.
+    pub(crate) fn entered(&self, agent: &str) -> u64 {
+        let counts = self.sessions().filter(|(name, ..)| *name == agent);
+        counts.map(|(.., count)| count.entered as u64).sum()
+    }
+
     pub(crate) fn agents(&self) -> BTreeMap<&str, i64> {
         let mut agents = BTreeMap::new();
         for (agent, _, count) in self.sessions() {

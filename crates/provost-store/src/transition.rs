@@ -13,6 +13,7 @@ pub(crate) enum Resolution {
     Won(Box<State>),
     Lost,
     NotYours,
+    Held(Claim),
 }
 
 #[derive(Debug, PartialEq)]
@@ -47,6 +48,13 @@ pub(crate) fn resolve(state: &State, resolve: &Resolve) -> Resolution {
     }
     if resolve.only_supervisor_level && state.level_at(at) != Level::Supervisor {
         return Resolution::NotYours;
+    }
+    // A claim binds supervisors among themselves; a person needs none.
+    if resolve.only_supervisor_level
+        && let Some(held) = state.claim_at(at)
+        && held.by != resolve.decision.by
+    {
+        return Resolution::Held(held.clone());
     }
     Resolution::Won(Box::new(State {
         status: resolve.decision.status,

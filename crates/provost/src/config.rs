@@ -101,6 +101,8 @@ pub(crate) struct Config {
     /// How many callers may wait for decisions at once.
     pub(crate) max_waiting: usize,
     pub(crate) policies: Vec<Policy>,
+    /// Whether the file says anything of policies; if not, they are the embedded ones.
+    pub(crate) has_policies: bool,
     pub(crate) backends: BackendsConfig,
     pub(crate) mcp_servers: Vec<McpServer>,
     pub(crate) telemetry: Telemetry,
@@ -134,6 +136,7 @@ impl Default for Config {
             body_bytes: bounds.body_bytes,
             max_waiting: bounds.max_waiting,
             policies: vec![everything_asks()],
+            has_policies: false,
             backends: BackendsConfig::default(),
             mcp_servers: Vec::new(),
             telemetry: Telemetry::default(),
@@ -257,6 +260,10 @@ impl Reader<'_> {
             body_bytes: bounds.body_bytes,
             max_waiting: bounds.max_waiting,
             policies: policies.policies,
+            has_policies: top
+                .key_span("policies")
+                .or(top.key_span("policy_dir"))
+                .is_some(),
             backends,
             mcp_servers: self.read_mcp_servers(top),
             telemetry: self.read_telemetry(top),

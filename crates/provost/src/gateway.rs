@@ -15,8 +15,8 @@ use provost_core::{
     trace::view::Exposure,
 };
 use provost_gateway::{
-    access::{Access, Attempts},
-    app::{App, McpServer, Parts, PolicyState},
+    access::Access,
+    app::{App, Live, McpServer, Parts, PolicyState},
     backends::Backends,
     doors, notify, server,
     telemetry::Spans,
@@ -27,7 +27,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::config::{Config, Database, DeclaredAgents, McpTransport};
 
-pub(crate) use reload::reload_on_change;
+pub(crate) use reload::{Started, reload_on_change};
 
 /// A gateway that serves.
 pub(crate) struct Running {
@@ -75,13 +75,7 @@ pub(crate) async fn start(
             error: None,
         },
         backends: build_backends(&config).await?,
-        access: access(&config),
-        exposure: if config.expose_content {
-            Exposure::Everything
-        } else {
-            Exposure::Structure
-        },
-        body_limit: config.body_bytes,
+        live: live(&config),
         mcp_servers: mcp_servers(&config),
         spans: spans(&config, &web)?,
         metrics,
@@ -155,12 +149,19 @@ fn prepare_folder(data: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the data folder `{}`", data.display()))
 }
 
-fn access(config: &Config) -> Access {
-    Access {
-        open: config.auth.open && config.listen.ip().is_loopback(),
-        declared_agents: config.auth.declared_agents == DeclaredAgents::Loopback,
-        hosts: config.hosts.clone(),
-        attempts: Attempts::default(),
+fn live(config: &Config) -> Live {
+    Live {
+        access: Access {
+            open: config.auth.open && config.listen.ip().is_loopback(),
+            declared_agents: config.auth.declared_agents == DeclaredAgents::Loopback,
+            hosts: config.hosts.clone(),
+        },
+        exposure: if config.expose_content {
+            Exposure::Everything
+        } else {
+            Exposure::Structure
+        },
+        body_limit: config.body_bytes,
     }
 }
 

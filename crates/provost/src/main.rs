@@ -18,7 +18,14 @@ use clap::Parser as _;
 
 use crate::{cli::Cli, context::Context, exit::Exit};
 
+/// Small values go from thread to thread here, which the system's allocator does slowly.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
+    // Huge pages would hold memory that is reserved and never touched. Where they cannot be refused, the
+    // process is merely larger.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()

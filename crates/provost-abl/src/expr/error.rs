@@ -50,12 +50,25 @@ pub enum EvalError {
     TooLong { limit: usize, span: Span },
     #[error("the pattern does not compile: {message}")]
     Pattern { message: String, span: Span },
+    /// Not the same on every system: `/srv\x` is one folder here and two there.
+    #[error("the path can be read in two ways")]
+    Ambiguous { span: Span },
+    /// Only in [strict](super::Typing::Strict) programs.
+    #[error("expected {expected}, found {found}")]
+    WrongType {
+        expected: &'static str,
+        found: &'static str,
+        span: Span,
+    },
 }
 
 impl EvalError {
     pub fn span(&self) -> Span {
         match self {
-            Self::TooLong { span, .. } | Self::Pattern { span, .. } => *span,
+            Self::TooLong { span, .. }
+            | Self::Pattern { span, .. }
+            | Self::Ambiguous { span }
+            | Self::WrongType { span, .. } => *span,
         }
     }
 }

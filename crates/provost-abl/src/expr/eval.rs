@@ -2,13 +2,14 @@
 //! spends. Recursion is bounded by the depth of the tree.
 
 mod operators;
+mod strict;
 
 use std::borrow::Cow;
 
 use super::ast::{ArithmeticOp, Expr, ExprKind};
 use super::error::{EvalError, Span};
 use super::functions::{self, Function};
-use super::program::Limits;
+use super::program::{Limits, Typing};
 use super::scope::Scope;
 use super::value::{List, Meter, Number, TooLong, Value};
 
@@ -16,13 +17,15 @@ use super::value::{List, Meter, Number, TooLong, Value};
 pub(super) struct Run<'a> {
     scope: &'a dyn Scope,
     meter: Meter,
+    typing: Typing,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(scope: &'a dyn Scope, limits: Limits) -> Self {
+    pub(super) fn new(scope: &'a dyn Scope, limits: Limits, typing: Typing) -> Self {
         Self {
             scope,
             meter: Meter::new(limits.output_chars),
+            typing,
         }
     }
 
@@ -57,7 +60,11 @@ impl<'a> Run<'a> {
             }
             ExprKind::Access { of, steps } => steps.iter().fold(self.eval(of)?, Value::step),
             ExprKind::Call { function, args } => self.call(*function, args, expr.span)?,
-            ExprKind::Negate(of) => Value::number(self.eval(of)?.as_number().map(Number::negated)),
+            ExprKind::Negate(of) => {
+                let term = self.term(of)?;
+                let negated = Value::number(term.as_number().map(Number::negated));
+                self.computed(negated, term.is_null(), expr.span)?
+            }
             ExprKind::Arithmetic { first, rest } => self.arithmetic(first, rest, expr.span)?,
             ExprKind::Not(_)
             | ExprKind::Empty(_)
@@ -100,8 +107,17 @@ impl<'a> Run<'a> {
             Function::Coalesce => self.coalesce(args),
             Function::Now => Ok(Value::text(self.scope.now().to_string())),
             Function::UniqueId => Ok(Value::text(self.scope.unique_id())),
-            _ => functions::call(function, self.eval_all(args)?, &self.meter)
-                .map_err(|TooLong| self.too_long(span)),
+            _ => {
+                let args = self.arguments(function, args)?;
+                let missing = args.iter().any(Value::is_null);
+                let value = functions::call(function, args, &self.meter)
+                    .map_err(|TooLong| self.too_long(span))?;
+                if function.is_numeric() {
+                    self.computed(value, missing, span)
+                } else {
+                    Ok(value)
+                }
+            }
         }
     }
 
@@ -122,12 +138,14 @@ impl<'a> Run<'a> {
         rest: &'a [(ArithmeticOp, Expr)],
         span: Span,
     ) -> Result<Value<'a>, EvalError> {
-        let mut total = self.eval(first)?;
+        let mut total = self.term(first)?;
         for (op, operand) in rest {
-            let operand = self.eval(operand)?;
+            let operand = self.term(operand)?;
+            let missing = total.is_null() || operand.is_null();
             total = self
                 .combine(*op, total, &operand)
                 .map_err(|TooLong| self.too_long(span))?;
+            total = self.computed(total, missing, span)?;
         }
         Ok(total)
     }

@@ -57,7 +57,7 @@ struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// A fresh one for every question: parts are asked again and again, which must not add up.
     fn run(&self) -> Run<'a> {
-        Run::new(self.scope, self.program.limits())
+        Run::new(self.scope, self.program.limits(), self.program.typing())
     }
 
     fn reason(&self, expr: &'a Expr) -> Reason {

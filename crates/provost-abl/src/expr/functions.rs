@@ -108,6 +108,39 @@ impl Function {
         arguments >= least && (arguments <= most || most == ANY)
     }
 
+    /// Takes numbers and makes one, or null where an argument is none.
+    pub(super) fn is_numeric(self) -> bool {
+        matches!(
+            self,
+            Self::Abs
+                | Self::Add
+                | Self::Div
+                | Self::Max
+                | Self::Min
+                | Self::Mul
+                | Self::Round
+                | Self::Sub
+                | Self::ToNumber
+        )
+    }
+
+    /// Reads every argument as text (or a position in it), whatever it is.
+    pub(super) fn is_textual(self) -> bool {
+        matches!(
+            self,
+            Self::Lower
+                | Self::Mask
+                | Self::PadEnd
+                | Self::PadStart
+                | Self::Repeat
+                | Self::Replace
+                | Self::Split
+                | Self::Substring
+                | Self::Trim
+                | Self::Upper
+        )
+    }
+
     /// "1 or 2 arguments"
     pub(super) fn arity(self) -> String {
         let Spec { least, most, .. } = self.spec();

@@ -17,6 +17,7 @@ pub struct Lint {
 pub fn lints(expr: &Expr) -> Vec<Lint> {
     let mut linter = Linter {
         known_set: Vec::new(),
+        negated: false,
         lints: Vec::new(),
     };
     linter.visit(expr);
@@ -27,6 +28,8 @@ pub fn lints(expr: &Expr) -> Vec<Lint> {
 struct Linter<'e> {
     /// What the condition around us has already found to be set.
     known_set: Vec<&'e Expr>,
+    /// Inside an odd number of `NOT`.
+    negated: bool,
     lints: Vec<Lint>,
 }
 
@@ -38,13 +41,29 @@ impl<'e> Linter<'e> {
             ExprKind::All(operands) => self.learn(operands, false),
             ExprKind::Any(operands) => self.learn(operands, true),
             ExprKind::Compare {
-                op, left, right, ..
-            } => self.compare(expr, *op, left, right),
+                op,
+                negated,
+                left,
+                right,
+            } => {
+                self.compare(expr, *op, left, right);
+                if *negated != self.negated {
+                    self.negation(*op, left, right);
+                }
+            }
             _ => {}
         }
+        let around = self.negated;
+        // Only through what joins conditions does a `NOT` reach the comparisons below it.
+        self.negated = match &expr.kind {
+            ExprKind::Not(_) => !around,
+            ExprKind::All(_) | ExprKind::Any(_) => around,
+            _ => false,
+        };
         for child in expr.children() {
             self.visit(child);
         }
+        self.negated = around;
         self.known_set.truncate(outer);
     }
 
@@ -121,11 +140,27 @@ impl<'e> Linter<'e> {
             self.report(
                 side.span,
                 format!(
-                    "`{side}` counts as 0 in `{}` when it is not set",
+                    "`{side}` counts as 0 in `{}` when it is not set; in a policy it is then false",
                     op.symbol()
                 ),
                 format!("add `{side} IS SET AND`"),
             );
+        }
+    }
+
+    /// No comparison but `!=` holds of what is not set, so its negation does.
+    fn negation(&mut self, op: CompareOp, left: &'e Expr, right: &'e Expr) {
+        if matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
+            return;
+        }
+        for side in [subject(left), right] {
+            if self.may_be_null(side) {
+                self.report(
+                    side.span,
+                    format!("`NOT … {}` is true when `{side}` is not set", op.symbol()),
+                    format!("add `{side} IS SET AND`"),
+                );
+            }
         }
     }
 
@@ -178,5 +213,22 @@ impl<'e> Linter<'e> {
             message,
             help: Some(help),
         });
+    }
+}
+
+/// What a comparison is about: in `LOWER(x) IN …`, x.
+fn subject(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Call {
+            function:
+                Function::Lower
+                | Function::Upper
+                | Function::Trim
+                | Function::Replace
+                | Function::Substring
+                | Function::ToString,
+            args,
+        } => args.first().map_or(expr, subject),
+        _ => expr,
     }
 }

@@ -24,6 +24,17 @@ impl Default for Limits {
     }
 }
 
+/// What becomes of a value that is not of the kind an operator works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Typing {
+    /// It is converted where that is possible, and otherwise the comparison is false.
+    #[default]
+    Lenient,
+    /// It is an error, so that `["rm -rf"]` does not slip past a rule about text, nor `[1000]`
+    /// into one about small amounts. What is not set is no error; no ordering holds of it.
+    Strict,
+}
+
 /// An expression that parsed without errors.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -31,6 +42,7 @@ pub struct Program {
     expr: Expr,
     roots: Vec<(Box<str>, Span)>,
     limits: Limits,
+    typing: Typing,
 }
 
 impl Program {
@@ -43,6 +55,7 @@ impl Program {
                 roots: roots_of(&expr),
                 expr,
                 limits: Limits::default(),
+                typing: Typing::default(),
             }),
             _ => Err(parsed.errors),
         }
@@ -53,12 +66,22 @@ impl Program {
         self
     }
 
+    /// For gates: values of the wrong kind are errors.
+    pub fn strict(mut self) -> Self {
+        self.typing = Typing::Strict;
+        self
+    }
+
     pub fn source(&self) -> &str {
         &self.source
     }
 
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    pub fn typing(&self) -> Typing {
+        self.typing
     }
 
     pub fn expr(&self) -> &Expr {
@@ -77,13 +100,13 @@ impl Program {
 
     /// The value, borrowed from the scope and the program where it can be.
     pub fn eval<'a>(&'a self, scope: &'a dyn Scope) -> Result<Value<'a>, EvalError> {
-        Run::new(scope, self.limits).eval(&self.expr)
+        Run::new(scope, self.limits, self.typing).eval(&self.expr)
     }
 
     /// Whether the value is truthy. An error is for the caller to take as it must: a gate fails
     /// closed.
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
-        Run::new(scope, self.limits).test(&self.expr)
+        Run::new(scope, self.limits, self.typing).test(&self.expr)
     }
 
     /// Why `test` says what it says. It shows values from the scope: redact before it leaves.

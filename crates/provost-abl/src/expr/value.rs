@@ -59,6 +59,18 @@ impl<'a> Value<'a> {
         Self::Number(Number::from(count as u64))
     }
 
+    /// What it is, for a message.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "a bool",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
@@ -125,6 +137,16 @@ impl<'a> Value<'a> {
                 value.length().map_or(Self::Null, Self::count)
             }
             _ => Self::Null,
+        }
+    }
+
+    /// Whether such a step can lead anywhere, or at least not to a surprise.
+    pub(super) fn has_steps_like(&self, step: &Step) -> bool {
+        match (self, step) {
+            (Self::Null | Self::Object(_), Step::Key(_))
+            | (Self::Null | Self::List(_), Step::Index(_)) => true,
+            (Self::List(_) | Self::Text(_), Step::Key(key)) => &**key == "length",
+            _ => false,
         }
     }
 

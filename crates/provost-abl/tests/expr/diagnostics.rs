@@ -188,7 +188,7 @@ fn lints_about_values_that_are_not_set() {
     params.status != 'open' AND params.amount > 100
     ^^^^^^^^^^^^^ `!=` is true when `params.status` is not set
                   help: add `params.status IS SET AND`, or write `NOT (… == …)` if that is meant
-                                ^^^^^^^^^^^^^ `params.amount` counts as 0 in `>` when it is not set
+                                ^^^^^^^^^^^^^ `params.amount` counts as 0 in `>` when it is not set; in a policy it is then false
                                               help: add `params.amount IS SET AND`
     ");
     insta::assert_snapshot!(remarks("a == null OR null != b"), @"
@@ -205,11 +205,50 @@ fn lints_about_values_that_are_not_set() {
     ");
     insta::assert_snapshot!(remarks("DIV(a, 2) >= items.length"), @"
     DIV(a, 2) >= items.length
-    ^^^^^^^^^ `DIV(a, 2)` counts as 0 in `>=` when it is not set
+    ^^^^^^^^^ `DIV(a, 2)` counts as 0 in `>=` when it is not set; in a policy it is then false
               help: add `DIV(a, 2) IS SET AND`
-                 ^^^^^^^^^^^^ `items.length` counts as 0 in `>=` when it is not set
+                 ^^^^^^^^^^^^ `items.length` counts as 0 in `>=` when it is not set; in a policy it is then false
                               help: add `items.length IS SET AND`
     ");
+}
+
+#[test]
+fn lints_about_negations_that_hold_when_the_parameter_is_missing() {
+    insta::assert_snapshot!(remarks("NOT (params.path WITHIN '/etc') AND LOWER(params.c) NOT IN ['rm']"), @"
+    NOT (params.path WITHIN '/etc') AND LOWER(params.c) NOT IN ['rm']
+         ^^^^^^^^^^^ `NOT … WITHIN` is true when `params.path` is not set
+                     help: add `params.path IS SET AND`
+                                              ^^^^^^^^ `NOT … IN` is true when `params.c` is not set
+                                                       help: add `params.c IS SET AND`
+    ");
+    insta::assert_snapshot!(remarks("NOT (tool == 'x' OR params.c MATCHES /rm/)"), @"
+    NOT (tool == 'x' OR params.c MATCHES /rm/)
+                        ^^^^^^^^ `NOT … matches` is true when `params.c` is not set
+                                 help: add `params.c IS SET AND`
+    ");
+}
+
+#[test]
+fn folders_that_no_path_could_be_judged_by() {
+    insta::assert_snapshot!(errors(r#"p WITHIN "/srv\\x" OR p NOT WITHIN ['/a', '//b'] OR p STARTS_WITH "..\\a""#), @r#"
+    p WITHIN "/srv\\x" OR p NOT WITHIN ['/a', '//b'] OR p STARTS_WITH "..\\a"
+             ^^^^^^^^^ the path can be read in two ways
+                       help: write one `/` between folders, or start with a drive
+                                              ^^^^^ the path can be read in two ways
+                                                    help: write one `/` between folders, or start with a drive
+                                                                      ^^^^^^^ the path can be read in two ways
+                                                                              help: write one `/` between folders, or `matches` if it is no path
+    "#);
+    for source in [
+        r#"p WITHIN "C:\\proj""#,
+        r#"p WITHIN "C:/proj""#,
+        r#"p STARTS_WITH "\\\\server\\share""#,
+        r#"p STARTS_WITH "a\\b""#,
+        "p ENDS_WITH '//'",
+        "p WITHIN '/srv/v1.'",
+    ] {
+        assert_eq!(parse(source).errors, [], "{source}");
+    }
 }
 
 #[test]
@@ -224,6 +263,14 @@ fn lints_are_silent_where_the_question_is_settled() {
         "items IS SET AND items.length > 3",
         "IS_NUMBER(params.amount) AND params.amount > 100",
         "(NOT a) == b",
+        "a IS SET AND NOT (a WITHIN '/srv')",
+        "a IS SET AND (b == 1 OR a NOT IN ['x'])",
+        "a IS NOT SET OR NOT (a matches /x/)",
+        "NOT (a NOT IN ['x'])",
+        "NOT (NOT (a WITHIN '/srv'))",
+        "NOT (a == 'x')",
+        "COALESCE(a, '') NOT IN ['x']",
+        "a IN ['x'] AND b WITHIN '/srv'",
     ] {
         assert_eq!(lints(compile(source).expr()), [], "{source}");
     }
@@ -231,6 +278,12 @@ fn lints_are_silent_where_the_question_is_settled() {
         "a IS SET OR a > 5",
         "a IS NOT SET AND a > 5",
         "a IS SET AND b > 5",
+        "a IS SET OR a NOT IN ['x']",
+        "b IS SET AND NOT (a WITHIN '/srv')",
+        "NOT (a contains 'x')",
+        "a NOT STARTS_WITH 'x'",
+        "NOT (a ENDS_WITH 'x' OR EMPTY b)",
+        "NOT (NOT (NOT (a IN ['x'])))",
     ] {
         assert_eq!(lints(compile(source).expr()).len(), 1, "{source}");
     }

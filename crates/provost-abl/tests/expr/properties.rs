@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::string::string_regex;
-use provost_abl::expr::{Function, JsonScope, Program, lints, parse, starts_with, within};
+use provost_abl::expr::{
+    EvalError, Function, JsonScope, Program, Seen, lints, parse, starts_with, within,
+};
 use serde_json::{Value as Json, json};
 
 use crate::{noon, params};
@@ -91,27 +93,105 @@ fn noise() -> impl Strategy<Value = String> {
     .unwrap()
 }
 
+/// Every way in which systems differ, often enough to meet each other.
 fn path() -> impl Strategy<Value = String> {
-    "(/|\\\\|[cC]:\\\\|~|)((a|ab|b|\\.|\\.\\.|)(/|\\\\|//)){0,6}(a|b|)"
+    "(/|//|\\\\|\\\\\\\\|[cC]:[/\\\\]|[cC]:|~|~a/|)((a|a|ab|b|a\\\\b|a\\. |\\.|\\.\\.|)(/|/|\\\\|//)){0,6}(a|b|\\.\\.|b |)"
 }
 
-/// A second, slower opinion on what a path comes to: `None` if it leaves its start.
-fn normal(path: &str) -> Option<(String, Vec<String>)> {
-    let path = path.replace('\\', "/");
-    let (anchor, rest) = match path.split_once(":/") {
-        Some((drive, rest)) => (drive.to_lowercase(), rest.to_owned()),
-        None if path.starts_with('/') => ("/".to_owned(), path),
-        None => (String::new(), path),
+/// What a path comes to: what it hangs from, and its parts. `None` if it leaves its start.
+type Normal = Option<(String, Vec<String>)>;
+
+/// A second, slower opinion, as POSIX has it.
+fn posix(path: &str) -> Normal {
+    if let Some(rest) = path.strip_prefix('/') {
+        let names = rest.split('/');
+        return Some(("/".to_owned(), climb(names, false, 0)?));
+    }
+    let mut names = path.split('/');
+    let anchor = if path.starts_with('~') {
+        names.next().unwrap_or_default()
+    } else {
+        ""
     };
+    Some((anchor.to_owned(), climb(names, true, 0)?))
+}
+
+/// And as Windows does, which cleans up names.
+fn windows(path: &str) -> Normal {
+    let path = path.replace('\\', "/");
+    let tidy = |rest: &str, relative, floor| {
+        let names = rest.split('/').map(|name| match name {
+            "." | ".." => name,
+            _ => name.trim_end_matches(['.', ' ']),
+        });
+        climb(names, relative, floor)
+    };
+    let bytes = path.as_bytes();
+    if bytes.get(1) == Some(&b':') {
+        let drive = path[..2].to_lowercase();
+        let rooted = bytes.get(2) == Some(&b'/');
+        let anchor = format!("{drive}{}", if rooted { "/" } else { "" });
+        Some((anchor, tidy(&path[2..], !rooted, 0)?))
+    } else if let Some(device) = path.strip_prefix("//./") {
+        Some(("//./".to_owned(), tidy(device, false, 0)?))
+    } else if path.starts_with("//") {
+        Some(("//".to_owned(), tidy(&path, false, 2)?))
+    } else if path.starts_with('/') {
+        Some(("/".to_owned(), tidy(&path, false, 0)?))
+    } else if path.starts_with('~') {
+        let (home, rest) = path.split_once('/').unwrap_or((&path, ""));
+        Some((home.to_owned(), tidy(rest, true, 0)?))
+    } else {
+        Some((String::new(), tidy(&path, true, 0)?))
+    }
+}
+
+fn climb<'n>(
+    names: impl Iterator<Item = &'n str>,
+    relative: bool,
+    floor: usize,
+) -> Option<Vec<String>> {
     let mut parts: Vec<String> = Vec::new();
-    for part in rest.split('/') {
-        match part {
-            ".." if parts.pop().is_none() && anchor.is_empty() => return None,
+    for name in names {
+        match name {
+            ".." if parts.len() > floor => drop(parts.pop()),
+            ".." if relative => return None,
             "" | "." | ".." => {}
-            part => parts.push(part.to_owned()),
+            name => parts.push(name.to_owned()),
         }
     }
-    Some((anchor, parts))
+    Some(parts)
+}
+
+fn inside(system: fn(&str) -> Normal, path: &str, folder: &str) -> bool {
+    match (system(path), system(folder)) {
+        (Some((anchor, parts)), Some((other, above))) => {
+            anchor == other && parts.starts_with(&above)
+        }
+        _ => false,
+    }
+}
+
+/// A folder that exists on Windows only, for which POSIX has no say.
+fn is_of_windows(folder: &str) -> bool {
+    folder.starts_with("\\\\") || matches!(folder.as_bytes(), [_, b':', b'/' | b'\\', ..])
+}
+
+/// A value of any kind, some of them containing what a rule looks for.
+fn anything() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|truth| json!(truth)),
+        any::<i32>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+        "[0-9]{0,4}|[0-9],[0-9]|/etc/a|rm -rf|\\PC{0,6}".prop_map(|text| json!(text)),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(|items| json!(items)),
+            inner.prop_map(|value| json!({"x": value})),
+        ]
+    })
 }
 
 static ROOTS: LazyLock<Json> = LazyLock::new(|| {
@@ -156,16 +236,21 @@ proptest! {
         let scope = JsonScope::new(&ROOTS, noon());
         match Program::compile(&source) {
             Ok(program) => {
-                let value = program.eval(&scope);
-                let truth = value.map(|value| value.is_truthy());
-                prop_assert_eq!(&truth, &program.test(&scope));
-                prop_assert_eq!(&truth, &program.explain(&scope).outcome);
-                lints(program.expr());
+                for program in [program.clone(), program.strict()] {
+                    let value = program.eval(&scope);
+                    let truth = value.map(|value| value.is_truthy());
+                    prop_assert_eq!(&truth, &program.test(&scope));
+                    let explanation = program.explain(&scope);
+                    prop_assert_eq!(&truth, &explanation.outcome);
+                    let failed = matches!(explanation.reason.seen, Seen::Error(_));
+                    prop_assert_eq!(truth.is_err(), failed, "{}", explanation);
+                    lints(program.expr());
+                }
             }
             Err(errors) => {
                 // What a random mix of these may rightly be refused for; anything else is a
                 // source of the grammar that does not parse.
-                let known = ["pattern", "do not chain", "binds tighter"];
+                let known = ["pattern", "do not chain", "binds tighter", "two ways"];
                 let rightly = |message: &str| known.iter().any(|part| message.contains(part));
                 prop_assert!(errors.iter().all(|error| rightly(&error.message)), "{errors:?}");
             }
@@ -182,22 +267,62 @@ proptest! {
     }
 
     #[test]
-    fn nothing_outside_is_within(path in path(), folder in path()) {
-        if within(&path, &folder) {
-            let (path, folder) = (normal(&path), normal(&folder));
-            prop_assert!(path.is_some() && folder.is_some());
-            let ((anchor, parts), (other, above)) = (path.unwrap(), folder.unwrap());
-            prop_assert_eq!(anchor, other);
-            prop_assert!(parts.starts_with(&above));
+    fn within_is_what_both_systems_say_or_an_error(path in path(), folder in path()) {
+        if path.is_empty() || folder.is_empty() {
+            return Ok(());
         }
+        let (posix, windows) = (inside(posix, &path, &folder), inside(windows, &path, &folder));
+        match within(&path, &folder) {
+            Ok(true) => {
+                prop_assert!(windows);
+                let climbs = format!("{path}/{folder}").split('/').any(|name| name == "..");
+                prop_assert!(posix || (is_of_windows(&folder) && !climbs));
+            }
+            Ok(false) => prop_assert!(!posix && !windows),
+            Err(_) => {}
+        }
+    }
+
+    #[test]
+    fn an_ordinary_path_always_has_an_answer(
+        path in "/?((a|ab|b|\\.|\\.\\.)//?){0,6}(a|b)",
+        folder in "/?((a|ab|b|\\.|\\.\\.)//?){0,3}(a|b)",
+    ) {
+        prop_assert_eq!(within(&path, &folder), Ok(inside(posix, &path, &folder)));
+        prop_assert!(starts_with(&path, &folder).is_ok());
     }
 
     #[test]
     fn what_is_appended_below_stays_within(folder in "(/[a-z]{1,3}){1,4}", below in "(/[a-z]{1,3}){0,4}") {
         let path = format!("{folder}{below}");
-        prop_assert!(within(&path, &folder), "{}", path);
-        prop_assert!(starts_with(&path, &folder));
+        prop_assert_eq!(within(&path, &folder), Ok(true), "{}", path);
+        prop_assert_eq!(starts_with(&path, &folder), Ok(true));
         let escaped = format!("{folder}/..{below}x");
-        prop_assert_eq!(within(&escaped, &folder), normal(&escaped).unwrap().1.starts_with(&normal(&folder).unwrap().1));
+        prop_assert_eq!(within(&escaped, &folder), Ok(inside(posix, &escaped, &folder)));
+    }
+
+    #[test]
+    fn a_strict_program_has_no_answer_about_a_value_of_the_wrong_type(value in anything()) {
+        let roots = json!({"x": value});
+        let scope = JsonScope::new(&roots, noon());
+        let strict = |source: &str| Program::compile(source).unwrap().strict().test(&scope);
+        let refused = |source: &str| matches!(strict(source), Err(EvalError::WrongType { .. }));
+        for text in ["x matches /rm/", "x WITHIN '/etc'", "x STARTS_WITH '/etc'", "x ENDS_WITH 'f'"] {
+            let wrong = !value.is_string() && !value.is_null();
+            prop_assert_eq!(refused(text), wrong, "{}", text);
+            prop_assert_eq!(refused(&format!("NOT ({text})")), wrong, "{}", text);
+        }
+        let scalar = value.is_string() || value.is_number() || value.is_null();
+        for order in ["<", "<=", ">", ">="] {
+            for source in [format!("x {order} 100"), format!("100 {order} x")] {
+                prop_assert!(refused(&source) || scalar, "{}", source);
+                prop_assert!(!refused(&source) || !(value.is_number() || value.is_null()));
+                prop_assert!(!value.is_null() || strict(&source) == Ok(false), "{}", source);
+            }
+        }
+        // A number is on exactly one side of a limit; nothing else that has an answer is on both.
+        if let (Ok(below), Ok(above)) = (strict("x < 100"), strict("x >= 100")) {
+            prop_assert_eq!(below != above, !value.is_null());
+        }
     }
 }

@@ -32,6 +32,8 @@ pub enum Resolving {
     Done(Box<Approval>),
     /// Decided before, or expired: this is how it stands.
     Already(Box<Approval>),
+    /// Another supervisor has claimed it.
+    Held(Claim),
     Forbidden(&'static str),
     NotFound,
 }
@@ -57,7 +59,6 @@ const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this ap
 const NOT_YOUR_LEVEL: &str =
     "this approval is for people; a supervisor's key decides only at level supervisor";
 const NOT_YOUR_OWN: &str = "nobody approves their own call";
-const HELD: &str = "another supervisor has claimed this approval";
 
 impl Decider {
     fn is_supervisor(&self) -> bool {
@@ -66,7 +67,6 @@ impl Decider {
 
     /// Why this decider may not touch this approval, whatever it wants to do with it.
     fn barred(&self, approval: &Approval, now: Time) -> Option<&'static str> {
-        let identity = self.key.identity();
         if *self.key.name == *approval.question.agent_id {
             return Some(NOT_YOUR_OWN);
         }
@@ -79,14 +79,7 @@ impl Decider {
         if approval.state.status_at(now) != Status::Pending {
             return None;
         }
-        if approval.state.level_at(now) == Level::Human {
-            return Some(NOT_YOUR_LEVEL);
-        }
-        approval
-            .state
-            .claim_at(now)
-            .filter(|claim| claim.by != identity)
-            .map(|_| HELD)
+        (approval.state.level_at(now) == Level::Human).then_some(NOT_YOUR_LEVEL)
     }
 }
 
@@ -125,6 +118,7 @@ impl Gate {
                 Resolved::Won(approval) => Resolving::Done(approval),
                 Resolved::Lost(approval) => Resolving::Already(approval),
                 Resolved::NotYours(_) => Resolving::Forbidden(NOT_YOUR_LEVEL),
+                Resolved::Held(claim) => Resolving::Held(claim),
                 Resolved::GrantSpent | Resolved::NotFound => Resolving::NotFound,
             },
         )
@@ -169,10 +163,8 @@ impl Gate {
             return Ok(Claiming::NotFound);
         };
         let now = self.now();
-        match decider.barred(&approval, now) {
-            // A claim of somebody else is not forbidden ground, only taken: say whose.
-            Some(HELD) | None => {}
-            Some(why) => return Ok(Claiming::Forbidden(why)),
+        if let Some(why) = decider.barred(&approval, now) {
+            return Ok(Claiming::Forbidden(why));
         }
         let longest = self.settings.load().claim_time;
         let until = now.plus(lease.unwrap_or(longest).min(longest));

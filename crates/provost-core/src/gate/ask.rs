@@ -95,7 +95,11 @@ impl Gate {
         let waiter = self.waiters.join(&id);
         let give_up_at = match walk.wait {
             Wait::UntilDecided => None,
-            Wait::AtMost(patience) => Some(tokio::time::Instant::now() + patience),
+            // Nobody waits longer than the question is open.
+            Wait::AtMost(patience) => {
+                let patience = patience.min(self.settings.load().timeout);
+                Some(tokio::time::Instant::now() + patience)
+            }
         };
         loop {
             let woken = waiter.woken();
@@ -128,11 +132,32 @@ impl Gate {
         walk: &Walk,
         approval: &Approval,
     ) -> Result<Step, GateError> {
-        let control = self.control();
+        let (now, control) = (self.now(), self.control());
         if control.stop_for(&walk.subject.call).is_some() {
             return Ok(Step::Again);
         }
+        // Policy may have changed while people thought, and a deny beats an approval.
+        let ruling = self.policy.load().evaluate(&walk.subject.call, now);
+        if ruling.verdict == Verdict::Deny {
+            let reason = ruling.reason.clone();
+            let refused = walk.subject.again(now);
+            return self
+                .refuse(&refused, Answer::Deny, &ruling, reason, None)
+                .await;
+        }
         let (question, decision) = (&approval.question, approval.state.decision.as_ref());
+        if let Some(grant) = decision.and_then(|decision| decision.grant_id.as_ref())
+            && !control
+                .grants
+                .iter()
+                .any(|active| active.grant.id == *grant)
+        {
+            // What a grant released goes with the grant: the question is asked anew.
+            self.store
+                .take(&question.id, now, control.version, None)
+                .await?;
+            return Ok(Step::Again);
+        }
         let reason = answer_reason(decision, Duration::ZERO);
         let permit = Permit::new(
             walk.subject.call.clone(),

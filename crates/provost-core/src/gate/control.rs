@@ -132,6 +132,24 @@ impl Gate {
         Ok(removed)
     }
 
+    /// Denies what waits and what a new policy no longer allows anybody to approve.
+    pub async fn deny_forbidden(&self) -> Result<u64, GateError> {
+        let policy = self.policy();
+        let forbidden = |question: &Question| {
+            policy.evaluate(&question.call(), self.now()).verdict == Verdict::Deny
+        };
+        self.each_pending(forbidden, |now| Decision {
+            status: Status::Denied,
+            by: "policy".to_owned(),
+            label: None,
+            reasoning: Some("the policy in force denies this call".to_owned()),
+            confidence: None,
+            grant_id: None,
+            at: now,
+        })
+        .await
+    }
+
     /// A new grant answers matching questions that are already open, unless policy has since said no.
     async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
         let active = ActiveGrant::new(grant.clone());

@@ -55,8 +55,12 @@ pub enum Decided {
     Replayed(Box<Executed>),
     /// The idempotency key stands for another call.
     KeyMismatch,
-    /// The idempotency key stands for a call whose outcome is not known yet, or never will be.
-    KeyUnsettled(TraceId),
+    /// The idempotency key stands for a call whose outcome is not known yet, or, when it is not running any
+    /// more, never will be.
+    KeyUnsettled {
+        trace_id: TraceId,
+        running: bool,
+    },
 }
 
 impl Decided {
@@ -68,7 +72,7 @@ impl Decided {
             Self::Refused(refusal) => (refusal.answer.as_str(), true),
             Self::Waiting(_) => ("waiting", false),
             Self::Replayed(_) => ("replayed", false),
-            Self::KeyMismatch | Self::KeyUnsettled(_) => ("key_conflict", true),
+            Self::KeyMismatch | Self::KeyUnsettled { .. } => ("key_conflict", true),
         }
     }
 }
@@ -89,6 +93,8 @@ pub struct Refusal {
 pub(super) enum Step {
     Done(Decided),
     Again,
+    /// The agent's total is spent, as the store counts it: the limits know now.
+    Spent,
 }
 
 /// What stays the same over all attempts at one call.
@@ -98,6 +104,8 @@ pub(super) struct Walk {
     pub(super) key: Option<IdempotencyKey>,
     pub(super) backend: Option<Arc<dyn Backend>>,
     counted: bool,
+    /// A question was opened under the trace id: should another be needed, it gets an id of its own.
+    asked: bool,
 }
 
 impl Gate {
@@ -116,7 +124,7 @@ impl Gate {
         let key = ask.idempotency_key.map(|key| IdempotencyKey {
             agent: ask.call.agent.clone(),
             key,
-            digest,
+            digest: digest.through(ask.door),
             at: arrived_at,
             answer: None,
         });
@@ -133,14 +141,25 @@ impl Gate {
             key,
             backend,
             counted: false,
+            asked: false,
         };
         for _ in 0..ATTEMPTS {
             if let Some(decided) = self.keyed(walk.key.as_ref()).await? {
                 return Ok(decided);
             }
-            if let Step::Done(decided) = self.step(&mut walk).await? {
-                telemetry::decided(&decided, self.now().since(arrived_at));
-                return Ok(decided);
+            match self.step(&mut walk).await? {
+                Step::Done(decided) => {
+                    telemetry::decided(&decided, self.now().since(arrived_at));
+                    return Ok(decided);
+                }
+                Step::Spent => {
+                    walk.counted = false;
+                    continue;
+                }
+                Step::Again => {}
+            }
+            if std::mem::take(&mut walk.asked) {
+                walk.subject.trace_id = TraceId::at(self.now());
             }
             self.refresh_control().await?;
         }
@@ -161,7 +180,12 @@ impl Gate {
         {
             Decided::Replayed(executed)
         } else {
-            Decided::KeyUnsettled(found.trace_id)
+            let trace = self.store.trace(found.trace_id.as_str()).await?;
+            let running = trace.is_some_and(|trace| trace.in_flight);
+            Decided::KeyUnsettled {
+                trace_id: found.trace_id,
+                running,
+            }
         }))
     }
 
@@ -175,14 +199,14 @@ impl Gate {
                 None => format!("{} is stopped by {}", stop.scope, stop.by),
             };
             return self
-                .refuse(walk, Answer::Stopped, &ruling, reason.into(), None)
+                .refuse(&walk.subject, Answer::Stopped, &ruling, reason.into(), None)
                 .await;
         }
         if let Err(limited) = self.enter(walk, &ruling, now).await? {
             let reason = limited.reason.into();
             return self
                 .refuse(
-                    walk,
+                    &walk.subject,
                     Answer::RateLimited,
                     &ruling,
                     reason,
@@ -193,16 +217,19 @@ impl Gate {
         match ruling.verdict {
             Verdict::Deny => {
                 let reason = ruling.reason.clone();
-                self.refuse(walk, Answer::Deny, &ruling, reason, None).await
+                self.refuse(&walk.subject, Answer::Deny, &ruling, reason, None)
+                    .await
             }
             Verdict::Allow => self.permit(walk, &ruling, &control, None, now).await,
-            Verdict::Supervisor | Verdict::HumanApproval => match control.grant_for(&call, now) {
-                Some(grant) => {
-                    self.permit(walk, &ruling, &control, Some(grant.id.clone()), now)
-                        .await
+            Verdict::Supervisor | Verdict::HumanApproval => {
+                if let Some(grant) = control.grant_for(&call, now) {
+                    let grant = Some(grant.id.clone());
+                    return self.permit(walk, &ruling, &control, grant, now).await;
                 }
-                None => self.ask(walk, &ruling, &control, now).await,
-            },
+                walk.asked = true;
+                // Boxed: most calls are not asked about, and need not carry the room for it.
+                Box::pin(self.ask(walk, &ruling, &control, now)).await
+            }
         }
     }
 
@@ -232,15 +259,14 @@ impl Gate {
             .enter(agent, walk.subject.digest, ruling.rate_limit, repeat, now))
     }
 
-    async fn refuse(
+    pub(super) async fn refuse(
         &self,
-        walk: &Walk,
+        subject: &Subject,
         answer: Answer,
         ruling: &Ruling,
         reason: Arc<str>,
         retry_after: Option<Duration>,
     ) -> Result<Step, GateError> {
-        let subject = &walk.subject;
         let row = subject.decision(answer, ruling, reason.clone(), None, self.now());
         self.store
             .record(Record {
@@ -248,6 +274,7 @@ impl Gate {
                 version: None,
                 grant: None,
                 key: None,
+                max_total: None,
             })
             .await?;
         let policy = match answer {
@@ -285,6 +312,7 @@ impl Gate {
             version: Some(control.version),
             grant,
             key: walk.key.clone(),
+            max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
         };
         let permit = Permit::new(
             subject.call.clone(),
@@ -308,6 +336,10 @@ impl Gate {
                 Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
                 Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
                 Settled::Again => Step::Again,
+                Settled::TotalSpent => {
+                    self.limits.set_total(&walk.subject.call.agent, u64::MAX);
+                    Step::Spent
+                }
                 Settled::KeyTaken => match self.keyed(walk.key.as_ref()).await? {
                     Some(decided) => Step::Done(decided),
                     None => Step::Again,

@@ -23,6 +23,14 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// The same call under a trace of its own.
+    pub(super) fn again(&self, now: Time) -> Self {
+        Self {
+            trace_id: TraceId::at(now),
+            ..self.clone()
+        }
+    }
+
     /// The record of an answer that needed no approval.
     pub(super) fn decision(
         &self,
@@ -66,7 +74,7 @@ impl Subject {
             escalated_by: None,
             escalation_reasoning: None,
         }
-        .row(forwarded)
+        .row()
     }
 }
 
@@ -112,7 +120,7 @@ pub(super) fn approval_row(
         escalated_by: escalation.map(|escalation| escalation.by.clone()),
         escalation_reasoning: escalation.and_then(|escalation| escalation.reasoning.clone()),
     }
-    .row(forwarded)
+    .row()
 }
 
 /// What the agent is told about an approval's end.

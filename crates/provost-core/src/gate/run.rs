@@ -81,6 +81,7 @@ pub(super) enum Settled {
     Ran(Box<Executed>),
     Again,
     KeyTaken,
+    TotalSpent,
 }
 
 impl Gate {
@@ -104,6 +105,7 @@ impl Gate {
                 Committed::Yes => Settled::Permitted(permit),
                 Committed::Again => Settled::Again,
                 Committed::KeyTaken => Settled::KeyTaken,
+                Committed::TotalSpent => Settled::TotalSpent,
             });
         };
         let (answer, answered) = oneshot::channel();
@@ -128,6 +130,7 @@ impl Gate {
             Ok(Committed::Yes) => return self.forward(permit, backend, answer).await,
             Ok(Committed::Again) => Ok(Settled::Again),
             Ok(Committed::KeyTaken) => Ok(Settled::KeyTaken),
+            Ok(Committed::TotalSpent) => Ok(Settled::TotalSpent),
             Err(error) => Err(error),
         };
         let _ = answer.send(settled);
@@ -139,6 +142,7 @@ impl Gate {
                 Recorded::Done => Committed::Yes,
                 Recorded::Stale | Recorded::GrantSpent => Committed::Again,
                 Recorded::KeyTaken => Committed::KeyTaken,
+                Recorded::TotalSpent => Committed::TotalSpent,
             },
             Commit::Take { id, version, key } => {
                 match self.store.take(&id, self.now(), version, key).await? {
@@ -169,9 +173,7 @@ impl Gate {
             latency_ms: latency.as_millis() as u64,
             end: End::of(result),
         };
-        let row = executed
-            .outcome(permit.call(), self.now())
-            .row(permit.call());
+        let row = executed.outcome(permit.call(), self.now()).row();
         let kept = permit.key().map(|key| (key.clone(), executed.kept()));
         let settled = Ok(Settled::Ran(Box::new(executed)));
         if kept.is_some() {
@@ -255,6 +257,7 @@ impl Executed {
         };
         OutcomeRecord {
             trace_id: self.trace_id.clone(),
+            session_id: call.session.clone(),
             agent_id: call.agent.clone(),
             tool: call.tool.clone(),
             outcome,
@@ -309,4 +312,5 @@ enum Committed {
     Yes,
     Again,
     KeyTaken,
+    TotalSpent,
 }

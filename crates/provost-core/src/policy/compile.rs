@@ -149,6 +149,7 @@ fn compile_tests(rule: &Rule, place: &Place, errors: &mut PolicyError) -> Vec<Te
 }
 
 /// Compiles a `when`, and refuses names that are not in scope: a misspelt one would never match.
+/// The program is strict: an argument of the wrong type cannot be judged, and that denies.
 pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
     let place = Place::When { policy: 0, rule: 0 };
     let program = Program::compile(source).map_err(|errors| {
@@ -176,7 +177,7 @@ pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
         })
         .collect();
     if unknown.is_empty() {
-        Ok(program)
+        Ok(program.strict())
     } else {
         Err(unknown)
     }

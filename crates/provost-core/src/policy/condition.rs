@@ -57,17 +57,18 @@ impl Operator {
 }
 
 impl Condition {
-    /// A field that is not there matches nothing.
-    pub fn holds(&self, params: &Map<String, Value>) -> bool {
+    /// A field that is not there matches nothing. One that cannot be put in order is an error, so that a list
+    /// around a number passes no deny.
+    pub fn judge(&self, params: &Map<String, Value>) -> Result<bool, String> {
         let Some(seen) = self.lookup(params) else {
-            return false;
+            return Ok(false);
         };
         match (number(seen), number(&self.value)) {
-            (Some(seen), Some(wanted)) => self.compare_numbers(seen, wanted),
+            (Some(seen), Some(wanted)) => Ok(self.compare_numbers(seen, wanted)),
             _ => match self.operator {
-                Operator::Equal => text(seen) == text(&self.value),
-                Operator::NotEqual => text(seen) != text(&self.value),
-                _ => false,
+                Operator::Equal => Ok(text(seen) == text(&self.value)),
+                Operator::NotEqual => Ok(text(seen) != text(&self.value)),
+                _ => Err(format!("`{}` is not a number", self.field)),
             },
         }
     }
@@ -141,17 +142,37 @@ mod tests {
             ("nested.deep.n", "<=", json!(6), false),
             ("params.name", "==", json!("x"), true),
             ("name", "!=", json!("x"), false),
-            ("name", "<", json!(5), false),
             ("missing", "!=", json!(5), false),
             ("none", "==", json!(0), false),
-            ("inf", "<", json!(0), false),
         ] {
             let condition = Condition {
                 field: field.into(),
                 operator: Operator::parse(operator).unwrap(),
                 value,
             };
-            assert_eq!(condition.holds(&params), expected, "{condition:?}");
+            assert_eq!(condition.judge(&params), Ok(expected), "{condition:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_put_in_order_cannot_be_judged() {
+        for odd in [
+            json!([1000]),
+            json!("a lot"),
+            json!(true),
+            json!({"n": 1}),
+            json!("-inf"),
+        ] {
+            let params = json!({ "amount": odd });
+            let Value::Object(params) = params else {
+                panic!()
+            };
+            let condition = Condition {
+                field: "amount".into(),
+                operator: Operator::Greater,
+                value: json!(100),
+            };
+            assert!(condition.judge(&params).is_err(), "{params:?}");
         }
     }
 }

@@ -79,13 +79,14 @@ impl Test {
                 let seen = condition
                     .lookup(&call.params)
                     .map_or_else(|| "not set".to_owned(), ToString::to_string);
+                let (field, operator) = (&condition.field, condition.operator.as_str());
+                let held = match condition.judge(&call.params) {
+                    Ok(held) => format!("is {held}"),
+                    Err(error) => format!("cannot be judged: {error}"),
+                };
                 format!(
-                    "{} {} {} is {} ({} is {seen})",
-                    condition.field,
-                    condition.operator.as_str(),
-                    condition.value,
-                    condition.holds(&call.params),
-                    condition.field,
+                    "{field} {operator} {} {held} ({field} is {seen})",
+                    condition.value
                 )
             }
         }

@@ -184,7 +184,7 @@ impl CompiledRule {
     fn holds(&self, call: &Call, now: Time) -> Result<bool, String> {
         for test in &self.tests {
             let holds = match test {
-                Test::Condition(condition) => condition.holds(&call.params),
+                Test::Condition(condition) => condition.judge(&call.params)?,
                 Test::When(program) => program
                     .test(&CallScope::new(call, now))
                     .map_err(|error| error.to_string())?,
@@ -336,6 +336,106 @@ mod tests {
             "{}",
             ruling.reason
         );
+    }
+
+    /// The verdict of one rule on `when`, before a rule that says the opposite.
+    fn judged(action: &str, when: &str, params: &Value) -> (Verdict, String) {
+        let otherwise = if action == "deny" {
+            "allow"
+        } else {
+            "supervisor"
+        };
+        let rules = json!([
+            {"tools": ["*"], "action": action, "when": when},
+            {"tools": ["*"], "action": otherwise},
+        ]);
+        let set = PolicySet::compile(vec![policy("p", "*", rules)]).unwrap();
+        let call = call("a", "t", params.clone());
+        let ruling = set.evaluate(&call, Time::default());
+        let explained = set.explain(&call, Time::default());
+        assert_eq!(explained.verdict, ruling.verdict, "{when} {params}");
+        (ruling.verdict, explained.to_string())
+    }
+
+    #[test]
+    fn arguments_of_the_wrong_type_slip_past_no_deny_and_into_no_allow() {
+        for (when, params) in [
+            ("params.c MATCHES /rm -rf/", json!({"c": ["rm -rf", "/"]})),
+            ("params.c MATCHES /rm -rf/", json!({"c": {"cmd": "rm -rf"}})),
+            ("params.c MATCHES /1/", json!({"c": 1})),
+            (
+                "LOWER(params.c) MATCHES /rm -rf/",
+                json!({"c": ["rm", "-rf"]}),
+            ),
+            ("params.c.run MATCHES /rm -rf/", json!({"c": "rm -rf"})),
+            (
+                "params.files[0] WITHIN '/etc'",
+                json!({"files": "/etc/passwd"}),
+            ),
+            (
+                "params.path STARTS_WITH '/etc'",
+                json!({"path": ["/etc/passwd"]}),
+            ),
+            ("params.path ENDS_WITH '.key'", json!({"path": ["a.key"]})),
+            (
+                "params.path WITHIN '/etc'",
+                json!({"path": ["/etc/passwd"]}),
+            ),
+            ("params.amount > 100", json!({"amount": [1000]})),
+            ("params.amount > 100", json!({"amount": {"value": 1000}})),
+            ("params.amount > 100", json!({"amount": true})),
+            ("params.amount > 100", json!({"amount": "1,000"})),
+            ("params.amount < 100", json!({"amount": [1000]})),
+            ("params.amount < 100", json!({"amount": true})),
+            ("params.amount * 100 > 5", json!({"amount": 1e307})),
+            ("params.amount * 2 < 100", json!({"amount": [1000]})),
+        ] {
+            for action in ["deny", "allow"] {
+                for when in [when.to_owned(), format!("NOT ({when})")] {
+                    let (verdict, explained) = judged(action, &when, &params);
+                    assert_eq!(verdict, Verdict::Deny, "{action} {when} {params}");
+                    assert!(explained.contains("cannot be judged"), "{explained}");
+                    assert!(explained.contains("failed: expected"), "{explained}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_amount_is_neither_small_nor_large() {
+        for when in [
+            "params.n < 100",
+            "params.n <= 0",
+            "params.n > 5",
+            "params.n >= 0",
+        ] {
+            for params in [json!({}), json!({"n": null})] {
+                assert_eq!(
+                    judged("allow", when, &params).0,
+                    Verdict::Supervisor,
+                    "{when}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_hides_dots_behind_backslashes_is_denied_either_way() {
+        for (folder, path) in [
+            ("/srv/p", "/srv/p/q\\r\\s\\t/../../../etc/passwd"),
+            ("/etc", "/srv\\x/../etc/passwd"),
+            ("/etc", "/etc/passwd\0.txt"),
+            ("/etc", "//etc/passwd"),
+        ] {
+            for operator in ["WITHIN", "NOT WITHIN", "STARTS_WITH"] {
+                let when = format!("params.path {operator} '{folder}'");
+                for action in ["deny", "allow"] {
+                    let (verdict, explained) = judged(action, &when, &json!({"path": path}));
+                    assert_eq!(verdict, Verdict::Deny, "{action} {when} {path:?}");
+                    assert!(explained.contains("read in two ways"), "{explained}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Record {
     /// The grant that permits the call: one use of it is taken.
     pub grant: Option<GrantId>,
     pub key: Option<IdempotencyKey>,
+    /// How many calls of this agent may be let in altogether, by every replica.
+    pub max_total: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub enum Recorded {
     GrantSpent,
     /// The idempotency key already stands for a permitted call: nothing was written.
     KeyTaken,
+    /// The agent has made all the calls it may: nothing was written.
+    TotalSpent,
 }
 
 /// A caller's promise that two requests are one. Kept with the permit it was used for.
@@ -112,6 +116,8 @@ pub enum Resolved {
     Lost(Box<Approval>),
     /// It is for people now.
     NotYours(Box<Approval>),
+    /// Another supervisor's claim lasts.
+    Held(Claim),
     /// As [`Recorded::GrantSpent`].
     GrantSpent,
     NotFound,
@@ -202,6 +208,8 @@ pub struct TraceEntry {
 /// One record as it stands in its chain, for verification and export.
 #[derive(Clone, Debug)]
 pub struct ChainRecord {
+    /// Where it stands among the records of all chains: the order in which they are listed.
+    pub place: u64,
     pub seq: u64,
     pub hash: Hash,
     pub trace_id: TraceId,
@@ -211,7 +219,17 @@ pub struct ChainRecord {
     pub session: Option<String>,
     pub tool: String,
     pub verdict: String,
+    pub forwarded: bool,
     pub body: String,
+}
+
+/// A record that is no longer what this program writes: somebody changed it.
+#[derive(Clone, Debug)]
+pub struct Unreadable {
+    /// Its number in the chain, or 0 where it stands before the first.
+    pub seq: u64,
+    pub trace_id: Option<String>,
+    pub why: String,
 }
 
 /// Where a chain begins and ends. What was pruned is represented by the hash of its last record.
@@ -332,14 +350,17 @@ pub trait Store: Send + Sync + 'static {
     async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>>;
     async fn trace(&self, id: &str) -> Result<Option<TraceEntry>>;
     async fn activity(&self, limit: usize) -> Result<Vec<Activity>>;
+    /// A chain of which there are records but no ends is told as an empty one: its records stand after
+    /// its head.
     async fn chains(&self) -> Result<Vec<ChainEnds>>;
-    /// Up to `limit` records of a chain with `seq` greater than `after`, in order.
+    /// Up to `limit` records of a chain with `seq` greater than `after`, in order. What stands before the
+    /// first record comes before it.
     async fn chain_records(
         &self,
         chain: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<ChainRecord>>;
+    ) -> Result<Vec<Result<ChainRecord, Unreadable>>>;
 
     /// Removes whole records made before `before` from the old end of each chain this process may prune,
     /// moves the anchors, and notes it. Also forgets answered approvals, events and idempotency keys of

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{RecordKind, chain};
-use crate::ports::{ChainEnds, ChainRecord, Store, StoreError};
+use crate::ports::{ChainEnds, ChainRecord, Store, StoreError, Unreadable};
 
 const PAGE: usize = 500;
 
 /// The first line of each chain.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EndsLine {
     pub chain: String,
     pub anchor_seq: u64,
@@ -21,7 +22,9 @@ pub struct EndsLine {
     pub head_hash: String,
 }
 
+/// Nothing may stand beside what is proved: a reader could take it for part of the record.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecordLine {
     pub chain: String,
     pub seq: u64,
@@ -59,18 +62,22 @@ impl Exporter {
                 return Ok(Some(line(&ends_line(ends))));
             };
             // Records made since the export began are not part of it: the head was written already.
-            let mut records = self.store.chain_records(&ends.chain, after, PAGE).await?;
-            records.retain(|record| record.seq <= ends.head_seq);
-            let Some(last) = records.last() else {
+            let records = self.store.chain_records(&ends.chain, after, PAGE).await?;
+            let mut last = after;
+            let mut lines = String::new();
+            for record in records {
+                let record = record_line(&ends.chain, record);
+                if record.seq > last && record.seq <= ends.head_seq {
+                    last = record.seq;
+                    let _ = write!(lines, "{}", line(&record));
+                }
+            }
+            if lines.is_empty() {
                 self.chains.pop();
                 self.after = None;
                 continue;
-            };
-            self.after = Some(last.seq);
-            let mut lines = String::new();
-            for record in records {
-                let _ = write!(lines, "{}", line(&record_line(&ends.chain, record)));
             }
+            self.after = Some(last);
             return Ok(Some(lines));
         }
     }
@@ -86,14 +93,29 @@ fn ends_line(ends: &ChainEnds) -> EndsLine {
     }
 }
 
-fn record_line(name: &str, record: ChainRecord) -> RecordLine {
-    RecordLine {
-        chain: name.to_owned(),
-        seq: record.seq,
-        hash: chain::text(&record.hash),
-        kind: record.kind,
-        // A record that is no JSON was tampered with: `null` fails its hash, as it should.
-        record: RawValue::from_string(record.body).unwrap_or_default(),
+/// A record that was tampered with until it cannot be read, or is no JSON in one line, is written as
+/// `null`: that fails its hash, as it should.
+fn record_line(name: &str, record: Result<ChainRecord, Unreadable>) -> RecordLine {
+    let chain = name.to_owned();
+    match record {
+        Ok(record) => RecordLine {
+            chain,
+            seq: record.seq,
+            hash: chain::text(&record.hash),
+            kind: record.kind,
+            record: if record.body.contains('\n') {
+                Box::default()
+            } else {
+                RawValue::from_string(record.body).unwrap_or_default()
+            },
+        },
+        Err(unreadable) => RecordLine {
+            chain,
+            seq: unreadable.seq,
+            hash: chain::text(&chain::Hash::default()),
+            kind: RecordKind::Note,
+            record: Box::default(),
+        },
     }
 }
 

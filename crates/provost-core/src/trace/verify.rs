@@ -1,12 +1,24 @@
 //! Proves the chains of traces, or points at the first record that does not fit.
+//!
+//! A chain is proved from its anchor to the head it had when the proof began, so that a gateway may go on
+//! writing. An export is proved by the same [`Walk`], without the columns that stand only in a store.
+
+mod columns;
+pub mod testimony;
+mod walk;
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::{RecordKind, chain};
-use crate::ports::{ChainEnds, ChainRecord, Store, StoreError};
+pub use self::{
+    testimony::Testimony,
+    walk::{Link, Walk, conclude},
+};
+use super::chain;
+use crate::ports::{ChainEnds, Store, StoreError};
 
 const PAGE: usize = 2000;
+/// How often pruning may get in the way before what is seen is believed.
+const ATTEMPTS: u32 = 3;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct ChainReport {
@@ -34,114 +46,107 @@ pub async fn verify(
     store: &dyn Store,
     mut progress: impl FnMut(u64),
 ) -> Result<Vec<ChainReport>, StoreError> {
-    let mut reports = Vec::new();
-    for ends in store.chains().await? {
-        reports.push(verify_chain(store, ends, &mut progress).await?);
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let chains = store.chains().await?;
+        let reports = verify_once(store, &chains, &mut progress).await?;
+        let whole = reports.iter().all(|report| report.broken.is_none());
+        // Pruning takes away what is yet to be read: then the anchor has moved, and the chain is whole
+        // from there on.
+        if whole || attempts == ATTEMPTS || anchors(&store.chains().await?) == anchors(&chains) {
+            return Ok(reports);
+        }
     }
-    Ok(reports)
 }
 
-async fn verify_chain(
+fn anchors(chains: &[ChainEnds]) -> Vec<(&str, u64)> {
+    chains
+        .iter()
+        .map(|ends| (&*ends.chain, ends.anchor_seq))
+        .collect()
+}
+
+async fn verify_once(
     store: &dyn Store,
-    ends: ChainEnds,
+    chains: &[ChainEnds],
     progress: &mut impl FnMut(u64),
-) -> Result<ChainReport, StoreError> {
-    let mut walk = Walk {
-        seq: ends.anchor_seq,
-        hash: ends.anchor_hash,
-        records: 0,
-    };
-    let mut broken = None;
-    if ends.anchor_seq == 0 && ends.anchor_hash != chain::genesis(&ends.chain) {
-        broken = Some(Break {
-            seq: 0,
-            trace_id: None,
-            problem: "the chain does not begin at its genesis".into(),
-        });
+) -> Result<Vec<ChainReport>, StoreError> {
+    let mut testimony = Testimony::default();
+    let mut walks = Vec::new();
+    for ends in chains {
+        let mut walk = Walk::begin(ends.clone());
+        to_the_head(store, &mut walk, &mut testimony, progress).await?;
+        look_beyond(store, &mut walk).await?;
+        walks.push(walk);
     }
-    'pages: while broken.is_none() {
-        let page = store.chain_records(&ends.chain, walk.seq, PAGE).await?;
+    Ok(conclude(walks, &testimony))
+}
+
+async fn to_the_head(
+    store: &dyn Store,
+    walk: &mut Walk,
+    testimony: &mut Testimony,
+    progress: &mut impl FnMut(u64),
+) -> Result<(), StoreError> {
+    let mut place = 0;
+    while walk.goes_on() {
+        let page = store.chain_records(walk.chain(), walk.seq(), PAGE).await?;
         if page.is_empty() {
             break;
         }
         for record in &page {
-            if let Err(problem) = walk.step(record) {
-                let trace_id = Some(record.trace_id.to_string());
-                broken = Some(Break {
-                    seq: walk.seq + 1,
-                    trace_id,
-                    problem,
-                });
-                break 'pages;
+            if !walk.goes_on() {
+                break;
+            }
+            match record {
+                Ok(record) => {
+                    let link = Link {
+                        seq: record.seq,
+                        hash: &record.hash,
+                        kind: record.kind,
+                        body: &record.body,
+                        trace_id: Some(record.trace_id.as_str()),
+                    };
+                    walk.step(&link, testimony, || columns::agree(record, place));
+                    place = record.place;
+                }
+                Err(unreadable) => walk.stumble(unreadable),
             }
         }
-        progress(walk.records);
+        progress(walk.records());
     }
-    if broken.is_none() && (walk.seq, walk.hash) != (ends.head_seq, ends.head_hash) {
-        broken = Some(Break {
-            seq: walk.seq + 1,
-            trace_id: None,
-            problem: format!(
-                "the chain ends at record {} but its head is record {}",
-                walk.seq, ends.head_seq
-            ),
-        });
-    }
-    Ok(ChainReport {
-        chain: ends.chain,
-        records: walk.records,
-        pruned: ends.anchor_seq,
-        head_seq: walk.seq,
-        head_hash: chain::text(&walk.hash),
-        broken,
-    })
+    Ok(())
 }
 
-struct Walk {
-    seq: u64,
-    hash: chain::Hash,
-    records: u64,
-}
-
-impl Walk {
-    fn step(&mut self, record: &ChainRecord) -> Result<(), String> {
-        if record.seq != self.seq + 1 {
-            return Err(format!("record {} is missing", self.seq + 1));
-        }
-        let hash = chain::next(&self.hash, record.seq, &record.body);
-        if hash != record.hash {
-            return Err("the record was changed: its hash does not fit".into());
-        }
-        columns_agree(record)?;
-        (self.seq, self.hash) = (record.seq, hash);
-        self.records += 1;
-        Ok(())
-    }
-}
-
-/// The columns a record is found by must say what its body says.
-fn columns_agree(record: &ChainRecord) -> Result<(), String> {
-    let body: Value =
-        serde_json::from_str(&record.body).map_err(|_| "the record is not JSON".to_owned())?;
-    let text = |name: &str| body.get(name).and_then(Value::as_str);
-    let said = |name: &str, column: &str| match text(name) {
-        Some(said) if said == column => Ok(()),
-        _ => Err(format!(
-            "the column `{name}` was changed: the record says otherwise"
-        )),
-    };
-    said("trace_id", record.trace_id.as_str())?;
-    said("timestamp", &record.at.to_string())?;
-    if record.kind == RecordKind::Note {
+/// What stands after the head is newer than the proof, or nobody of ours wrote it. A record and the head
+/// that counts it are written as one, so a head read later counts every record read before.
+async fn look_beyond(store: &dyn Store, walk: &mut Walk) -> Result<(), StoreError> {
+    if walk.is_broken() || walk.goes_on() {
         return Ok(());
     }
-    said("agent_id", &record.agent)?;
-    said("tool", &record.tool)?;
-    if record.kind == RecordKind::Decision {
-        said("verdict", &record.verdict)?;
-        if text("session_id") != record.session.as_deref() {
-            return Err("the column `session_id` was changed: the record says otherwise".into());
-        }
+    let beyond = store.chain_records(walk.chain(), walk.seq(), PAGE).await?;
+    if beyond.is_empty() {
+        return Ok(());
+    }
+    let chains = store.chains().await?;
+    let head = chains
+        .iter()
+        .find(|ends| ends.chain == walk.chain())
+        .map_or(0, |ends| ends.head_seq);
+    let uncounted = beyond.iter().find_map(|record| {
+        let (seq, trace_id) = match record {
+            Ok(record) => (record.seq, Some(record.trace_id.to_string())),
+            Err(unreadable) => (unreadable.seq, unreadable.trace_id.clone()),
+        };
+        (seq > head || seq <= walk.seq()).then_some((seq, trace_id))
+    });
+    if let Some((seq, trace_id)) = uncounted {
+        walk.break_at(Break {
+            seq,
+            trace_id,
+            problem: format!("the head of the chain is record {head}, and does not count this one"),
+        });
     }
     Ok(())
 }

@@ -261,7 +261,7 @@ async fn a_claim_keeps_other_supervisors_off_until_it_ends() {
         .resolve(id, &two, Status::Denied, Resolution::default())
         .await
         .unwrap();
-    assert!(matches!(barred, Resolving::Forbidden(_)));
+    assert!(matches!(barred, Resolving::Held(_)), "{barred:?}");
     bench.clock.advance(Duration::from_secs(21));
     assert!(matches!(
         bench.gate.claim(id, &two, lease).await.unwrap(),

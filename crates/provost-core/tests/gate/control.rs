@@ -7,6 +7,7 @@ use provost_core::{
     control::Scope,
     gate::{Decided, NewGrant},
     glob::Glob,
+    policy::PolicySet,
     trace::Answer,
 };
 use serde_json::json;
@@ -151,6 +152,57 @@ async fn a_stop_denies_what_waits_suspends_grants_and_can_be_lifted() {
         Decided::Ran(_)
     ));
     bench.verify().await;
+}
+
+#[tokio::test]
+async fn what_a_grant_released_goes_with_the_grant() {
+    let bench = Bench::new().await;
+    let asked = bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+    let granted = bench.gate.grant(grant("l2.*"), "admin:root").await.unwrap();
+    assert_eq!(granted.released, 1);
+    bench
+        .gate
+        .revoke(&granted.grant.id, "admin:root")
+        .await
+        .unwrap();
+    let again = bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+    assert_ne!(again.question.id, asked.question.id, "it is asked anew");
+    assert_eq!(bench.ran(), 0);
+}
+
+#[tokio::test]
+async fn a_policy_that_now_denies_beats_an_approval() {
+    let bench = Bench::new().await;
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    let waiting = bench.pending().await;
+    let left = bench
+        .ask_and_leave(bench.ask("l2.pay", json!({"other": 1})))
+        .await;
+    bench.approve(&left).await;
+    bench
+        .gate
+        .replace_policy(PolicySet::compile(Vec::new()).unwrap());
+    bench.approve(&waiting).await;
+    let Decided::Refused(refusal) = caller.await.unwrap() else {
+        panic!()
+    };
+    assert_eq!((refusal.answer, &*refusal.rule), (Answer::Deny, "default"));
+    let retried = bench.run(bench.ask("l2.pay", json!({"other": 1}))).await;
+    assert!(matches!(retried, Decided::Refused(_)), "{retried:?}");
+    assert_eq!(bench.ran(), 0);
+    bench.verify().await;
+}
+
+#[tokio::test]
+async fn a_new_policy_denies_what_waits_and_is_forbidden_now() {
+    let bench = Bench::new().await;
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    bench.pending().await;
+    bench
+        .gate
+        .replace_policy(PolicySet::compile(Vec::new()).unwrap());
+    assert_eq!(bench.gate.deny_forbidden().await.unwrap(), 1);
+    assert!(matches!(caller.await.unwrap(), Decided::Refused(_)));
 }
 
 proptest! {

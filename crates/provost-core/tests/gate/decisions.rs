@@ -115,7 +115,7 @@ async fn a_call_that_waits_with_a_key_and_is_repeated_runs_once() {
         assert!(
             matches!(
                 decided,
-                Decided::Ran(_) | Decided::Replayed(_) | Decided::KeyUnsettled(_)
+                Decided::Ran(_) | Decided::Replayed(_) | Decided::KeyUnsettled { .. }
             ),
             "{decided:?}"
         );
@@ -141,4 +141,31 @@ async fn a_decision_repeated_under_its_key_is_the_same_permission() {
     };
     assert_eq!(&again.trace_id, first.trace_id());
     assert_eq!(bench.traces().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_used_to_decide_does_not_stand_for_a_run() {
+    let bench = Bench::new().await;
+    let keyed = |door| {
+        let mut ask = bench.ask("allow.echo", json!({}));
+        (ask.door, ask.idempotency_key) = (door, Some("key-1".into()));
+        ask
+    };
+    let decided = bench.gate.decide(keyed(Door::Decide)).await.unwrap();
+    assert!(matches!(decided, Decided::Permitted(_)), "{decided:?}");
+    let ran = bench.run(keyed(Door::Http)).await;
+    assert!(matches!(ran, Decided::KeyMismatch), "{ran:?}");
+    assert_eq!(bench.ran(), 0);
+}
+
+#[tokio::test]
+async fn an_endless_wait_ends_with_the_question() {
+    let bench = Bench::new().await;
+    let mut ask = bench.ask("l2.pay", json!({}));
+    ask.wait = Wait::AtMost(Duration::MAX);
+    let caller = bench.start(ask);
+    bench.pending().await;
+    bench.clock.advance(Duration::from_mins(5));
+    bench.gate.sweep().await.unwrap();
+    assert!(matches!(caller.await.unwrap(), Decided::Refused(_)));
 }

@@ -16,4 +16,5 @@ mod stops;
 mod tools;
 mod traces;
 
+pub use guard::handle;
 pub use router::router;

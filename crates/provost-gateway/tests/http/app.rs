@@ -15,14 +15,13 @@ use provost_core::{
     trace::view::Exposure,
 };
 use provost_gateway::{
-    access::{Access, Attempts},
-    app::{App, Parts, PolicyState},
+    access::Access,
+    app::{App, Live, Parts, PolicyState},
     backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig},
     doors,
 };
 use provost_store::StoreConfig;
 use serde_json::{Value, json};
-use tower::ServiceExt as _;
 
 pub(crate) struct TestApp {
     pub(crate) app: Arc<App>,
@@ -120,14 +119,15 @@ impl TestApp {
                 error: None,
             },
             backends: backends().await,
-            access: Access {
-                open,
-                declared_agents: true,
-                hosts: Vec::new(),
-                attempts: Attempts::default(),
+            live: Live {
+                access: Access {
+                    open,
+                    declared_agents: true,
+                    hosts: Vec::new(),
+                },
+                exposure,
+                body_limit: 1 << 20,
             },
-            exposure,
-            body_limit: 1 << 20,
             mcp_servers: Vec::new(),
             metrics: None,
             spans: None,
@@ -175,7 +175,7 @@ impl TestApp {
         request
             .extensions_mut()
             .insert(ConnectInfo(SocketAddr::from((from, 5555))));
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = doors::http::handle(&self.app, self.router.clone(), request).await;
         let (parts, body) = response.into_parts();
         // An event stream does not end: its head is all there is to see here.
         let streams = parts

@@ -48,6 +48,7 @@ pub(super) async fn resolve(batch: &mut Batch, resolve: &Resolve) -> Result<Reso
     Ok(match transition::resolve(&approval.state, resolve) {
         Resolution::Lost => Resolved::Lost(Box::new(approval)),
         Resolution::NotYours => Resolved::NotYours(Box::new(approval)),
+        Resolution::Held(claim) => Resolved::Held(claim),
         Resolution::Won(after) => {
             if let Some(grant) = &resolve.grant {
                 if !batch.grants().permits(grant, resolve.decision.at) {

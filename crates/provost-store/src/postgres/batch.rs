@@ -117,7 +117,7 @@ impl Batch {
     /// Appends a record to the chain of this process.
     pub(super) fn append(&mut self, row: &TraceRow) {
         let seq = self.head.seq + 1;
-        let hash = chain::next(&self.head.hash, seq, &row.body);
+        let hash = chain::next(&self.head.hash, seq, row.kind, &row.body);
         self.rows.push(seq, &hash, row);
         self.tally.add(row);
         self.head = Head { seq, hash };
@@ -126,6 +126,10 @@ impl Batch {
     pub(super) fn event(&mut self, at: Time, event: &Event) -> Result<(), Fault> {
         self.events.push(at, codec::to_json(event)?);
         Ok(())
+    }
+
+    pub(super) fn entered(&self, agent: &str) -> u64 {
+        self.tally.entered(agent)
     }
 
     /// The count of changes to stops, grants and keys, those of this batch included.

@@ -23,7 +23,7 @@ const READERS: usize = 8;
 
 /// A statement that takes longer is given up, and so is a transaction whose process went silent: its
 /// locks would hold up every replica. Commits wait for the disk, whatever the server's default says.
-const SESSION: &str = "SET statement_timeout = 10000; SET lock_timeout = 8000; \
+pub(super) const SESSION: &str = "SET statement_timeout = 10000; SET lock_timeout = 8000; \
      SET idle_in_transaction_session_timeout = 10000; \
      SET default_transaction_isolation = 'read committed'; \
      SELECT set_config('synchronous_commit', 'on', false) \
@@ -65,15 +65,18 @@ impl Connector {
         })
     }
 
-    pub(super) fn pool(&self) -> Result<Pool, OpenError> {
+    /// `session` sets up every connection.
+    pub(super) fn pool(&self, session: &str) -> Result<Pool, OpenError> {
         let how = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
         let manager = Manager::from_config(self.config.clone(), self.tls.clone(), how);
-        let set_up = Hook::async_fn(|client: &mut ClientWrapper, _| {
+        let session: Arc<str> = session.into();
+        let set_up = Hook::async_fn(move |client: &mut ClientWrapper, _| {
+            let session = session.clone();
             Box::pin(async move {
                 client
-                    .batch_execute(SESSION)
+                    .batch_execute(&session)
                     .await
                     .map_err(HookError::Backend)
             })

@@ -1,13 +1,18 @@
-//! Opening: connect, bring the schema up to date, begin a chain, start the tasks.
+//! Opening: connect, bring the schema up to date, begin a chain, start the tasks. Or only connect.
 
 use std::sync::Arc;
 
+use deadpool_postgres::ClientWrapper;
 use futures_util::future::{AbortHandle, Abortable};
 use provost_core::ports::{Clock as _, SystemClock};
 use tokio::sync::{Notify, broadcast};
 
 use super::{
-    PostgresStore, chain, connect::Connector, fault::Fault, listen, schema, worker::Start,
+    PostgresStore, chain,
+    connect::{Connector, SESSION},
+    fault::Fault,
+    listen, schema,
+    worker::Start,
     writer::Writer,
 };
 use crate::OpenError;
@@ -16,16 +21,7 @@ impl PostgresStore {
     pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
         let connector = Connector::new(url)?;
         let server = connector.server.to_string();
-        let sql = connector
-            .connect()
-            .await
-            .map_err(|fault| OpenError::Connect {
-                server: server.clone(),
-                why: match fault {
-                    Fault::Connect(why) => why,
-                    other => other.to_string(),
-                },
-            })?;
+        let sql = connect(&connector).await?;
         schema::migrate(&sql, &server).await?;
         let (sql, chain, head) =
             chain::begin(sql, SystemClock.now())
@@ -34,7 +30,7 @@ impl PostgresStore {
                     server,
                     why: why.to_string(),
                 })?;
-        let pool = connector.pool()?;
+        let pool = connector.pool(SESSION)?;
         let (wake, _) = broadcast::channel(16);
         let news = Arc::new(Notify::new());
         let companions = vec![
@@ -50,12 +46,39 @@ impl PostgresStore {
             news,
         });
         Ok(Self {
-            writer,
+            writer: Some(writer),
             pool,
             wake,
             companions,
         })
     }
+
+    pub(crate) async fn open_for_reading(url: &str) -> Result<Self, OpenError> {
+        let connector = Connector::new(url)?;
+        schema::check(&connect(&connector).await?, &connector.server).await?;
+        let (wake, _) = broadcast::channel(16);
+        Ok(Self {
+            writer: None,
+            pool: connector.pool(&format!(
+                "{SESSION}; SET default_transaction_read_only = on"
+            ))?,
+            wake,
+            companions: Vec::new(),
+        })
+    }
+}
+
+async fn connect(connector: &Connector) -> Result<ClientWrapper, OpenError> {
+    connector
+        .connect()
+        .await
+        .map_err(|fault| OpenError::Connect {
+            server: connector.server.to_string(),
+            why: match fault {
+                Fault::Connect(why) => why,
+                other => other.to_string(),
+            },
+        })
 }
 
 fn companion(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {

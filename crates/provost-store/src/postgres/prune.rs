@@ -3,6 +3,7 @@
 
 use deadpool_postgres::{ClientWrapper, Transaction};
 use provost_core::{ports::ChainEnds, time::Time};
+use tokio_postgres::IsolationLevel;
 
 use super::{batch::Batch, fault::Fault, rows};
 use crate::{codec, notes};
@@ -16,7 +17,13 @@ pub(super) async fn find_cuts(
     sql: &mut ClientWrapper,
     before: Time,
 ) -> Result<Vec<ChainEnds>, Fault> {
-    let reading = sql.build_transaction().read_only(true).start().await?;
+    // One view for all questions: a record written between them would be taken for an old one.
+    let reading = sql
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
     reading
         .batch_execute("SET LOCAL statement_timeout = 0")
         .await?;

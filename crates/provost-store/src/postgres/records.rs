@@ -25,6 +25,11 @@ pub(super) async fn record(batch: &mut Batch, record: &Record) -> Result<Recorde
     {
         return Ok(Recorded::KeyTaken);
     }
+    if let Some(max) = record.max_total
+        && locked_total(batch, &record.row.agent).await? + batch.entered(&record.row.agent) >= max
+    {
+        return Ok(Recorded::TotalSpent);
+    }
     if let Some(grant) = &record.grant
         && !batch.grants().permits(grant, record.row.at)
     {
@@ -43,6 +48,17 @@ pub(super) async fn record(batch: &mut Batch, record: &Record) -> Result<Recorde
     }
     batch.append(&record.row);
     Ok(Recorded::Done)
+}
+
+/// What was counted so far. Other replicas wait with theirs until this batch is counted too.
+async fn locked_total(batch: &Batch, agent: &str) -> Result<u64, Fault> {
+    let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1, 7))";
+    let lock = batch.sql().prepare_cached(lock).await?;
+    batch.sql().query(&lock, &[&agent]).await?;
+    let find = "SELECT calls FROM totals WHERE agent = $1";
+    let find = batch.sql().prepare_cached(find).await?;
+    let found = batch.sql().query(&find, &[&agent]).await?;
+    found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))
 }
 
 pub(super) async fn outcome(

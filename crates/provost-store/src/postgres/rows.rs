@@ -3,7 +3,7 @@
 use provost_core::{
     approval::{Approval, State},
     ids::TraceId,
-    ports::{ChainEnds, ChainRecord, TraceEntry},
+    ports::{ChainEnds, ChainRecord, TraceEntry, Unreadable},
     time::Time,
 };
 use tokio_postgres::{Row, types::ToSql};
@@ -69,9 +69,23 @@ pub(super) fn chain_ends(row: &Row) -> Result<ChainEnds, Fault> {
     })
 }
 
-pub(super) fn chain_record(row: &Row) -> Result<ChainRecord, Fault> {
+/// The columns of [`chain_record`].
+pub(super) const CHAIN_RECORD: &str = "SELECT seq, hash, trace_id, kind, at, agent, session, tool, \
+     verdict, forwarded, body, place FROM traces";
+
+pub(super) fn chain_record(row: &Row) -> Result<Result<ChainRecord, Unreadable>, Fault> {
+    let seq: i64 = row.try_get(0)?;
+    Ok(read_record(row, seq).map_err(|why| Unreadable {
+        seq: u64::try_from(seq).unwrap_or(0),
+        trace_id: row.try_get(2).ok(),
+        why: why.to_string(),
+    }))
+}
+
+fn read_record(row: &Row, seq: i64) -> Result<ChainRecord, Fault> {
     Ok(ChainRecord {
-        seq: unsigned(row, 0)?,
+        place: codec::place(row.try_get(11)?)?,
+        seq: codec::place(seq)?,
         hash: codec::hash(row.try_get(1)?)?,
         trace_id: TraceId::from(row.try_get::<_, &str>(2)?),
         kind: codec::kind(row.try_get(3)?)?,
@@ -80,7 +94,8 @@ pub(super) fn chain_record(row: &Row) -> Result<ChainRecord, Fault> {
         session: row.try_get(6)?,
         tool: row.try_get(7)?,
         verdict: row.try_get(8)?,
-        body: row.try_get(9)?,
+        forwarded: row.try_get(9)?,
+        body: row.try_get(10)?,
     })
 }
 

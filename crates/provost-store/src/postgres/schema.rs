@@ -1,4 +1,4 @@
-//! Bringing the schema up to date, by one replica at a time.
+//! Bringing the schema up to date, by one replica at a time, or seeing that it is.
 
 use deadpool_postgres::ClientWrapper;
 
@@ -36,19 +36,51 @@ pub(super) async fn migrate(sql: &ClientWrapper, server: &str) -> Result<(), Ope
     Ok(())
 }
 
+/// Changes nothing.
+pub(super) async fn check(sql: &ClientWrapper, server: &str) -> Result<(), OpenError> {
+    let (place, known) = (server.to_owned(), MIGRATIONS.len() as i64);
+    let found = version(sql).await.map_err(|fault| OpenError::Server {
+        server: place.clone(),
+        why: fault.to_string(),
+    })?;
+    match found {
+        None | Some(0) => Err(OpenError::Missing { place }),
+        Some(found) if found < known => Err(OpenError::OlderSchema {
+            place,
+            found,
+            known,
+        }),
+        Some(found) if found > known => Err(OpenError::NewerSchema {
+            place,
+            found,
+            known,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// `None` where there is no schema of ours.
+async fn version(sql: &ClientWrapper) -> Result<Option<i64>, Fault> {
+    let exists = sql
+        .query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])
+        .await?;
+    if !exists.try_get::<_, bool>(0)? {
+        return Ok(None);
+    }
+    let found = sql
+        .query_one("SELECT coalesce(max(version), 0) FROM schema_version", &[])
+        .await?;
+    Ok(Some(found.try_get(0)?))
+}
+
 /// The version that was found. On an error the caller drops the connection, and with it the transaction.
 async fn apply(sql: &ClientWrapper, known: i64) -> Result<i64, Fault> {
     sql.batch_execute(&format!(
         "BEGIN; SELECT pg_advisory_xact_lock({LOCK_SPACE}, {MIGRATION_LOCK});"
     ))
     .await?;
-    let exists = sql
-        .query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])
-        .await?;
-    let found: i64 = if exists.try_get(0)? {
-        sql.query_one("SELECT coalesce(max(version), 0) FROM schema_version", &[])
-            .await?
-            .try_get(0)?
+    let found = if let Some(found) = version(sql).await? {
+        found
     } else {
         sql.batch_execute("CREATE TABLE schema_version (version BIGINT NOT NULL)")
             .await?;

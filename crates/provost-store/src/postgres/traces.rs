@@ -2,7 +2,7 @@
 
 use deadpool_postgres::ClientWrapper;
 use provost_core::{
-    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter},
+    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter, Unreadable},
     time::Time,
 };
 
@@ -131,13 +131,28 @@ pub(super) async fn activity(sql: &ClientWrapper, limit: usize) -> Result<Vec<Ac
     found.iter().map(activity).collect()
 }
 
+/// The names in `traces`, one look at the index for each.
+const NAMES: &str = "WITH RECURSIVE names AS (SELECT min(chain) AS chain FROM traces UNION ALL \
+     SELECT (SELECT min(t.chain) FROM traces t WHERE t.chain > names.chain) FROM names \
+     WHERE names.chain IS NOT NULL) SELECT chain FROM names WHERE chain IS NOT NULL";
+
 pub(super) async fn chains(sql: &ClientWrapper) -> Result<Vec<ChainEnds>, Fault> {
+    // The names first: a chain that begins in between is known by then.
+    let names = sql.query(NAMES, &[]).await?;
     let list = format!("{} ORDER BY chain", rows::CHAIN_ENDS);
-    sql.query(&list, &[])
+    let mut chains: Vec<_> = sql
+        .query(&list, &[])
         .await?
         .iter()
         .map(rows::chain_ends)
-        .collect()
+        .collect::<Result<_, _>>()?;
+    for row in &names {
+        let name: &str = row.try_get(0)?;
+        if chains.iter().all(|ends| ends.chain != name) {
+            chains.push(codec::new_chain(name));
+        }
+    }
+    Ok(chains)
 }
 
 pub(super) async fn chain_records(
@@ -145,12 +160,17 @@ pub(super) async fn chain_records(
     chain: &str,
     after: u64,
     limit: usize,
-) -> Result<Vec<ChainRecord>, Fault> {
-    let list = "SELECT seq, hash, trace_id, kind, at, agent, session, tool, verdict, body \
-         FROM traces WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-    let list = sql.prepare_cached(list).await?;
-    let found = sql
-        .query(&list, &[&chain, &(after as i64), &(limit as i64)])
-        .await?;
+) -> Result<Vec<Result<ChainRecord, Unreadable>>, Fault> {
+    let list = format!(
+        "{} WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        rows::CHAIN_RECORD
+    );
+    let list = sql.prepare_cached(&list).await?;
+    // Before the first there is nothing, unless somebody put it there.
+    let after = match after {
+        0 => i64::MIN,
+        after => i64::try_from(after).unwrap_or(i64::MAX),
+    };
+    let found = sql.query(&list, &[&chain, &after, &(limit as i64)]).await?;
     found.iter().map(rows::chain_record).collect()
 }

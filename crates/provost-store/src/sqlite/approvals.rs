@@ -49,6 +49,7 @@ pub(super) fn resolve(batch: &mut Batch<'_>, resolve: &Resolve) -> Result<Resolv
     Ok(match transition::resolve(&approval.state, resolve) {
         Resolution::Lost => Resolved::Lost(Box::new(approval)),
         Resolution::NotYours => Resolved::NotYours(Box::new(approval)),
+        Resolution::Held(claim) => Resolved::Held(claim),
         Resolution::Won(after) => {
             if let Some(grant) = &resolve.grant
                 && !records::use_grant(batch, grant, resolve.decision.at)?

@@ -74,7 +74,7 @@ impl<'c> Batch<'c> {
     /// Appends a record to the chain.
     pub(super) fn append(&mut self, row: &TraceRow) -> Result<(), Fault> {
         let seq = self.head.seq + 1;
-        let hash = chain::next(&self.head.hash, seq, &row.body);
+        let hash = chain::next(&self.head.hash, seq, row.kind, &row.body);
         self.execute(
             "INSERT INTO traces (place, trace_id, kind, at, agent, session, tool, verdict, forwarded, \
              hash, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -108,6 +108,10 @@ impl<'c> Batch<'c> {
         self.execute(insert, params![id, at.millis(), body])?;
         self.made_events = true;
         Ok(())
+    }
+
+    pub(super) fn entered(&self, agent: &str) -> u64 {
+        self.tally.entered(agent)
     }
 
     /// The count of changes to stops, grants and keys, those of this batch included.

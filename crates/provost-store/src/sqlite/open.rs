@@ -1,7 +1,8 @@
 //! Opening the file: take the lock, look before touching, bring the schema up to date, find the head of
-//! the chain.
+//! the chain. Or only look.
 
 use std::{
+    cmp::Ordering,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _},
     os::unix::fs::OpenOptionsExt as _,
@@ -16,6 +17,7 @@ use super::{
     CHAIN,
     batch::{Batch, Head},
     fault::Fault,
+    readers::connect_to_read,
     rows,
     sightings::Sightings,
     writer::Opened,
@@ -43,6 +45,36 @@ pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
     Ok(Opened { sql, head, lock })
 }
 
+/// Whether the file can be read as it stands. Leaves it as it is, and asks for no lock.
+pub(super) fn look(path: &Path) -> Result<(), OpenError> {
+    let place = || format!("`{}`", path.display());
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => return Err(OpenError::Missing { place: place() }),
+        Err(why) => return Err(unusable(path, &why)),
+    }
+    if is_empty(path)? {
+        return Err(OpenError::Missing { place: place() });
+    }
+    let sql = connect_to_read(path).map_err(|why| explain(path, why.into()))?;
+    check_ours(path, &sql)?;
+    let found = schema_version(&sql).map_err(|fault| explain(path, fault))?;
+    let known = MIGRATIONS.len() as i64;
+    match found.cmp(&known) {
+        Ordering::Equal => Ok(()),
+        Ordering::Less => Err(OpenError::OlderSchema {
+            place: place(),
+            found,
+            known,
+        }),
+        Ordering::Greater => Err(OpenError::NewerSchema {
+            place: place(),
+            found,
+            known,
+        }),
+    }
+}
+
 fn lock(path: &Path) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -67,6 +99,11 @@ fn look_at(path: &Path) -> Result<bool, OpenError> {
         Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
         Err(why) => return Err(unusable(path, &why)),
     }
+    is_empty(path)
+}
+
+/// Fails where the file is neither empty nor a SQLite database.
+fn is_empty(path: &Path) -> Result<bool, OpenError> {
     let length = fs::metadata(path)
         .map_err(|why| unusable(path, &why))?
         .len();

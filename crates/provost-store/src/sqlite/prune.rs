@@ -18,6 +18,12 @@ pub(super) const CHUNK: u64 = 2000;
 
 /// The last record of those that are all older than `before`, if there are any.
 pub(super) fn find_cut(sql: &Connection, before: Time) -> Result<Option<Head>, Fault> {
+    // One view for all questions: a record written between them would be taken for an old one.
+    let view = sql.unchecked_transaction()?;
+    find_cut_in(&view, before)
+}
+
+fn find_cut_in(sql: &Connection, before: Time) -> Result<Option<Head>, Fault> {
     let anchor: u64 = sql
         .prepare_cached("SELECT anchor_seq FROM chains WHERE chain = ?1")?
         .query_row([CHAIN], |row| row.get(0))?;

@@ -1,7 +1,7 @@
 //! The readers: a few read-only connections, each used by one blocking task at a time.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -67,14 +67,18 @@ impl Readers {
         if let Some(sql) = self.idle().pop() {
             return Ok(sql);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let sql = Connection::open_with_flags(&self.path, flags)?;
-        sql.busy_timeout(Duration::from_secs(5))?;
-        sql.set_prepared_statement_cache_capacity(32);
-        Ok(sql)
+        Ok(connect_to_read(&self.path)?)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+pub(super) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = Connection::open_with_flags(path, flags)?;
+    sql.busy_timeout(Duration::from_secs(5))?;
+    sql.set_prepared_statement_cache_capacity(32);
+    Ok(sql)
 }

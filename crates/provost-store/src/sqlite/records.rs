@@ -25,6 +25,11 @@ pub(super) fn record(batch: &mut Batch<'_>, record: &Record, run: &str) -> Resul
     {
         return Ok(Recorded::KeyTaken);
     }
+    if let Some(max) = record.max_total
+        && total_calls(batch.sql(), &record.row.agent)? + batch.entered(&record.row.agent) >= max
+    {
+        return Ok(Recorded::TotalSpent);
+    }
     if let Some(grant) = &record.grant
         && !use_grant(batch, grant, record.row.at)?
     {

@@ -3,14 +3,14 @@
 use provost_core::{
     approval::{Approval, State},
     ids::TraceId,
-    ports::{ChainEnds, ChainRecord},
+    ports::{ChainEnds, ChainRecord, Unreadable},
     time::Time,
 };
 use rusqlite::{Row, ToSql, types::ToSqlOutput};
 
 use super::{batch::Head, fault::Fault};
 use crate::{
-    codec::{self, StateColumns},
+    codec::{self, Garbled, StateColumns},
     filter::Value,
 };
 
@@ -67,23 +67,37 @@ pub(super) fn head(row: &Row<'_>) -> Result<Head, Fault> {
     })
 }
 
-pub(super) fn chain_record(row: &Row<'_>) -> Result<ChainRecord, Fault> {
-    Ok(ChainRecord {
-        seq: row.get(0)?,
-        hash: codec::hash(&row.get::<_, Vec<u8>>(1)?)?,
-        trace_id: TraceId::from(text(row, 2)?),
-        kind: codec::kind(&row.get::<_, String>(3)?)?,
-        at: Time::from_millis(row.get(4)?),
-        agent: text(row, 5)?,
-        session: row.get(6)?,
-        tool: text(row, 7)?,
-        verdict: text(row, 8)?,
-        body: text(row, 9)?,
-    })
+/// The columns of [`chain_record`]. A place is also the number in the chain.
+pub(super) const CHAIN_RECORD: &str = "SELECT place, hash, trace_id, kind, at, agent, session, tool, \
+     verdict, forwarded, body FROM traces";
+
+pub(super) fn chain_record(row: &Row<'_>) -> Result<Result<ChainRecord, Unreadable>, Fault> {
+    let place: i64 = row.get(0)?;
+    Ok(read_record(row, place).map_err(|why| Unreadable {
+        seq: u64::try_from(place).unwrap_or(0),
+        trace_id: row.get(2).ok(),
+        why: why.to_string(),
+    }))
 }
 
-/// What is no text any more reads as another text: it then fails its hash, and the proof says where.
-fn text(row: &Row<'_>, at: usize) -> Result<String, Fault> {
-    let bytes = row.get_ref(at)?.as_bytes().map_err(rusqlite::Error::from)?;
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+fn read_record(row: &Row<'_>, place: i64) -> Result<ChainRecord, Fault> {
+    let place = codec::place(place)?;
+    Ok(ChainRecord {
+        place,
+        seq: place,
+        hash: codec::hash(&row.get::<_, Vec<u8>>(1)?)?,
+        trace_id: TraceId::from(row.get::<_, String>(2)?),
+        kind: codec::kind(&row.get::<_, String>(3)?)?,
+        at: Time::from_millis(row.get(4)?),
+        agent: row.get(5)?,
+        session: row.get(6)?,
+        tool: row.get(7)?,
+        verdict: row.get(8)?,
+        forwarded: match row.get(9)? {
+            0 => false,
+            1 => true,
+            other => return Err(Garbled::new("a truth value", other).into()),
+        },
+        body: row.get(10)?,
+    })
 }

@@ -1,12 +1,13 @@
 //! Reading the record: lists, single traces, and chains as they stand.
 
 use provost_core::{
-    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter},
+    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter, Unreadable},
     time::Time,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::{
+    CHAIN,
     fault::Fault,
     rows,
     sightings::{BLOCK, What},
@@ -172,20 +173,32 @@ pub(super) fn activity(sql: &Connection, limit: usize) -> Result<Vec<Activity>, 
 }
 
 pub(super) fn chains(sql: &Connection) -> Result<Vec<ChainEnds>, Fault> {
-    sql.prepare_cached(rows::CHAIN_ENDS)?
+    let mut chains: Vec<_> = sql
+        .prepare_cached(rows::CHAIN_ENDS)?
         .query_and_then([], rows::chain_ends)?
-        .collect()
+        .collect::<Result<_, _>>()?;
+    let mut any = sql.prepare_cached("SELECT 1 FROM traces LIMIT 1")?;
+    if chains.iter().all(|ends| ends.chain != CHAIN) && any.exists([])? {
+        chains.push(codec::new_chain(CHAIN));
+    }
+    Ok(chains)
 }
 
 pub(super) fn chain_records(
     sql: &Connection,
     after: u64,
     limit: usize,
-) -> Result<Vec<ChainRecord>, Fault> {
-    let mut list = sql.prepare_cached(
-        "SELECT place, hash, trace_id, kind, at, agent, session, tool, verdict, body FROM traces \
-         WHERE place > ?1 ORDER BY place LIMIT ?2",
-    )?;
-    list.query_and_then(params![after, limit], rows::chain_record)?
+) -> Result<Vec<Result<ChainRecord, Unreadable>>, Fault> {
+    let list = format!(
+        "{} WHERE place > ?1 ORDER BY place LIMIT ?2",
+        rows::CHAIN_RECORD
+    );
+    // Before the first there is nothing, unless somebody put it there.
+    let after = match after {
+        0 => i64::MIN,
+        after => i64::try_from(after).unwrap_or(i64::MAX),
+    };
+    sql.prepare_cached(&list)?
+        .query_and_then(params![after, limit], rows::chain_record)?
         .collect()
 }

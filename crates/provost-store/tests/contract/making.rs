@@ -75,6 +75,7 @@ pub(crate) fn record(row: TraceRow, version: u64) -> Record {
         version: Some(version),
         grant: None,
         key: None,
+        max_total: None,
     }
 }
 
@@ -227,7 +228,8 @@ pub(crate) async fn verify(store: &dyn Store) -> Result<u64, String> {
         loop {
             let some = store.chain_records(&ends.chain, seq, 7).await.unwrap();
             for record in &some {
-                hash = chain::next(&hash, seq + 1, &record.body);
+                let record = record.as_ref().map_err(|found| found.why.clone())?;
+                hash = chain::next(&hash, seq + 1, record.kind, &record.body);
                 if (record.seq, record.hash) != (seq + 1, hash) {
                     return Err(format!("broken at {}", seq + 1));
                 }

@@ -6,7 +6,7 @@ use provost_core::{
     ids::{hex, random_bytes},
     ports::Store,
 };
-use provost_store::{OpenError, StoreConfig, open};
+use provost_store::{OpenError, StoreConfig, open, open_for_reading};
 use tempfile::TempDir;
 
 pub(crate) enum Place {
@@ -74,6 +74,12 @@ impl Place {
 
     pub(crate) async fn try_open(&self) -> Result<Arc<dyn Store>, OpenError> {
         open(&self.config()).await
+    }
+
+    pub(crate) async fn open_for_reading(&self) -> Arc<dyn Store> {
+        open_for_reading(&self.config())
+            .await
+            .unwrap_or_else(|error| panic!("{error}: {}", error.help()))
     }
 
     /// Runs SQL behind the store's back.

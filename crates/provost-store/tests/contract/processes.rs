@@ -26,7 +26,7 @@ async fn each_process_has_a_chain_that_names_the_others() {
         .find(|chain| chain.chain != ends.chain)
         .expect("its own");
     let records = second.chain_records(&new.chain, 0, 1).await.unwrap();
-    let note: serde_json::Value = serde_json::from_str(&records[0].body).unwrap();
+    let note: serde_json::Value = serde_json::from_str(&records[0].as_ref().unwrap().body).unwrap();
     assert_eq!(note["note"], "chain opened");
     let head = &note["detail"]["heads"][0];
     assert_eq!(

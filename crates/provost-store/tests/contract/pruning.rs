@@ -59,7 +59,7 @@ async fn pruning_keeps_the_chain_whole(place: &Place) {
         .chain_records(&ends.chain, ends.anchor_seq, 10)
         .await
         .unwrap();
-    let note: serde_json::Value = serde_json::from_str(&kept[1].body).unwrap();
+    let note: serde_json::Value = serde_json::from_str(&kept[1].as_ref().unwrap().body).unwrap();
     assert_eq!(note["note"], "pruned");
     assert_eq!(note["detail"]["chain"], *ends.chain);
     assert_eq!(note["detail"]["upto_seq"], ends.anchor_seq);

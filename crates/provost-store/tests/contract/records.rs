@@ -18,6 +18,7 @@ crate::contract!(
     an_idempotency_key_stands_for_one_call,
     a_key_that_is_taken_uses_no_grant,
     a_callers_trace_id_is_given_to_one_call,
+    a_total_is_never_passed_however_many_race,
     calls_are_counted_by_agent_and_session,
     one_failing_write_does_not_take_others_along,
     a_closed_store_refuses_everything,
@@ -90,6 +91,7 @@ async fn a_refusal_needs_no_current_control(place: &Place) {
         version: None,
         grant: None,
         key: None,
+        max_total: None,
     };
     assert_eq!(store.record(record).await.unwrap(), Recorded::Done);
     store.close().await;
@@ -111,6 +113,7 @@ async fn a_grant_is_used_no_more_often_than_it_allows(place: &Place) {
             version: Some(seen),
             grant: Some(id),
             key: None,
+            max_total: None,
         };
         async move { store.record(record).await.unwrap() }
     });
@@ -147,6 +150,7 @@ async fn a_grant_that_is_over_or_revoked_permits_nothing(place: &Place) {
         version: Some(version),
         grant: Some(grant.id.clone()),
         key: None,
+        max_total: None,
     };
     let seen = version(&*store).await;
     assert_eq!(
@@ -232,6 +236,7 @@ async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
             version: Some(seen),
             grant: Some(grant.id.clone()),
             key: Some(key("claude", "k1")),
+            max_total: None,
         };
         async move { store.record(record).await.unwrap() }
     });
@@ -252,6 +257,32 @@ async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
     );
     assert_eq!(store.control().await.unwrap().grants[0].uses, 1);
     store.close().await;
+}
+
+async fn a_total_is_never_passed_however_many_race(place: &Place) {
+    let first = place.open().await;
+    // A file has one process; a server has many.
+    let second = match place {
+        Place::Sqlite(_) => first.clone(),
+        Place::Postgres { .. } => place.open().await,
+    };
+    let stores = [first, second];
+    let version = stores[0].control_version().await.unwrap();
+    let attempts = (0..40).map(|n| {
+        let store = stores[n % 2].clone();
+        let mut record = record(row("claude", None, "fs.read", START), version);
+        record.max_total = Some(7);
+        async move { store.record(record).await.unwrap() }
+    });
+    let recorded = race(attempts).await;
+    let done = recorded
+        .iter()
+        .filter(|recorded| **recorded == Recorded::Done);
+    assert_eq!(done.count(), 7);
+    assert_eq!(stores[0].total_calls("claude").await.unwrap(), 7);
+    for store in stores {
+        store.close().await;
+    }
 }
 
 async fn a_callers_trace_id_is_given_to_one_call(place: &Place) {

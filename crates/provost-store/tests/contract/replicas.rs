@@ -119,6 +119,7 @@ async fn grants_and_keys_are_shared() {
             version: Some(seen),
             grant: Some(grants[n / 2 % 2].id.clone()),
             key: Some(key("claude", &(n / 4).to_string())),
+            max_total: None,
         };
         async move { store.record(record).await.unwrap() }
     });

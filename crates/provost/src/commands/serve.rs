@@ -6,7 +6,8 @@ use crate::{
     config::{self, Config, Fingerprint},
     context::Context,
     exit::Exit,
-    gateway, output, telemetry,
+    gateway::{self, Started},
+    output, telemetry,
 };
 
 #[derive(clap::Args, Debug)]
@@ -28,14 +29,20 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
         || "embedded defaults".to_owned(),
         |path| path.display().to_string(),
     );
-    let data = config.data.clone();
+    let (data, open, has_policies) = (config.data.clone(), config.auth.open, config.has_policies);
     let running = gateway::start(config, source.clone(), telemetry::start_metrics()).await?;
     if let Some(path) = file {
-        tokio::spawn(gateway::reload_on_change(
-            running.app.clone(),
+        let addr = running.addr;
+        let started = Started {
             path,
-            fingerprint,
-        ));
+            read: fingerprint,
+            addr,
+            has_policies,
+        };
+        tokio::spawn(gateway::reload_on_change(running.app.clone(), started));
+    }
+    if open {
+        output::note("warning: auth.open lets anybody on this machine decide, the agents included");
     }
     output::note(format_args!(
         "provost {} listens on http://{}\n  config     {source}\n  data       {}\n  next       provost approvals watch",

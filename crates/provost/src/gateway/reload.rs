@@ -1,55 +1,90 @@
 //! A changed config file takes effect at once and whole, or not at all.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
+use provost_core::policy::PolicySet;
 use provost_gateway::app::{App, PolicyState};
 
-use crate::config::{self, Fingerprint, Watch};
+use crate::config::{self, Config, Fingerprint, Loaded, Watch};
+
+/// What was told at the start, and stays so.
+pub(crate) struct Started {
+    pub(crate) path: PathBuf,
+    pub(crate) read: Fingerprint,
+    /// Where the gateway really listens, whatever the file says.
+    pub(crate) addr: SocketAddr,
+    pub(crate) has_policies: bool,
+}
 
 /// Watches until the gateway stops.
-pub(crate) async fn reload_on_change(app: Arc<App>, path: PathBuf, read: Fingerprint) {
-    let mut watch = Watch::new(read);
+pub(crate) async fn reload_on_change(app: Arc<App>, mut started: Started) {
+    let mut watch = Watch::new(started.read.clone());
     loop {
         tokio::select! {
             () = watch.changed() => {}
             () = app.stopping() => return,
         }
-        let file = path.clone();
-        let Ok(mut loaded) = tokio::task::spawn_blocking(move || config::load(&file)).await else {
+        let file = started.path.clone();
+        let Ok(loaded) = tokio::task::spawn_blocking(move || config::load(&file)).await else {
             continue;
         };
         watch.follow(loaded.fingerprint.clone());
-        apply(&app, &mut loaded).await;
+        match accept(loaded, &mut started) {
+            Ok((config, policies)) => apply(&app, &config, policies).await,
+            Err(error) => refuse(&app, error),
+        }
     }
 }
 
-async fn apply(app: &App, loaded: &mut config::Loaded) {
-    let before = app.policy_state.load_full();
-    let (Some(config), Some(policies)) = (loaded.config.clone(), loaded.policy_set()) else {
-        let errors: Vec<_> = loaded
-            .problems
-            .iter()
-            .filter(|problem| problem.is_error())
-            .collect();
-        let first = errors
-            .first()
-            .map(|problem| problem.message.clone())
-            .unwrap_or_default();
-        let error = format!("{} error(s) in the file, the first: {first}", errors.len());
-        tracing::error!(source = %before.source, %error, "the changed config was refused, the old one stays in force");
-        app.policy_state.store(Arc::new(PolicyState {
-            error: Some(error),
-            ..(*before).clone()
-        }));
-        return;
+/// The new configuration, or why it is not taken.
+fn accept(mut loaded: Loaded, started: &mut Started) -> Result<(Config, PolicySet), String> {
+    let (Some(mut config), Some(policies)) = (loaded.config.take(), loaded.policy_set()) else {
+        let mut errors = loaded.problems.iter().filter(|problem| problem.is_error());
+        let first = errors.next().map(|problem| problem.message.clone());
+        return Err(format!(
+            "{} error(s) in the file, the first: {}",
+            errors.count() + 1,
+            first.unwrap_or_default()
+        ));
     };
+    // An empty or half-written file has no policies either, and must not open what they closed.
+    if started.has_policies && !config.has_policies {
+        return Err("the file has lost its policies; restart to run without any".to_owned());
+    }
+    started.has_policies = config.has_policies;
+    config.listen = started.addr;
+    if config.is_open_to_others() {
+        return Err("`auth.open` is refused on an address that others can reach".to_owned());
+    }
+    Ok((config, policies))
+}
+
+fn refuse(app: &App, error: String) {
+    let before = app.policy_state.load_full();
+    tracing::error!(source = %before.source, %error, "the changed config was refused, the old one stays in force");
+    app.policy_state.store(Arc::new(PolicyState {
+        error: Some(error),
+        ..(*before).clone()
+    }));
+}
+
+async fn apply(app: &App, config: &Config, policies: PolicySet) {
     let rules = policies.rule_count();
-    if let Err(error) = app.gate.replace_keys(config.auth.keys.clone()).await {
+    app.live.store(Arc::new(super::live(config)));
+    app.gate.replace_settings(super::settings(config));
+    app.gate.replace_policy(policies);
+    let keys = app.gate.replace_keys(config.auth.keys.clone()).await;
+    if let Err(error) = keys {
         tracing::error!(%error, "the keys of the changed config could not be put in force");
     }
-    app.gate.replace_settings(super::settings(&config));
-    app.gate.replace_policy(policies);
-    let source = before.source.clone();
+    match app.gate.deny_forbidden().await {
+        Ok(denied) if denied > 0 => {
+            tracing::info!(denied, "what waited and is denied now was denied");
+        }
+        Ok(_) => {}
+        Err(error) => tracing::error!(%error, "what waits could not be judged anew"),
+    }
+    let source = app.policy_state.load().source.clone();
     app.policy_state.store(Arc::new(PolicyState {
         source,
         loaded_at: app.gate.now(),
@@ -58,6 +93,6 @@ async fn apply(app: &App, loaded: &mut config::Loaded) {
     }));
     tracing::info!(
         rules,
-        "the changed config is in force; listen, data, tools and telemetry change at a restart"
+        "the changed config is in force; listen, data, database, tools, notify_url, retention and telemetry change at a restart"
     );
 }

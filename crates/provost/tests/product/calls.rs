@@ -24,7 +24,7 @@ fn one_idempotency_key_is_one_execution() {
         let answer = call.join().unwrap();
         // Beside the one that ran: its answer again, or that it is not there yet.
         if answer.status != 200 {
-            answer.refused(409, "outcome_unknown");
+            answer.refused(409, "in_progress");
         }
         traces.insert(answer.trace_id());
     }

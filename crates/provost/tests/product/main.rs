@@ -30,3 +30,4 @@ mod reload;
 mod replicas;
 mod seed;
 mod starting;
+mod tampering;

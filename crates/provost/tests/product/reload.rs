@@ -36,11 +36,10 @@ fn a_changed_policy_takes_effect_at_once_and_a_broken_one_does_not() {
             .unwrap()
             .contains("`dney`")
     );
-    let log = gateway.log();
-    assert!(
-        log.contains("`dney`") && log.contains("old one stays in force"),
-        "{log}"
-    );
+    eventually("the log says so", || {
+        let log = gateway.log();
+        (log.contains("`dney`") && log.contains("old one stays in force")).then_some(())
+    });
     let doctor = site.provost(&["doctor", "--url", &gateway.url()]);
     let said = String::from_utf8_lossy(&doctor.stdout);
     assert!(said.contains("dney"), "the doctor does not see it:\n{said}");

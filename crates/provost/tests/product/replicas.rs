@@ -8,13 +8,13 @@ use crate::{
 };
 
 /// A database of its own on the server of the tests, dropped at the end.
-struct Database {
+pub(crate) struct Database {
     server: String,
     name: String,
 }
 
 impl Database {
-    fn create() -> Self {
+    pub(crate) fn create() -> Self {
         let server = std::env::var("PROVOST_TEST_POSTGRES").expect(
             "PROVOST_TEST_POSTGRES is not set: it names a PostgreSQL server where tests may create \
              databases, as postgres://user@host:port/postgres. Run ./test.sh, which starts one",
@@ -24,7 +24,10 @@ impl Database {
             server,
             name: format!("provost_product_{random}"),
         };
-        database.on_server(&format!("CREATE DATABASE {}", database.name));
+        run(
+            &database.server,
+            &format!("CREATE DATABASE {}", database.name),
+        );
         database
     }
 
@@ -34,32 +37,40 @@ impl Database {
         format!("{before}/{}?{query}", self.name)
     }
 
-    fn on_server(&self, sql: &str) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&self.server, tokio_postgres::NoTls)
-                .await
-                .unwrap();
-            let driver = tokio::spawn(connection);
-            client.batch_execute(sql).await.unwrap();
-            drop(client);
-            driver.await.unwrap().unwrap();
-        });
+    /// Runs SQL behind the gateways' back.
+    pub(crate) fn intrude(&self, sql: &str) {
+        run(&self.url(), sql);
     }
 
     /// A replica: a folder of its own, and this database.
-    fn site(&self, echo: &Echo) -> Site {
+    pub(crate) fn site(&self, echo: &Echo) -> Site {
         Site::new(echo, &format!("database: '{}'\n{POLICY}", self.url()))
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        self.on_server(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        run(
+            &self.server,
+            &format!("DROP DATABASE {} WITH (FORCE)", self.name),
+        );
     }
+}
+
+fn run(url: &str, sql: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+            .await
+            .unwrap();
+        let driver = tokio::spawn(connection);
+        client.batch_execute(sql).await.unwrap();
+        drop(client);
+        driver.await.unwrap().unwrap();
+    });
 }
 
 /// Dropped in the order of its fields: the gateways go before their database.

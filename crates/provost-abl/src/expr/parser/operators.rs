@@ -3,6 +3,7 @@
 use super::{Parser, Symbol, TokenKind};
 use crate::expr::ast::{ArithmeticOp, CompareOp, Expr, ExprKind};
 use crate::expr::error::{ExprError, Span};
+use crate::expr::path;
 use crate::expr::pattern::Pattern;
 use crate::expr::suggest::nearest;
 
@@ -223,6 +224,9 @@ impl Parser<'_> {
         {
             right = self.pattern(right.span, || Pattern::quoted(text));
         }
+        if matches!(op, CompareOp::Within | CompareOp::StartsWith) {
+            self.refuse_ambiguous(op, &right);
+        }
         self.refuse_chain();
         let kind = ExprKind::Compare {
             op,
@@ -240,6 +244,28 @@ impl Parser<'_> {
             let not = Span::new(start, self.span().end);
             let error = ExprError::new(not, format!("`NOT` binds tighter than `{symbol}`"));
             self.report(error.help(help));
+        }
+    }
+
+    /// A folder that is not the same on every system: no path could be judged by it.
+    fn refuse_ambiguous(&mut self, op: CompareOp, right: &Expr) {
+        match &right.kind {
+            ExprKind::List(items) if op == CompareOp::Within => {
+                for item in items {
+                    self.refuse_ambiguous(op, item);
+                }
+            }
+            ExprKind::Text(text)
+                if path::is_ambiguous(text)
+                    && (op == CompareOp::Within || path::looks_like_path(text)) =>
+            {
+                let error = ExprError::new(right.span, "the path can be read in two ways");
+                self.report(error.help(match op {
+                    CompareOp::Within => "write one `/` between folders, or start with a drive",
+                    _ => "write one `/` between folders, or `matches` if it is no path",
+                }));
+            }
+            _ => {}
         }
     }
 

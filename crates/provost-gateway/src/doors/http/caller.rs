@@ -39,16 +39,33 @@ impl Reviewer {
 
 fn identify(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
     let remote = remote(parts)?;
-    let caller = app
+    let live = app.live.load();
+    let caller = live
         .access
-        .identify(&parts.headers, remote, &app.gate.control(), app.gate.now());
+        .identify(&parts.headers, remote, &app.gate.control());
+    if matches!(caller, Err(Refused::UnknownKey)) {
+        count_failure(app, remote)?;
+    }
     caller.map_err(refused)
+}
+
+fn count_failure(app: &App, remote: SocketAddr) -> Result<(), ApiError> {
+    metrics::counter!("provost_auth_failures_total").increment(1);
+    match app.attempts.failed(remote.ip(), app.gate.now()) {
+        None => Ok(()),
+        Some(retry_after) => Err(ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_attempts",
+            "too many attempts with unknown keys",
+        )
+        .retry_after(Duration::from_secs(retry_after))),
+    }
 }
 
 /// Whoever may decide: by key, or by nobody asking for one.
 fn decider(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
     let remote = remote(parts)?;
-    if let Some(open) = app.access.open_decider(&parts.headers, remote) {
+    if let Some(open) = app.live.load().access.open_decider(&parts.headers, remote) {
         return Ok(open);
     }
     match identify(parts, app)? {
@@ -75,12 +92,6 @@ fn refused(refused: Refused) -> ApiError {
             .help("send `Authorization: Bearer <key>`; `provost keys create` makes one"),
         Refused::UnknownKey => unauthorized("the key is not known")
             .help("it may have been removed: `provost keys list`"),
-        Refused::TooManyAttempts { retry_after } => ApiError::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too_many_attempts",
-            "too many attempts with unknown keys",
-        )
-        .retry_after(Duration::from_secs(retry_after)),
         Refused::NotDeclared(why) => {
             unauthorized(why).help("give the agent a key: `provost keys create --role agent NAME`")
         }

@@ -48,10 +48,9 @@ pub(super) async fn events(
     };
     // Subscribed before the place is read, so that nothing falls between history and the live feed.
     let live = app.feed.subscribe();
-    let after = match given {
-        Some(after) => after,
-        None => app.gate.store().last_event().await?,
-    };
+    let last = app.gate.store().last_event().await?;
+    // A place beyond the last is another feed's: that one ended, this one goes on from here.
+    let after = given.map_or(last, |given: u64| given.min(last));
     let reader = Reader {
         app,
         key,

@@ -16,6 +16,9 @@ use serde::de::DeserializeOwned;
 use super::error::ApiError;
 use crate::app::App;
 
+/// A client that does not finish its body in this time is cut off.
+const BODY_TIME: Duration = Duration::from_mins(1);
+
 /// A JSON body. An empty one reads as `{}`.
 pub(super) struct Body<T>(pub(super) T);
 
@@ -23,7 +26,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let bytes = read(request, app.body_limit).await?;
+        let bytes = read(request, app.live.load().body_limit).await?;
         parse(&bytes).map(Self)
     }
 }
@@ -45,7 +48,15 @@ async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     if announced.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    match Limited::new(request.into_body(), limit).collect().await {
+    let reading = Limited::new(request.into_body(), limit).collect();
+    let Ok(read) = tokio::time::timeout(BODY_TIME, reading).await else {
+        return Err(ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "slow_body",
+            "the body did not arrive in time",
+        ));
+    };
+    match read {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(ApiError::bad_request("the body broke off")),
@@ -81,8 +92,10 @@ impl FromRequestParts<Arc<App>> for Segment {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         Path::<String>::from_request_parts(parts, app)
             .await
+            .ok()
+            .filter(|Path(text)| !text.chars().any(char::is_control))
             .map(|Path(text)| Self(text))
-            .map_err(|_| ApiError::bad_request("the address is not UTF-8"))
+            .ok_or_else(|| ApiError::bad_request("the address is not printable text"))
     }
 }
 
@@ -93,6 +106,9 @@ impl FromRequestParts<Arc<App>> for Params {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        if parts.uri.query().is_none() {
+            return Ok(Self(HashMap::new()));
+        }
         Query::<HashMap<String, String>>::from_request_parts(parts, app)
             .await
             .map(|Query(params)| Self(params))
@@ -102,6 +118,15 @@ impl FromRequestParts<Arc<App>> for Params {
 
 impl Params {
     pub(super) fn known(self, names: &[&str]) -> Result<Self, ApiError> {
+        if self
+            .0
+            .values()
+            .any(|value| value.chars().any(char::is_control))
+        {
+            return Err(ApiError::bad_request(
+                "a query parameter holds control characters",
+            ));
+        }
         match self.0.keys().find(|name| !names.contains(&name.as_str())) {
             Some(unknown) => Err(ApiError::bad_request(format!(
                 "unknown query parameter `{unknown}`"

@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{StatusCode, header};
+use provost_core::trace::view::Exposure;
 use serde_json::json;
 
 use super::error::{ApiError, ApiResult};
@@ -17,7 +18,7 @@ const OPENAPI: &str = include_str!("openapi.json");
 
 /// Answers from counters and memory: no row is looked at.
 pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
-    let policy = app.policy_state.load();
+    let (policy, live) = (app.policy_state.load(), app.live.load());
     let queue = app.gate.store().queue_depth().await?;
     let status = if policy.error.is_some() {
         "degraded"
@@ -40,6 +41,9 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         "pending": queue.pending,
         "waiting": app.gate.waiting(),
         "stopped": stopped,
+        "auth": {"open": live.access.open, "declared_agents": live.access.declared_agents},
+        "exposes_content": live.exposure == Exposure::Everything,
+        "loop_limit": app.gate.settings().repeat.is_some(),
         "policy": &**policy,
     }))
     .into_response())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Router, middleware,
+    Router,
     routing::{delete, get, post},
 };
 
@@ -49,6 +49,5 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/openapi.json", get(operations::openapi))
         .fallback(guard::not_found)
         .method_not_allowed_fallback(guard::method_not_allowed)
-        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .with_state(app.clone())
 }

@@ -13,7 +13,7 @@ use provost_core::{
     ports::Store,
     trace::{export::Exporter, verify},
 };
-use provost_store::StoreConfig;
+use provost_store::OpenError;
 use serde_json::{Value, json};
 
 use super::prove::Prover;
@@ -54,6 +54,11 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         Some(file) => prove_file(&file, head)?,
         None => verify_record(context, head).await?,
     };
+    let nothing = verified.get("chains").is_none_or(|it| items(it).is_empty());
+    if nothing {
+        // Who has emptied the record, or cut the export short, must not be told that all is well.
+        anyhow::bail!("nothing to verify: there is no chain of records");
+    }
     let intact = verified
         .get("intact")
         .and_then(Value::as_bool)
@@ -130,20 +135,16 @@ async fn verify_folder(
     unreachable: ClientError,
 ) -> anyhow::Result<Value> {
     let store = gateway::store_config(&context.config()?);
-    if let StoreConfig::Sqlite { path } = &store
-        && !path.exists()
-    {
-        // Opening makes a file where there is none, and an empty record would pass for a proved one.
-        output::note(format_args!(
-            "there is no record at `{}` either",
-            path.display()
-        ));
-        return Err(unreachable.into());
-    }
+    // For reading: opening it as a gateway does would correct a head that somebody changed.
+    let store = match provost_store::open_for_reading(&store).await {
+        Ok(store) => store,
+        Err(OpenError::Missing { place }) => {
+            output::note(format_args!("there is no record at {place} either"));
+            return Err(unreachable.into());
+        }
+        Err(error) => anyhow::bail!("{error}; {}", error.help()),
+    };
     output::note("no gateway answers: reading its record");
-    let store = provost_store::open(&store)
-        .await
-        .map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))?;
     let verified = verify_open(&store, head).await;
     store.close().await;
     verified

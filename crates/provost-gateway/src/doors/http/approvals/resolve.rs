@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
-    approval::{Approval, Status},
+    approval::{Approval, Claim, Status},
     gate::{Claiming, Escalating, Resolution, Resolving},
     time::parse_duration,
     trace::view::Exposure,
@@ -113,9 +113,16 @@ async fn resolve(
         }))
         .into_response()),
         Resolving::Already(approval) => Err(already(app, &approval)),
+        Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
+}
+
+fn held(claim: Claim) -> ApiError {
+    ApiError::conflict("claimed", format!("claimed by {}", claim.by))
+        .with("claimed_until", claim.until.to_string())
+        .with("claimed_by", claim.by)
 }
 
 /// The loser of a race learns what the winner decided.
@@ -181,12 +188,7 @@ pub(in crate::doors::http) async fn claim(
             "claimed_until": approval.state.claim.as_ref().map(|claim| claim.until),
         }))
         .into_response()),
-        Claiming::Held(claim) => Err(ApiError::conflict(
-            "claimed",
-            format!("claimed by {}", claim.by),
-        )
-        .with("claimed_by", claim.by)
-        .with("claimed_until", claim.until.to_string())),
+        Claiming::Held(claim) => Err(held(claim)),
         Claiming::Already(approval) => Err(already(&app, &approval)),
         Claiming::Forbidden(why) => Err(ApiError::forbidden(why)),
         Claiming::NotFound => Err(ApiError::not_found("approval")),

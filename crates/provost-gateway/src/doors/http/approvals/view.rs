@@ -24,12 +24,16 @@ pub(in crate::doors::http) fn exposure(
 ) -> Result<Exposure, ApiError> {
     let full = params.one_of("content", &[("full", true), ("structure", false)])?;
     match full {
-        Some(true) if key.role == Role::Supervisor && app.exposure == Exposure::Structure => Err(
-            ApiError::forbidden("content is not shown to supervisors here"),
-        ),
+        Some(true)
+            if key.role == Role::Supervisor && app.live.load().exposure == Exposure::Structure =>
+        {
+            Err(ApiError::forbidden(
+                "content is not shown to supervisors here",
+            ))
+        }
         Some(true) => Ok(Exposure::Everything),
         Some(false) => Ok(Exposure::Structure),
-        None => Ok(app.exposure),
+        None => Ok(app.live.load().exposure),
     }
 }
 

@@ -55,16 +55,27 @@ pub(super) fn answer(decided: Decided, agent: &str, tool: &str) -> ApiResult {
             )
             .help("use a new key for a new call"));
         }
-        Decided::KeyUnsettled(trace_id) => {
-            return Err(ApiError::conflict(
-                "outcome_unknown",
-                "the call under this idempotency key was let through, and its outcome is not known yet",
-            )
-            .help("it is not made again; its trace tells when the outcome is known")
-            .with("trace_id", trace_id.as_str())
-            .retry_after(Duration::from_secs(1)));
-        }
+        Decided::KeyUnsettled { trace_id, running } => return Err(unsettled(&trace_id, running)),
     })
+}
+
+/// The call under a key is never made twice, whatever became of the first.
+fn unsettled(trace_id: &TraceId, running: bool) -> ApiError {
+    let error = if running {
+        ApiError::conflict(
+            "in_progress",
+            "the call under this idempotency key is being executed",
+        )
+        .help("ask again with the same key for its result")
+        .retry_after(Duration::from_secs(1))
+    } else {
+        ApiError::conflict(
+            "outcome_unknown",
+            "the call under this idempotency key was let through, and its outcome was lost",
+        )
+        .help("look whether it took effect before you make it again under another key")
+    };
+    error.with("trace_id", trace_id.as_str())
 }
 
 fn traced(mut response: Response, id: &TraceId) -> Response {

@@ -1,0 +1,76 @@
+//! How a call is to be made, beside the call itself: what its headers and query say. Read by name, because
+//! a copy of all headers would cost more than the decision.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::{HeaderMap, request::Parts};
+use provost_core::{gate::Wait, ids::TraceId};
+
+use crate::{
+    app::App,
+    doors::http::{
+        error::ApiError,
+        input::{Params, wait},
+    },
+};
+
+pub(in crate::doors::http) struct Manner {
+    pub(super) wait: Wait,
+    pub(super) session: Option<String>,
+    pub(super) idempotency_key: Option<String>,
+    /// The caller's trace id.
+    pub(super) trace_id: Option<TraceId>,
+    /// The caller's span.
+    pub(super) parent: Option<String>,
+}
+
+impl FromRequestParts<Arc<App>> for Manner {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let params = Params::from_request_parts(parts, app)
+            .await?
+            .known(&["wait"])?;
+        let headers = &parts.headers;
+        Ok(Self {
+            wait: wait(headers, &params)?,
+            session: text(headers, "x-session-id").map(str::to_owned),
+            idempotency_key: idempotency_key(headers)?,
+            trace_id: given_trace_id(headers),
+            parent: parent_span(headers),
+        })
+    }
+}
+
+/// Unreadable text is text all the same, and no good name.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers
+        .get(name)
+        .map(|value| value.to_str().unwrap_or_default())
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    match text(headers, "idempotency-key") {
+        None => Ok(None),
+        Some(key) if (1..=255).contains(&key.len()) => Ok(Some(key.to_owned())),
+        Some(_) => Err(ApiError::bad_request(
+            "`Idempotency-Key` is 1 to 255 printable characters",
+        )),
+    }
+}
+
+/// The second part of a `traceparent`, or `X-Trace-Id`.
+fn given_trace_id(headers: &HeaderMap) -> Option<TraceId> {
+    text(headers, "traceparent")
+        .and_then(|parent| parent.split('-').nth(1))
+        .or_else(|| text(headers, "x-trace-id"))
+        .and_then(TraceId::parse)
+}
+
+/// The third part of a `traceparent`.
+fn parent_span(headers: &HeaderMap) -> Option<String> {
+    let parent = text(headers, "traceparent")?.split('-').nth(2)?;
+    (parent.len() == 16 && parent.bytes().all(|b| b.is_ascii_hexdigit()))
+        .then(|| parent.to_ascii_lowercase())
+}
