@@ -85,6 +85,7 @@ pub(crate) async fn start(
     start_notifying(&config, &app, web)?;
     tokio::spawn(app.clone().pump());
     tokio::spawn(keep::keep(app.clone(), config.retention));
+    tokio::spawn(keep::keep_metrics(app.clone()));
     let addr = listener.local_addr()?;
     let router = doors::http::router(&app);
     let serving = tokio::spawn(server::serve(app.clone(), router, listener));

@@ -142,6 +142,10 @@ impl Reader<'_> {
 
     pub(super) fn expected(&mut self, field: Field<'_>, wanted: &str, help: impl Into<String>) {
         let found = field.node.describe();
+        // A block of text may have swallowed lines that were meant as keys, secrets among them.
+        if self.spans_lines(field.node) {
+            self.cover(field.node);
+        }
         self.error(
             field.span(),
             format!("{} must be {wanted}, not {found}", field.title()),

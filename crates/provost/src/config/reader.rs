@@ -155,6 +155,12 @@ impl<'e> Reader<'e> {
         cover::values(node, &mut self.covered);
     }
 
+    pub(super) fn spans_lines(&self, node: &Node) -> bool {
+        let file = self.files.get(node.span.file);
+        let text = file.and_then(|file| file.text.get(node.span.start..node.span.end));
+        text.is_none_or(|text| text.contains('\n'))
+    }
+
     /// Where `part` of the value of `node` stands in its file.
     pub(super) fn within(&self, node: &Node, part: Range<usize>) -> Span {
         self.files

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use provost_gateway::app::App;
 
 const RECOVER: Duration = Duration::from_mins(1);
+const METRICS: Duration = Duration::from_secs(5);
 /// Every so many rounds of recovery, records are pruned.
 const PRUNE_EVERY: u32 = 60;
 
@@ -24,6 +25,20 @@ pub(super) async fn keep(app: Arc<App>, retention: Option<Duration>) {
             recover(&app).await;
         }
         round = round.wrapping_add(1);
+    }
+}
+
+/// Folds what was measured into the histograms, so that nothing piles up where nobody reads them.
+pub(super) async fn keep_metrics(app: Arc<App>) {
+    let mut tick = tokio::time::interval(METRICS);
+    loop {
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = app.stopping() => return,
+        }
+        if let Some(metrics) = &app.metrics {
+            metrics.run_upkeep();
+        }
     }
 }
 
