@@ -17,7 +17,7 @@ impl Reader<'_> {
             (
                 "trace_file",
                 "`trace_file` is not written: traces are kept in the database",
-                "read them with `provost traces --json`",
+                "read them with `provost traces export`",
             ),
             (
                 "memory",

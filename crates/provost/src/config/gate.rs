@@ -98,7 +98,7 @@ impl Reader<'_> {
         };
         let channels = [("queue", false), ("tty", true), ("tty-fallback", true)];
         if self.choice(field, &channels) == Some(true) {
-            let help = "questions wait in the queue: decide them in the console or with `provost approvals`";
+            let help = "questions wait in the queue: decide them with `provost approvals`";
             self.warn(field.span(), "nobody is asked on a terminal", help);
         }
     }

@@ -98,15 +98,15 @@ async fn await_rows(
 fn page(rows: &[ApprovalRow], filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
     let now = app.gate.now();
     let size: usize = rows.iter().map(|row| row.question.len() + 160).sum();
-    let mut body = String::with_capacity(size + 2);
-    body.push('[');
+    let mut body = Vec::with_capacity(size + 2);
+    body.push(b'[');
     for (at, row) in rows.iter().enumerate() {
         if at > 0 {
-            body.push(',');
+            body.push(b',');
         }
         write_row(row, exposure, now, &mut body);
     }
-    body.push(']');
+    body.push(b']');
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
     if rows.len() == filter.limit
         && let Some(last) = rows.last()

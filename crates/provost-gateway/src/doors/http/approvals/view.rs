@@ -97,20 +97,20 @@ impl<'a> StateView<'a> {
 }
 
 /// Writes the view of one row. `question` is a JSON object: its closing brace makes room for the state.
-pub(super) fn write_row(row: &ApprovalRow, exposure: Exposure, now: Time, out: &mut String) {
+pub(super) fn write_row(row: &ApprovalRow, exposure: Exposure, now: Time, out: &mut Vec<u8>) {
     match exposure {
-        Exposure::Everything => out.push_str(open(&row.question)),
+        Exposure::Everything => out.extend_from_slice(open(&row.question).as_bytes()),
         Exposure::Structure => {
-            out.push_str(open(
-                &serde_json::from_str(&row.question)
-                    .map(redacted)
-                    .unwrap_or_default(),
-            ));
+            let question = serde_json::from_str(&row.question).map(redacted);
+            out.extend_from_slice(open(&question.unwrap_or_default()).as_bytes());
         }
     }
-    let state = serde_json::to_string(&StateView::new(&row.state, now)).unwrap_or_default();
-    out.push(',');
-    out.push_str(state.strip_prefix('{').unwrap_or("}"));
+    let joint = out.len();
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(&mut *out, &StateView::new(&row.state, now));
+    if let Some(brace) = out.get_mut(joint) {
+        *brace = b',';
+    }
 }
 
 /// An object without its closing brace.
@@ -124,7 +124,7 @@ fn redacted(mut question: Question) -> String {
 }
 
 pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_json::Value {
-    let mut text = String::new();
+    let mut text = Vec::new();
     let row = ApprovalRow {
         place: 0,
         id: approval.question.id.clone(),
@@ -133,5 +133,5 @@ pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_
         state: approval.state.clone(),
     };
     write_row(&row, exposure, now, &mut text);
-    serde_json::from_str(&text).unwrap_or_default()
+    serde_json::from_slice(&text).unwrap_or_default()
 }

@@ -19,6 +19,18 @@ use serde_json::{Value, json, value::RawValue};
 use crate::doors::http::error::{ApiError, ApiResult};
 
 #[derive(Serialize)]
+struct Permission<'a> {
+    action: &'static str,
+    policy: &'a str,
+    rule: &'a str,
+    reason: &'a str,
+    agent: &'a str,
+    tool: &'a str,
+    trace_id: &'a TraceId,
+    approval_id: Option<&'a ApprovalId>,
+}
+
+#[derive(Serialize)]
 struct CallAnswer<'a> {
     result: &'a RawValue,
     trace_id: &'a TraceId,
@@ -89,33 +101,20 @@ fn traced(mut response: Response, id: &TraceId) -> Response {
 
 fn permitted(permit: &Permit) -> Response {
     let call = permit.call();
-    let approval_id = permit.approval_id();
-    let decision = (permit.policy(), permit.rule(), permit.reason());
-    permission(
-        decision,
-        (&call.agent, &call.tool),
-        permit.trace_id(),
-        approval_id,
-    )
+    permission(&Permission {
+        action: "allow",
+        policy: permit.policy(),
+        rule: permit.rule(),
+        reason: permit.reason(),
+        agent: &call.agent,
+        tool: &call.tool,
+        trace_id: permit.trace_id(),
+        approval_id: permit.approval_id(),
+    })
 }
 
-fn permission(
-    (policy, rule, reason): (&str, &str, &str),
-    (agent, tool): (&str, &str),
-    trace_id: &TraceId,
-    approval_id: Option<&ApprovalId>,
-) -> Response {
-    let body = json!({
-        "action": "allow",
-        "policy": policy,
-        "rule": rule,
-        "reason": reason,
-        "agent": agent,
-        "tool": tool,
-        "trace_id": trace_id,
-        "approval_id": approval_id,
-    });
-    traced(Json(body).into_response(), trace_id)
+fn permission(permission: &Permission<'_>) -> Response {
+    traced(Json(permission).into_response(), permission.trace_id)
 }
 
 fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
@@ -146,9 +145,16 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
             return traced((status, Json(body)).into_response(), &executed.trace_id);
         }
         End::Permitted { rule, reason } => {
-            let decision = (&*executed.policy, &**rule, &**reason);
-            let approval_id = executed.approval_id.as_ref();
-            return permission(decision, (agent, tool), &executed.trace_id, approval_id);
+            return permission(&Permission {
+                action: "allow",
+                policy: &executed.policy,
+                rule,
+                reason,
+                agent,
+                tool,
+                trace_id: &executed.trace_id,
+                approval_id: executed.approval_id.as_ref(),
+            });
         }
         End::BadArguments(message) => (StatusCode::BAD_REQUEST, "bad_arguments", message),
         End::Failed(message) => (StatusCode::BAD_GATEWAY, "backend_failed", message),
