@@ -11,6 +11,7 @@ mod pump;
 mod record;
 mod run;
 mod telemetry;
+mod to_the_end;
 mod waiters;
 
 use std::{sync::Arc, time::Duration};

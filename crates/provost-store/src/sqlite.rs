@@ -2,7 +2,10 @@
 
 mod approvals;
 mod batch;
+mod behind;
+mod checkpoint;
 mod control;
+mod durable;
 mod fault;
 mod lists;
 mod open;
@@ -15,10 +18,7 @@ mod sightings;
 mod traces;
 mod writer;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -39,7 +39,7 @@ use provost_core::{
 };
 use tokio::sync::broadcast;
 
-use self::{batch::Batch, fault::Fault, readers::Readers, writer::Writer};
+use self::{batch::Batch, durable::Horizon, fault::Fault, readers::Readers, writer::Writer};
 use crate::{OpenError, error::READ_ONLY};
 
 /// The only chain: one process writes the file, and its successor goes on where it stopped.
@@ -60,27 +60,31 @@ impl SqliteStore {
         let at = path.clone();
         let opened = blocking(&path, move || open::open(&at, SystemClock.now())).await?;
         let (wake, _) = broadcast::channel(16);
-        let writer = Writer::start(opened, wake.clone()).map_err(|why| OpenError::Unusable {
+        let horizon = Horizon::new();
+        let run: Arc<str> = hex(&random_bytes::<8>()).into();
+        let writer = Writer::start(opened, &run, horizon.clone(), wake.clone());
+        let writer = writer.map_err(|why| OpenError::Unusable {
             path: path.clone(),
             why: why.to_string(),
         })?;
-        Ok(Self::new(path, Some(writer), wake))
+        Ok(Self {
+            writer: Some(writer),
+            readers: Arc::new(Readers::new(path, Some(horizon))),
+            wake,
+            run,
+        })
     }
 
     pub(crate) async fn open_for_reading(path: &Path) -> Result<Self, OpenError> {
         let at = path.to_owned();
         blocking(path, move || open::look(&at)).await?;
         let (wake, _) = broadcast::channel(16);
-        Ok(Self::new(path.to_owned(), None, wake))
-    }
-
-    fn new(path: PathBuf, writer: Option<Writer>, wake: broadcast::Sender<()>) -> Self {
-        Self {
-            writer,
-            readers: Arc::new(Readers::new(path)),
+        Ok(Self {
+            writer: None,
+            readers: Arc::new(Readers::new(path.to_owned(), None)),
             wake,
-            run: hex(&random_bytes::<8>()).into(),
-        }
+            run: "".into(),
+        })
     }
 
     /// Runs in the next batch, possibly more than once; `work` must depend on nothing it changes.
@@ -92,6 +96,18 @@ impl SqliteStore {
             Some(writer) => writer.write(work).await,
             None => Err(StoreError::Failed(READ_ONLY.into())),
         }
+    }
+
+    /// Before what [`behind`] writes is read. A store that is opened for reading shows what was written.
+    async fn write_behind(&self) -> Result<()> {
+        if self.writer.is_none() {
+            return Ok(());
+        }
+        self.write(|batch| {
+            batch.write_behind();
+            Ok(())
+        })
+        .await
     }
 
     async fn read<T: Send + 'static>(
@@ -117,8 +133,7 @@ async fn blocking<T: Send + 'static>(
 #[async_trait]
 impl Store for SqliteStore {
     async fn record(&self, record: Record) -> Result<Recorded> {
-        let run = self.run.clone();
-        self.write(move |batch| records::record(batch, &record, &run))
+        self.write(move |batch| records::record(batch, &record))
             .await
     }
 
@@ -148,6 +163,7 @@ impl Store for SqliteStore {
     }
 
     async fn total_calls(&self, agent: &str) -> Result<u64> {
+        self.write_behind().await?;
         let agent = agent.to_owned();
         self.read(move |sql| records::total_calls(sql, &agent))
             .await
@@ -176,8 +192,8 @@ impl Store for SqliteStore {
         version: u64,
         key: Option<IdempotencyKey>,
     ) -> Result<Taken> {
-        let (id, run) = (id.clone(), self.run.clone());
-        self.write(move |batch| approvals::take(batch, &id, now, version, key.as_ref(), &run))
+        let id = id.clone();
+        self.write(move |batch| approvals::take(batch, &id, now, version, key.as_ref()))
             .await
     }
 
@@ -271,16 +287,19 @@ impl Store for SqliteStore {
     }
 
     async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>> {
+        self.write_behind().await?;
         let filter = filter.clone();
         self.read(move |sql| traces::list(sql, &filter)).await
     }
 
     async fn trace(&self, id: &str) -> Result<Option<TraceEntry>> {
+        self.write_behind().await?;
         let id = id.to_owned();
         self.read(move |sql| traces::one(sql, &id)).await
     }
 
     async fn activity(&self, limit: usize) -> Result<Vec<Activity>> {
+        self.write_behind().await?;
         self.read(move |sql| traces::activity(sql, limit)).await
     }
 
@@ -302,6 +321,7 @@ impl Store for SqliteStore {
     }
 
     async fn prune(&self, before: Time, now: Time) -> Result<u64> {
+        self.write_behind().await?;
         if let Some(cut) = self.read(move |sql| prune::find_cut(sql, before)).await? {
             self.write(move |batch| prune::move_anchor(batch, cut, now))
                 .await?;

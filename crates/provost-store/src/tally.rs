@@ -25,27 +25,48 @@ pub(crate) struct Count {
 
 impl Tally {
     pub(crate) fn add(&mut self, row: &TraceRow) {
-        if row.kind != RecordKind::Decision {
-            return;
+        if row.kind == RecordKind::Decision {
+            let (agent, session) = (row.agent.clone(), row.session.clone());
+            self.count(agent, session, row.at, row.verdict);
         }
-        let session = row.session.clone().unwrap_or_default();
-        let none = Count {
-            first_at: row.at,
-            last_at: row.at,
-            calls: 0,
-            denied: 0,
-            entered: 0,
-        };
-        let count = self
-            .sessions
-            .entry((row.agent.clone(), session))
-            .or_insert(none);
-        count.first_at = count.first_at.min(row.at);
-        count.last_at = count.last_at.max(row.at);
-        count.calls += 1;
-        count.denied += i64::from(row.verdict != Answer::Allow.as_str());
+    }
+
+    /// Counts one decision.
+    pub(crate) fn count(
+        &mut self,
+        agent: Arc<str>,
+        session: Option<Arc<str>>,
+        at: Time,
+        verdict: &str,
+    ) {
         let held_back = [Answer::RateLimited, Answer::Stopped].map(Answer::as_str);
-        count.entered += i64::from(!held_back.contains(&row.verdict));
+        let one = Count {
+            first_at: at,
+            last_at: at,
+            calls: 1,
+            denied: i64::from(verdict != Answer::Allow.as_str()),
+            entered: i64::from(!held_back.contains(&verdict)),
+        };
+        self.add_count((agent, session.unwrap_or_default()), one);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, count) in other.sessions {
+            self.add_count(name, count);
+        }
+    }
+
+    fn add_count(&mut self, name: (Arc<str>, Arc<str>), more: Count) {
+        self.sessions
+            .entry(name)
+            .and_modify(|count| {
+                count.first_at = count.first_at.min(more.first_at);
+                count.last_at = count.last_at.max(more.last_at);
+                count.calls += more.calls;
+                count.denied += more.denied;
+                count.entered += more.entered;
+            })
+            .or_insert(more);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::{
     ids::{ApprovalId, TraceId},
     limits::Limited,
     policy::{Ruling, Verdict},
-    ports::{Backend, IdempotencyKey, Record},
+    ports::{Backend, IdempotencyKey, KeyedAnswer, Record},
     time::Time,
     trace::{Answer, policy_text},
 };
@@ -172,20 +172,24 @@ impl Gate {
         let Some(found) = self.store.keyed_answer(&key.agent, &key.key).await? else {
             return Ok(None);
         };
-        Ok(Some(if found.digest != key.digest {
-            Decided::KeyMismatch
-        } else if let Some(executed) = found
-            .answer
-            .and_then(|answer| serde_json::from_str(&answer).ok())
-        {
-            Decided::Replayed(executed)
-        } else {
-            let trace = self.store.trace(found.trace_id.as_str()).await?;
-            let running = trace.is_some_and(|trace| trace.in_flight);
-            Decided::KeyUnsettled {
-                trace_id: found.trace_id,
-                running,
+        if found.digest != key.digest {
+            return Ok(Some(Decided::KeyMismatch));
+        }
+        if let Some(replayed) = replayed(&found) {
+            return Ok(Some(replayed));
+        }
+        let trace = self.store.trace(found.trace_id.as_str()).await?;
+        let running = trace.is_some_and(|trace| trace.in_flight);
+        if !running {
+            // It may have ended between the two looks.
+            let later = self.store.keyed_answer(&key.agent, &key.key).await?;
+            if let Some(replayed) = later.as_ref().and_then(replayed) {
+                return Ok(Some(replayed));
             }
+        }
+        Ok(Some(Decided::KeyUnsettled {
+            trace_id: found.trace_id,
+            running,
         }))
     }
 
@@ -347,4 +351,9 @@ impl Gate {
             },
         )
     }
+}
+
+fn replayed(found: &KeyedAnswer) -> Option<Decided> {
+    let answer = found.answer.as_deref()?;
+    serde_json::from_str(answer).ok().map(Decided::Replayed)
 }

@@ -6,19 +6,16 @@ use std::{sync::Arc, time::Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 
 use crate::{
     call::Call,
     ids::{ApprovalId, TraceId},
-    ports::{
-        Backend, ForwardError, Forwarded, IdempotencyKey, Record, Recorded, StoreError, Taken,
-    },
+    ports::{Backend, ForwardError, Forwarded, IdempotencyKey, Record, Recorded, Taken},
     time::Time,
     trace::{OutcomeKind, OutcomeRecord, TraceRow, estimate_tokens},
 };
 
-use super::{Ask, Decided, Gate, GateError, Permit, telemetry};
+use super::{Ask, Decided, Gate, GateError, Permit, telemetry, to_the_end::ToTheEnd};
 
 /// A call that was permitted and executed: what the caller is told, now or when it repeats the request.
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,32 +105,23 @@ impl Gate {
                 Committed::TotalSpent => Settled::TotalSpent,
             });
         };
-        let (answer, answered) = oneshot::channel();
         let gate = self.clone();
-        self.running
-            .spawn(async move { gate.settle_and_run(commit, permit, backend, answer).await });
-        // The task ends without an answer only if it panicked: then nothing is known, and the answer is no.
-        answered
-            .await
-            .unwrap_or_else(|_| Err(StoreError::Failed("the call broke off".into()).into()))
+        let run = async move { gate.settle_and_run(commit, permit, backend).await };
+        ToTheEnd::new(self.running.track_future(run)).await
     }
 
     async fn settle_and_run(
-        &self,
+        self: Arc<Self>,
         commit: Commit,
         permit: Permit,
         backend: Arc<dyn Backend>,
-        answer: oneshot::Sender<Result<Settled, GateError>>,
-    ) {
-        // A caller that hung up no longer takes answers; that is all a failed send means.
-        let settled = match self.commit(commit).await {
-            Ok(Committed::Yes) => return self.forward(permit, backend, answer).await,
-            Ok(Committed::Again) => Ok(Settled::Again),
-            Ok(Committed::KeyTaken) => Ok(Settled::KeyTaken),
-            Ok(Committed::TotalSpent) => Ok(Settled::TotalSpent),
-            Err(error) => Err(error),
-        };
-        let _ = answer.send(settled);
+    ) -> Result<Settled, GateError> {
+        Ok(match self.commit(commit).await? {
+            Committed::Yes => Settled::Ran(Box::new(self.forward(permit, backend).await)),
+            Committed::Again => Settled::Again,
+            Committed::KeyTaken => Settled::KeyTaken,
+            Committed::TotalSpent => Settled::TotalSpent,
+        })
     }
 
     async fn commit(&self, commit: Commit) -> Result<Committed, GateError> {
@@ -156,12 +144,7 @@ impl Gate {
 
     /// The caller is answered as soon as the backend has answered; the outcome's record follows. Where the
     /// caller may repeat the request, the record comes first, so that the repetition finds it.
-    async fn forward(
-        &self,
-        permit: Permit,
-        backend: Arc<dyn Backend>,
-        answer: oneshot::Sender<Result<Settled, GateError>>,
-    ) {
+    async fn forward(self: Arc<Self>, permit: Permit, backend: Arc<dyn Backend>) -> Executed {
         let began = Instant::now();
         let result = backend.forward(&permit).await;
         let latency = began.elapsed();
@@ -174,27 +157,23 @@ impl Gate {
             end: End::of(result),
         };
         let row = executed.outcome(permit.call(), self.now()).row();
-        let kept = permit.key().map(|key| (key.clone(), executed.kept()));
-        let settled = Ok(Settled::Ran(Box::new(executed)));
-        if kept.is_some() {
-            self.record_outcome(&permit, row, kept).await;
-            let _ = answer.send(settled);
+        if let Some(key) = permit.key() {
+            let kept = (key.clone(), executed.kept());
+            self.record_outcome(row, Some(kept)).await;
         } else {
-            let _ = answer.send(settled);
-            self.record_outcome(&permit, row, None).await;
+            let gate = self.clone();
+            let recording = async move { gate.record_outcome(row, None).await };
+            self.running.spawn(recording);
         }
+        executed
     }
 
     /// The call was made, whatever becomes of its record: a failing store is logged, and after a restart
     /// the trace says that the outcome is unknown.
-    async fn record_outcome(
-        &self,
-        permit: &Permit,
-        row: TraceRow,
-        kept: Option<(IdempotencyKey, String)>,
-    ) {
+    async fn record_outcome(&self, row: TraceRow, kept: Option<(IdempotencyKey, String)>) {
+        let trace_id = row.trace_id.clone();
         if let Err(error) = self.store.record_outcome(row, kept).await {
-            tracing::error!(trace.id = %permit.trace_id(), %error, "the outcome of a call was not recorded");
+            tracing::error!(trace.id = %trace_id, %error, "the outcome of a call was not recorded");
         }
     }
 }

@@ -90,7 +90,6 @@ pub(super) fn take(
     now: Time,
     version: u64,
     key: Option<&IdempotencyKey>,
-    run: &str,
 ) -> Result<Taken, Fault> {
     let Some(mut approval) = find(batch, id)? else {
         return Ok(Taken::No);
@@ -108,7 +107,9 @@ pub(super) fn take(
             records::keep_key(batch, key, &approval.question.trace_id)?;
         }
         if approval.question.door.forwards() {
-            records::await_outcome(batch, &approval.question.trace_id, run)?;
+            // Written at once: a start after a crash does not see from the records who was taken.
+            batch.begin_call(approval.question.trace_id.clone());
+            batch.write_behind();
         }
     }
     change(batch, &mut approval, after)?;

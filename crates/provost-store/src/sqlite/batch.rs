@@ -3,16 +3,22 @@
 
 use provost_core::{
     event::Event,
+    ids::TraceId,
     time::Time,
     trace::{
         TraceRow,
         chain::{self, Hash},
     },
 };
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, params};
 
-use super::{CHAIN, fault::Fault, sightings::Sightings};
-use crate::{codec, tally::Tally};
+use super::{
+    CHAIN,
+    behind::{Added, Behind},
+    fault::Fault,
+    sightings::Sightings,
+};
+use crate::codec;
 
 /// The last record of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +27,19 @@ pub(super) struct Head {
     pub(super) hash: Hash,
 }
 
+const INSERT: &str = "INSERT INTO traces (place, trace_id, kind, at, agent, session, tool, verdict, \
+    forwarded, hash, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
 pub(super) struct Batch<'c> {
     sql: &'c Connection,
+    insert: CachedStatement<'c>,
     before: Head,
     head: Head,
     version: u64,
-    tally: Tally,
+    added: Added,
     sightings: &'c mut Sightings,
+    behind: &'c mut Behind,
+    writes_behind: bool,
     made_events: bool,
 }
 
@@ -42,19 +54,22 @@ impl<'c> Batch<'c> {
         sql: &'c Connection,
         head: Head,
         sightings: &'c mut Sightings,
+        behind: &'c mut Behind,
     ) -> Result<Self, Fault> {
         sql.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version = sql
             .prepare_cached("SELECT version FROM control")?
             .query_row([], |row| row.get(0))?;
-        let tally = Tally::default();
         Ok(Self {
             sql,
+            insert: sql.prepare_cached(INSERT)?,
             before: head,
             head,
             version,
-            tally,
+            added: Added::default(),
             sightings,
+            writes_behind: behind.is_due(),
+            behind,
             made_events: false,
         })
     }
@@ -75,24 +90,20 @@ impl<'c> Batch<'c> {
     pub(super) fn append(&mut self, row: &TraceRow) -> Result<(), Fault> {
         let seq = self.head.seq + 1;
         let hash = chain::next(&self.head.hash, seq, row.kind, &row.body);
-        self.execute(
-            "INSERT INTO traces (place, trace_id, kind, at, agent, session, tool, verdict, forwarded, \
-             hash, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            params![
-                seq,
-                row.trace_id.as_str(),
-                row.kind.as_str(),
-                row.at.millis(),
-                &*row.agent,
-                row.session.as_deref(),
-                &*row.tool,
-                row.verdict,
-                row.forwarded,
-                &hash[..],
-                row.body,
-            ],
-        )?;
-        self.tally.add(row);
+        self.insert.execute(params![
+            seq,
+            row.trace_id.as_str(),
+            row.kind.as_str(),
+            row.at.millis(),
+            &*row.agent,
+            row.session.as_deref(),
+            &*row.tool,
+            row.verdict,
+            row.forwarded,
+            &hash[..],
+            row.body,
+        ])?;
+        self.added.tally.add(row);
         self.sightings.add(self.sql, seq, row)?;
         self.head = Head { seq, hash };
         Ok(())
@@ -110,8 +121,9 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
+    /// The calls of an agent that are not counted in the file.
     pub(super) fn entered(&self, agent: &str) -> u64 {
-        self.tally.entered(agent)
+        self.behind.entered(agent) + self.added.tally.entered(agent)
     }
 
     /// The count of changes to stops, grants and keys, those of this batch included.
@@ -131,8 +143,24 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
+    /// A call is on its way: until its outcome is recorded, [`super::recover`] knows of it.
+    pub(super) fn begin_call(&mut self, id: TraceId) {
+        self.added.begin(id);
+    }
+
+    pub(super) fn end_call(&mut self, id: &TraceId) {
+        self.added.end(id);
+    }
+
+    /// With this commit, [`Behind`] is written: it will be read.
+    pub(super) fn write_behind(&mut self) {
+        self.writes_behind = true;
+    }
+
     pub(super) fn commit(self) -> Result<Committed, Fault> {
-        self.write_tally()?;
+        if self.writes_behind {
+            self.behind.write(self.sql, &self.added, self.head.seq)?;
+        }
         if self.head != self.before {
             self.execute(
                 "UPDATE chains SET head_seq = ?2, head_hash = ?3 WHERE chain = ?1",
@@ -140,37 +168,14 @@ impl<'c> Batch<'c> {
             )?;
         }
         self.execute("COMMIT", [])?;
+        if self.writes_behind {
+            self.behind.written();
+        } else {
+            self.behind.add(self.added);
+        }
         Ok(Committed {
             head: self.head,
             made_events: self.made_events,
         })
-    }
-
-    fn write_tally(&self) -> Result<(), Fault> {
-        for (agent, session, count) in self.tally.sessions() {
-            self.execute(
-                "INSERT INTO activity (agent, session, first_at, last_at, calls, denied) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
-                 first_at = min(first_at, excluded.first_at), \
-                 last_at = max(last_at, excluded.last_at), \
-                 calls = calls + excluded.calls, denied = denied + excluded.denied",
-                params![
-                    agent,
-                    session,
-                    count.first_at.millis(),
-                    count.last_at.millis(),
-                    count.calls,
-                    count.denied
-                ],
-            )?;
-        }
-        for (agent, calls) in self.tally.agents() {
-            self.execute(
-                "INSERT INTO totals (agent, calls) VALUES (?1, ?2) \
-                 ON CONFLICT DO UPDATE SET calls = calls + excluded.calls",
-                params![agent, calls],
-            )?;
-        }
-        Ok(())
     }
 }

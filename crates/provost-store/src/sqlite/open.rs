@@ -16,6 +16,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 use super::{
     CHAIN,
     batch::{Batch, Head},
+    behind::Behind,
+    checkpoint::LogLength,
     fault::Fault,
     readers::connect_to_read,
     rows,
@@ -25,7 +27,10 @@ use super::{
 use crate::{OpenError, notes};
 
 /// By number, beginning with 1. A migration that shipped is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../sql/sqlite/0001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../sql/sqlite/0001.sql"),
+    include_str!("../sql/sqlite/0002.sql"),
+];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.
 const APPLICATION_ID: i64 = 0x5072_7673;
@@ -35,14 +40,23 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
     let lock = lock(path)?;
     let is_new = look_at(path)?;
-    let sql = connect(path).map_err(|fault| explain(path, fault))?;
+    let mut sql = connect(path).map_err(|fault| explain(path, fault))?;
     if !is_new {
         check_ours(path, &sql)?;
     }
     configure(&sql).map_err(|fault| explain(path, fault))?;
     migrate(path, &sql)?;
+    Behind::catch_up(&sql).map_err(|fault| explain(path, fault))?;
     let head = find_head(&sql, now).map_err(|fault| explain(path, fault))?;
-    Ok(Opened { sql, head, lock })
+    let log_length = LogLength::default();
+    hand_over(&mut sql, &log_length).map_err(|fault| explain(path, fault))?;
+    Ok(Opened {
+        path: path.to_owned(),
+        sql,
+        head,
+        lock,
+        log_length,
+    })
 }
 
 /// Whether the file can be read as it stands. Leaves it as it is, and asks for no lock.
@@ -127,7 +141,7 @@ fn private_file() -> OpenOptions {
     options
 }
 
-fn connect(path: &Path) -> Result<Connection, Fault> {
+pub(super) fn connect(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = Connection::open_with_flags(path, flags)?;
     // Until the file has been looked at: closing would otherwise write a left-over log into it.
@@ -151,15 +165,22 @@ fn check_ours(path: &Path, sql: &Connection) -> Result<(), OpenError> {
 }
 
 fn configure(sql: &Connection) -> Result<(), Fault> {
-    // FULL: a commit is on disk when it returns. The log is written back every 16 MB and is cut to
-    // 64 MB after that, so that a burst does not keep its size for ever.
+    // A record is under a kilobyte: in larger pages, fewer of them are written for many records.
+    // The log is cut to 64 MB when it begins anew, so that a burst does not keep its size for ever.
     sql.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; \
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000; \
          PRAGMA temp_store = MEMORY;",
     )?;
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(())
+}
+
+/// From here on SQLite neither syncs a commit nor writes the log back by itself: [`super::durable`] and
+/// [`super::checkpoint`] do. `NORMAL` still syncs around every writing back, so the file is never torn.
+fn hand_over(sql: &mut Connection, log_length: &LogLength) -> Result<(), Fault> {
+    sql.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")?;
+    Ok(log_length.watch(sql)?)
 }
 
 fn migrate(path: &Path, sql: &Connection) -> Result<(), OpenError> {
@@ -232,8 +253,8 @@ fn find_head(sql: &Connection, now: Time) -> Result<Head, Fault> {
         "the chain of traces was changed while it was closed; verifying it shows where"
     );
     let further = if found.seq > head.seq { found } else { head };
-    let mut sightings = Sightings::default();
-    let mut batch = Batch::begin(sql, further, &mut sightings)?;
+    let (mut sightings, mut behind) = (Sightings::default(), Behind::new(""));
+    let mut batch = Batch::begin(sql, further, &mut sightings, &mut behind)?;
     batch.append(&notes::head_differs(
         (head.seq, &head.hash),
         (found.seq, &found.hash),

@@ -10,7 +10,7 @@ use provost_core::ports::StoreError;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use super::fault::Fault;
+use super::{durable::Horizon, fault::Fault};
 
 const READERS: u32 = 4;
 
@@ -18,14 +18,17 @@ pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     free: Arc<Semaphore>,
+    /// `None`: nobody here writes.
+    horizon: Option<Arc<Horizon>>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, horizon: Option<Arc<Horizon>>) -> Self {
         Self {
             path,
             idle: Mutex::default(),
             free: Arc::new(Semaphore::new(READERS as usize)),
+            horizon,
         }
     }
 
@@ -49,10 +52,14 @@ impl Readers {
             drop(turn);
             made
         });
-        match done.await {
-            Ok(made) => made.map_err(StoreError::from),
-            Err(_) => Err(StoreError::Failed("a read was interrupted".into())),
+        let made = match done.await {
+            Ok(made) => made?,
+            Err(_) => return Err(StoreError::Failed("a read was interrupted".into())),
+        };
+        if let Some(horizon) = &self.horizon {
+            horizon.reached().await?;
         }
+        Ok(made)
     }
 
     /// Waits for the reads that run, and refuses more.

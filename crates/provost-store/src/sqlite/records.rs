@@ -13,7 +13,7 @@ use crate::codec;
 
 /// Looks at everything the decision rests on before it writes anything, because a batch has no way to
 /// undo one of its operations.
-pub(super) fn record(batch: &mut Batch<'_>, record: &Record, run: &str) -> Result<Recorded, Fault> {
+pub(super) fn record(batch: &mut Batch<'_>, record: &Record) -> Result<Recorded, Fault> {
     if record
         .version
         .is_some_and(|version| version != batch.version())
@@ -39,7 +39,7 @@ pub(super) fn record(batch: &mut Batch<'_>, record: &Record, run: &str) -> Resul
         keep_key(batch, key, &record.row.trace_id)?;
     }
     if record.row.forwarded {
-        await_outcome(batch, &record.row.trace_id, run)?;
+        batch.begin_call(record.row.trace_id.clone());
     }
     batch.append(&record.row)?;
     Ok(Recorded::Done)
@@ -51,23 +51,13 @@ pub(super) fn outcome(
     answer: Option<&(IdempotencyKey, String)>,
 ) -> Result<(), Fault> {
     batch.append(row)?;
-    batch.execute(
-        "DELETE FROM in_flight WHERE trace_id = ?1",
-        [row.trace_id.as_str()],
-    )?;
+    batch.end_call(&row.trace_id);
     if let Some((key, answer)) = answer {
         batch.execute(
             "UPDATE idempotency SET answer = ?3 WHERE agent = ?1 AND key = ?2",
             params![&*key.agent, key.key, answer],
         )?;
     }
-    Ok(())
-}
-
-/// A call is on its way: until its outcome is recorded, [`super::recover`] knows of it.
-pub(super) fn await_outcome(batch: &Batch<'_>, trace_id: &TraceId, run: &str) -> Result<(), Fault> {
-    let insert = "INSERT OR REPLACE INTO in_flight (trace_id, owner) VALUES (?1, ?2)";
-    batch.execute(insert, params![trace_id.as_str(), run])?;
     Ok(())
 }
 

@@ -1,12 +1,15 @@
 //! The writer: a thread that owns the one connection which writes, and commits in groups.
 //!
 //! It takes the first operation that waits and whatever else has gathered, and commits them as one: at
-//! once when idle, in large groups when busy. Nobody is answered before the commit.
+//! once when idle, in groups when busy. Behind it, [`super::durable`] syncs the commits to disk and
+//! answers. Nobody is answered before that.
 
 use std::{
     fs::File,
     io,
+    path::PathBuf,
     sync::{
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
@@ -16,30 +19,34 @@ use std::{
 
 use provost_core::ports::StoreError;
 use rusqlite::Connection;
-use tokio::{
-    runtime::Handle,
-    sync::{Mutex, broadcast, oneshot},
-};
+use tokio::sync::{Mutex, broadcast, oneshot};
 
 use super::{
     batch::{Batch, Head},
+    behind::Behind,
+    checkpoint::{Checkpointer, LogLength},
+    durable::{Group, Horizon, Syncer, log_of, sync_failed},
     fault::Fault,
     sightings::Sightings,
 };
 use crate::telemetry::Commit;
 
-const MAX_BATCH: usize = 512;
-/// So many in one commit are a crowd: the next one waits a moment for the rest of it, because a commit
-/// costs the same for many as for a few. Callers who come alone never wait.
+/// Larger groups would commit a little cheaper, but leave nobody at work while they are synced.
+const MAX_BATCH: usize = 64;
+/// So many in one commit are a crowd: the next one waits a few moments until as many have come, because
+/// a commit costs nearly the same for many as for a few. Callers who come alone never wait.
 const CROWD: usize = 6;
 const MOMENT: Duration = Duration::from_micros(100);
+const MOMENTS: usize = 3;
 /// Operations that may wait. Beyond that the store is not keeping up, and the answer is no.
 const MAX_WAITING: usize = 16_384;
 
 /// What [`super::open`] leaves behind.
 pub(super) struct Opened {
+    pub(super) path: PathBuf,
     pub(super) sql: Connection,
     pub(super) head: Head,
+    pub(super) log_length: LogLength,
     /// Held as long as the file is written.
     pub(super) lock: File,
 }
@@ -56,7 +63,7 @@ enum Message {
 }
 
 /// An operation of a batch, and whom to tell.
-trait Job: Send {
+pub(super) trait Job: Send {
     fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), Fault>;
     fn finish(self: Box<Self>, result: Result<(), StoreError>);
 }
@@ -81,20 +88,35 @@ impl<T: Send, W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send> Job for Task<
 }
 
 impl Writer {
-    pub(super) fn start(opened: Opened, wake: broadcast::Sender<()>) -> io::Result<Self> {
+    pub(super) fn start(
+        opened: Opened,
+        run: &str,
+        horizon: Arc<Horizon>,
+        wake: broadcast::Sender<()>,
+    ) -> io::Result<Self> {
         let (inbox, waiting) = sync_channel(MAX_WAITING);
         let (end, ended) = oneshot::channel();
-        let runtime = Handle::current();
+        let Opened {
+            path,
+            sql,
+            head,
+            lock,
+            log_length,
+        } = opened;
+        let behind = Behind::new(run);
+        let syncer = Syncer::start(log_of(&path)?, horizon.clone(), wake)?;
+        let checkpointer = Checkpointer::start(path, log_length)?;
         thread::Builder::new()
             .name("provost-writer".to_owned())
             .spawn(move || {
-                let Opened { sql, head, lock } = opened;
                 let mut thread = Thread {
-                    runtime,
-                    sql,
                     head,
+                    behind,
                     sightings: Sightings::default(),
-                    wake,
+                    horizon,
+                    syncer,
+                    checkpointer,
+                    sql,
                 };
                 thread.run(&waiting);
                 // The last connection checkpoints as it closes, and only then may another process come.
@@ -154,42 +176,74 @@ impl Writer {
     }
 }
 
+/// Its threads end before its connection closes: fields are dropped in their order.
 struct Thread {
-    runtime: Handle,
-    sql: Connection,
     head: Head,
+    behind: Behind,
     sightings: Sightings,
-    wake: broadcast::Sender<()>,
+    horizon: Arc<Horizon>,
+    syncer: Syncer,
+    checkpointer: Checkpointer,
+    sql: Connection,
 }
 
 impl Thread {
     fn run(&mut self, waiting: &Receiver<Message>) {
-        let mut crowded = false;
+        let mut last = 0;
         while let Ok(first) = waiting.recv() {
-            if crowded {
-                thread::sleep(MOMENT);
-            }
-            let (jobs, closing) = gather(first, waiting);
-            crowded = jobs.len() >= CROWD;
+            let (jobs, closing) = gather(first, waiting, last);
+            last = jobs.len();
             self.commit(jobs);
             if closing {
+                self.write_behind();
                 return;
             }
         }
     }
 
     fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
-        let Err(fault) = self.attempt(&mut jobs) else {
-            // From inside the runtime, waking a caller costs no system call.
-            self.runtime.spawn(async move {
-                for job in jobs {
-                    job.finish(Ok(()));
-                }
-            });
+        if self.horizon.has_failed() {
+            for job in jobs {
+                job.finish(Err(sync_failed()));
+            }
             return;
-        };
+        }
+        if jobs.is_empty() {
+            return;
+        }
+        let timed = Commit::begin(jobs.len());
+        let number = self.horizon.advance();
+        match self.attempt(&mut jobs) {
+            Ok(made_events) => {
+                self.syncer.sync(Group {
+                    number,
+                    jobs,
+                    made_events,
+                    timed: Some(timed),
+                });
+                self.checkpointer.after_commit(&self.sql);
+            }
+            Err(fault) => {
+                self.syncer.sync(Group::nothing(number));
+                self.alone(jobs, fault);
+            }
+        }
+    }
+
+    /// The last commit. Where it fails, the next start does it.
+    fn write_behind(&mut self) {
+        let written = self.begin().and_then(|mut batch| {
+            batch.write_behind();
+            batch.commit()
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, "the last counts were not written");
+        }
+    }
+
+    /// One of them is bad. Alone, it takes nobody with it.
+    fn alone(&mut self, mut jobs: Vec<Box<dyn Job>>, fault: Fault) {
         if jobs.len() > 1 {
-            // One of them is bad. Alone, it takes nobody with it.
             for job in jobs {
                 self.commit(vec![job]);
             }
@@ -198,25 +252,20 @@ impl Thread {
         }
     }
 
-    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), Fault> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let timed = Commit::begin(jobs.len());
-        let begun = Batch::begin(&self.sql, self.head, &mut self.sightings);
-        let done = begun.and_then(|mut batch| {
+    fn begin(&mut self) -> Result<Batch<'_>, Fault> {
+        Batch::begin(&self.sql, self.head, &mut self.sightings, &mut self.behind)
+    }
+
+    /// Whether events were made.
+    fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool, Fault> {
+        let done = self.begin().and_then(|mut batch| {
             jobs.iter_mut().try_for_each(|job| job.run(&mut batch))?;
             batch.commit()
         });
         match done {
             Ok(committed) => {
-                timed.done();
                 self.head = committed.head;
-                if committed.made_events {
-                    // No receiver is no problem: waking is a courtesy.
-                    let _ = self.wake.send(());
-                }
-                Ok(())
+                Ok(committed.made_events)
             }
             Err(fault) => {
                 self.sightings = Sightings::default();
@@ -230,14 +279,13 @@ impl Thread {
     }
 }
 
-/// What waits, and what arrives while the others are let run for a moment: callers that were all
-/// answered by one commit come back one after the other, and belong into one commit again.
-fn gather(first: Message, waiting: &Receiver<Message>) -> (Vec<Box<dyn Job>>, bool) {
-    let mut jobs = Vec::new();
-    let mut next = Some(first);
-    loop {
-        let before = jobs.len();
-        for message in next.take().into_iter().chain(waiting.try_iter()) {
+/// What waits, as much as a commit takes; after a crowd, what comes within a few moments, too. And
+/// whether that is all there will be.
+fn gather(first: Message, waiting: &Receiver<Message>, last: usize) -> (Vec<Box<dyn Job>>, bool) {
+    let mut jobs = Vec::with_capacity(last);
+    let mut first = Some(first);
+    for moment in 0..=MOMENTS {
+        for message in first.take().into_iter().chain(waiting.try_iter()) {
             match message {
                 Message::Job(job) => jobs.push(job),
                 Message::Close => return (jobs, true),
@@ -246,9 +294,10 @@ fn gather(first: Message, waiting: &Receiver<Message>) -> (Vec<Box<dyn Job>>, bo
                 return (jobs, false);
             }
         }
-        if jobs.len() == before {
-            return (jobs, false);
+        if last < CROWD || jobs.len() >= last || moment == MOMENTS {
+            break;
         }
-        thread::yield_now();
+        thread::sleep(MOMENT);
     }
+    (jobs, false)
 }

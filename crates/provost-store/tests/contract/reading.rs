@@ -60,6 +60,7 @@ async fn it_reads_beside_a_gateway_and_refuses_to_write(place: &Place) {
     }
     // What is written meanwhile is seen, and the gateway goes on when the reader has gone.
     write(&*store, row("claude", None, "fs.read", START)).await;
+    assert_eq!(store.total_calls("claude").await.unwrap(), 2);
     assert_eq!(reader.total_calls("claude").await.unwrap(), 2);
     reader.close().await;
     write(&*store, row("claude", None, "fs.read", START)).await;

@@ -92,3 +92,56 @@ async fn an_approved_call_counts_once_it_was_taken(place: &Place) {
     assert_eq!(trace.outcome, None);
     store.close().await;
 }
+
+/// What is written behind the records is found in them after a crash, from whichever moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_crash_counts_and_open_calls_are_found_in_the_records() {
+    let (place, crashed) = (Place::sqlite(), Place::sqlite());
+    let store = place.open().await;
+    let (lost, done) = (forwarded("claude", START), forwarded("claude", START));
+    for row in [&lost, &done] {
+        write(&*store, row.clone()).await;
+    }
+    let ended = store.record_outcome(outcome(&done, "done"), None).await;
+    ended.unwrap();
+    let untaken = ask(&*store, "fs.write", "b").await;
+    approve(&*store, &untaken).await;
+    for end in ["", "-wal"] {
+        let file = |place: &Place| format!("{}{end}", place.file().display());
+        std::fs::copy(file(&place), file(&crashed)).unwrap();
+    }
+    store.close().await;
+
+    let store = crashed.open().await;
+    assert_eq!(store.total_calls("claude").await.unwrap(), 3);
+    assert_eq!(store.recover(after(9)).await.unwrap(), 1);
+    assert_eq!(outcome_of(&*store, &lost).await.as_deref(), Some("unknown"));
+    assert_eq!(outcome_of(&*store, &done).await.as_deref(), Some("done"));
+    store.close().await;
+    let store = crashed.open().await;
+    assert_eq!(store.total_calls("claude").await.unwrap(), 3, "not twice");
+    assert_eq!(store.recover(after(9)).await.unwrap(), 0);
+    store.close().await;
+}
+
+/// The log is written back beside the writer, and begins anew: it does not grow with what was written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_does_not_grow_for_ever() {
+    let place = Place::sqlite();
+    let store = place.open().await;
+    let (seen, long) = (version(&*store).await, "x".repeat(40_000));
+    for n in 0..40 {
+        let writes = (0..50).map(|_| {
+            let mut row = row("claude", Some("s1"), "fs.read", after(n));
+            row.body = format!("{{\"long\":\"{long}\"}}");
+            let store = store.clone();
+            async move { store.record(record(row, seen)).await.unwrap() }
+        });
+        race(writes).await;
+    }
+    let length = |name: &str| std::fs::metadata(name).unwrap().len();
+    let file = place.file().display().to_string();
+    assert!(length(&file) > 40_000_000, "it was written back");
+    assert!(length(&format!("{file}-wal")) < 70_000_000);
+    store.close().await;
+}

@@ -1,0 +1,308 @@
+//! From committed to durable: a thread syncs the log to disk behind the writer, which meanwhile commits
+//! what came next.
+//!
+//! A commit is visible to readers a moment before it is on disk. Nobody is told of it in that moment:
+//! writers are answered after the sync, and a read that may have seen the commit waits for it as well.
+//! A sync that fails leaves open what is on disk, so everything is refused from then on.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+};
+
+use provost_core::ports::StoreError;
+use tokio::{
+    runtime::Handle,
+    sync::{broadcast, watch},
+};
+
+use super::writer::Job;
+use crate::telemetry::Commit;
+
+/// How far commits have come, by number.
+pub(super) struct Horizon {
+    /// Counted before the commit is made, so that whoever sees the commit sees the number.
+    committing: AtomicU64,
+    synced: watch::Sender<Synced>,
+}
+
+#[derive(Clone, Copy)]
+struct Synced {
+    upto: u64,
+    failed: bool,
+}
+
+impl Horizon {
+    pub(super) fn new() -> Arc<Self> {
+        let (synced, _) = watch::channel(Synced {
+            upto: 0,
+            failed: false,
+        });
+        Arc::new(Self {
+            committing: AtomicU64::new(0),
+            synced,
+        })
+    }
+
+    /// The writer is about to commit: the number of that commit.
+    pub(super) fn advance(&self) -> u64 {
+        self.committing.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Waits until everything is on disk that a read which has just ended may have seen.
+    pub(super) async fn reached(&self) -> Result<(), StoreError> {
+        let seen = self.committing.load(Ordering::SeqCst);
+        let mut synced = self.synced.subscribe();
+        let synced = synced
+            .wait_for(|synced| synced.failed || synced.upto >= seen)
+            .await;
+        match synced {
+            Ok(synced) if synced.upto >= seen => Ok(()),
+            _ => Err(sync_failed()),
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.synced.borrow().failed
+    }
+
+    fn set(&self, upto: u64) {
+        self.synced.send_modify(|synced| synced.upto = upto);
+    }
+
+    fn fail(&self) {
+        self.synced.send_modify(|synced| synced.failed = true);
+    }
+}
+
+pub(super) fn sync_failed() -> StoreError {
+    StoreError::Failed(
+        "the disk refused a write: look at the disk, then restart the gateway".into(),
+    )
+}
+
+/// A commit on its way to disk, and whom to tell.
+pub(super) struct Group {
+    pub(super) number: u64,
+    pub(super) jobs: Vec<Box<dyn Job>>,
+    pub(super) made_events: bool,
+    pub(super) timed: Option<Commit>,
+}
+
+impl Group {
+    /// Of a commit that failed: reads may wait for its number.
+    pub(super) fn nothing(number: u64) -> Self {
+        Self {
+            number,
+            jobs: Vec::new(),
+            made_events: false,
+            timed: None,
+        }
+    }
+}
+
+/// Takes commits, in their order. Dropped, it finishes those that it has.
+pub(super) struct Syncer {
+    groups: Option<SyncSender<Group>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Syncer {
+    /// `sync` returns when everything is on disk that was committed before it was called.
+    pub(super) fn start(
+        sync: impl FnMut() -> io::Result<()> + Send + 'static,
+        horizon: Arc<Horizon>,
+        wake: broadcast::Sender<()>,
+    ) -> io::Result<Self> {
+        // The writer waits until its commit is taken, so that the next one is larger meanwhile.
+        let (groups, committed) = sync_channel(0);
+        let runtime = Handle::current();
+        let thread = thread::Builder::new()
+            .name("provost-syncer".to_owned())
+            .spawn(move || run(&committed, sync, &horizon, &wake, &runtime))?;
+        Ok(Self {
+            groups: Some(groups),
+            thread: Some(thread),
+        })
+    }
+
+    pub(super) fn sync(&self, group: Group) {
+        if let Some(groups) = &self.groups {
+            // Fails only if the thread is gone. The jobs go with it, and their callers are told no.
+            let _ = groups.send(group);
+        }
+    }
+}
+
+impl Drop for Syncer {
+    fn drop(&mut self) {
+        self.groups = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(
+    committed: &Receiver<Group>,
+    mut sync: impl FnMut() -> io::Result<()>,
+    horizon: &Horizon,
+    wake: &broadcast::Sender<()>,
+    runtime: &Handle,
+) {
+    while let Ok(first) = committed.recv() {
+        let groups: Vec<_> = std::iter::once(first).chain(committed.try_iter()).collect();
+        if !horizon.has_failed()
+            && let Err(error) = sync()
+        {
+            tracing::error!(%error, "the log could not be synced to disk; everything is refused");
+            horizon.fail();
+        }
+        if horizon.has_failed() {
+            refuse(groups);
+        } else {
+            answer(groups, horizon, wake, runtime);
+        }
+    }
+}
+
+fn answer(groups: Vec<Group>, horizon: &Horizon, wake: &broadcast::Sender<()>, runtime: &Handle) {
+    if let Some(last) = groups.last() {
+        horizon.set(last.number);
+    }
+    if groups.iter().any(|group| group.made_events) {
+        // No receiver is no problem: waking is a courtesy.
+        let _ = wake.send(());
+    }
+    // From inside the runtime, waking a caller costs no system call.
+    runtime.spawn(async move {
+        for Group { jobs, timed, .. } in groups {
+            if let Some(timed) = timed {
+                timed.done();
+            }
+            for job in jobs {
+                job.finish(Ok(()));
+            }
+        }
+    });
+}
+
+fn refuse(groups: Vec<Group>) {
+    for job in groups.into_iter().flat_map(|group| group.jobs) {
+        job.finish(Err(sync_failed()));
+    }
+}
+
+/// Syncs the write-ahead log of the database at `path`, which is in use.
+pub(super) fn log_of(path: &Path) -> io::Result<impl FnMut() -> io::Result<()> + Send + 'static> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    let name = PathBuf::from(name);
+    let log = File::open(&name)?;
+    // The log may be new, and its name in the folder not yet on disk.
+    if let Some(folder) = name.parent().filter(|folder| *folder != Path::new("")) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(move || log.sync_data())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{
+            Arc, Mutex,
+            mpsc::{Receiver, Sender, channel},
+        },
+    };
+
+    use provost_core::ports::StoreError;
+    use tokio::sync::{broadcast, oneshot};
+
+    use super::{Group, Horizon, Syncer};
+    use crate::sqlite::{batch::Batch, fault::Fault, writer::Job};
+
+    /// A disk that syncs when it is told to, and as it is told to.
+    struct Disk {
+        horizon: Arc<Horizon>,
+        syncer: Syncer,
+        syncs: Sender<io::Result<()>>,
+    }
+
+    impl Disk {
+        fn new() -> Self {
+            let (syncs, told): (_, Receiver<io::Result<()>>) = channel();
+            let horizon = Horizon::new();
+            let (wake, _) = broadcast::channel(1);
+            let sync = move || {
+                told.recv()
+                    .unwrap_or_else(|_| Err(io::Error::other("gone")))
+            };
+            let syncer = Syncer::start(sync, horizon.clone(), wake).unwrap();
+            Self {
+                horizon,
+                syncer,
+                syncs,
+            }
+        }
+
+        fn commit(&self) -> oneshot::Receiver<Result<(), StoreError>> {
+            let (reply, answer) = oneshot::channel();
+            self.syncer.sync(Group {
+                number: self.horizon.advance(),
+                jobs: vec![Box::new(Told(Mutex::new(Some(reply))))],
+                made_events: false,
+                timed: None,
+            });
+            answer
+        }
+    }
+
+    struct Told(Mutex<Option<oneshot::Sender<Result<(), StoreError>>>>);
+
+    impl Job for Told {
+        fn run(&mut self, _: &mut Batch<'_>) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>, result: Result<(), StoreError>) {
+            let reply = self.0.lock().unwrap().take().unwrap();
+            reply.send(result).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn neither_writers_nor_readers_hear_of_a_commit_before_it_is_on_disk() {
+        let disk = Disk::new();
+        let mut answer = disk.commit();
+        let mut read = tokio::spawn({
+            let horizon = disk.horizon.clone();
+            async move { horizon.reached().await }
+        });
+        assert!(futures_util::poll!(&mut read).is_pending());
+        assert!(answer.try_recv().is_err());
+
+        disk.syncs.send(Ok(())).unwrap();
+        assert!(answer.await.unwrap().is_ok());
+        assert!(read.await.unwrap().is_ok());
+        assert!(disk.horizon.reached().await.is_ok(), "nothing is open");
+    }
+
+    #[tokio::test]
+    async fn after_a_failed_sync_everything_is_refused() {
+        let disk = Disk::new();
+        let lost = disk.commit();
+        disk.syncs.send(Err(io::Error::other("no"))).unwrap();
+        assert!(lost.await.unwrap().is_err());
+        assert!(disk.horizon.has_failed());
+        assert!(disk.horizon.reached().await.is_err());
+        assert!(disk.commit().await.unwrap().is_err());
+    }
+}
