@@ -9,7 +9,6 @@ mod cli;
 mod headers;
 mod http;
 mod openapi;
-mod secret;
 #[cfg(test)]
 mod testing;
 mod url;
@@ -30,7 +29,6 @@ use serde_json::{Map, Value};
 pub use cli::{CliCommandConfig, CliToolConfig};
 pub use http::HttpToolConfig;
 pub use openapi::{OpenApiConfig, OpenApiSource};
-pub use secret::Secret;
 
 use crate::web::Web;
 use cli::{CliTool, DISPATCH};

@@ -6,6 +6,8 @@ pub mod app;
 pub mod backends;
 pub mod doors;
 pub mod notify;
+pub mod secret;
 pub mod server;
 pub mod telemetry;
 pub mod web;
+pub mod yaml;

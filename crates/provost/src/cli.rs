@@ -1,9 +1,10 @@
 //! The command line: what can be asked, and with which words. What each command does stands in its file
 //! in `commands/`.
 
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, demo, grants::Grants, keys::Keys, policy::Policy,
@@ -86,7 +87,7 @@ pub(crate) struct Global {
         hide_env = true,
         hide_env_values = true
     )]
-    pub(crate) key: Option<Hidden>,
+    pub(crate) key: Option<Secret>,
 
     /// Print JSON, for programs
     #[arg(long, global = true)]
@@ -95,22 +96,6 @@ pub(crate) struct Global {
     /// Say more on stderr
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-}
-
-/// An argument that is never printed.
-#[derive(Clone)]
-pub(crate) struct Hidden(pub(crate) String);
-
-impl From<&str> for Hidden {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[hidden]")
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,13 +13,14 @@ use provost_core::{
     ports::{Clock as _, SystemClock},
     time::Time,
 };
+use provost_gateway::yaml;
 
 use crate::{
     cli::Global,
     client::{Client, Key},
     config::{self, Config, Loaded},
     exit::usage,
-    output, yaml,
+    output,
 };
 
 const DEFAULT_FILE: &str = "provost.yaml";
@@ -45,7 +46,7 @@ impl Context {
         global.config = global.config.filter(is_set);
         global.data = global.data.filter(is_set);
         global.url = global.url.filter(|url| !url.trim().is_empty());
-        global.key = global.key.filter(|key| !key.0.trim().is_empty());
+        global.key = global.key.filter(|key| !key.expose().trim().is_empty());
         Self {
             global,
             clock: SystemClock,
@@ -152,7 +153,7 @@ impl Context {
             .unwrap_or_else(|| format!("http://{}", reached(place.listen)));
         let key = match &self.global.key {
             Some(key) => Some(
-                Key::new(&key.0)
+                Key::new(key.expose())
                     .ok_or_else(|| usage("the key holds characters that no key has"))?,
             ),
             // The admin key of this machine is nobody else's to see.
@@ -176,7 +177,7 @@ fn default_policies() -> anyhow::Result<PolicySet> {
 fn glance(path: &Path, place: &mut Place) {
     let Some(file) = fs::read_to_string(path)
         .ok()
-        .and_then(|text| yaml::read(&text).ok())
+        .and_then(|text| yaml::parse(&text).ok())
     else {
         return;
     };

@@ -10,7 +10,6 @@ mod gateway;
 mod output;
 mod table;
 mod telemetry;
-mod yaml;
 
 use std::{process::ExitCode, time::Duration};
 

@@ -20,7 +20,8 @@ use provost_core::{
 use serde_json::{Map, Value, json};
 
 use self::{arguments::Invocation, locate::locate, process::Program};
-use super::{BackendError, Secret};
+use super::BackendError;
+use crate::secret::Secret;
 
 /// The tool that runs any subcommand of a program, named in its argument `command`.
 pub(super) const DISPATCH: &str = "__dispatch";

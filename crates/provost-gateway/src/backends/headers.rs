@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use provost_core::ids::TraceId;
 
-use super::secret::Secret;
+use crate::secret::Secret;
 
 const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");

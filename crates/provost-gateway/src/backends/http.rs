@@ -16,10 +16,12 @@ use serde_json::{Map, Value};
 
 use super::{
     BackendError, headers,
-    secret::Secret,
     url::{Query, UrlTemplate, scalar},
 };
-use crate::web::{DEFAULT_TIMEOUT, Web};
+use crate::{
+    secret::Secret,
+    web::{DEFAULT_TIMEOUT, Web},
+};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 

@@ -10,7 +10,6 @@ mod describe;
 mod document;
 mod request;
 mod schema;
-mod yaml;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -24,8 +23,11 @@ use provost_core::{
 use serde_json::{Map, Value};
 
 use self::{body::Body, describe::Parameter, document::Document};
-use super::{BackendError, headers, secret::Secret, url::UrlTemplate};
-use crate::web::{DEFAULT_TIMEOUT, Web};
+use super::{BackendError, headers, url::UrlTemplate};
+use crate::{
+    secret::Secret,
+    web::{DEFAULT_TIMEOUT, Web},
+};
 
 /// The methods that become tools.
 const METHODS: [(&str, Method); 5] = [

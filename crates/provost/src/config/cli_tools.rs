@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use provost_core::policy::{Policy, Rule, Verdict};
-use provost_gateway::backends::{CliCommandConfig, CliToolConfig, Secret as Hidden};
+use provost_gateway::backends::{CliCommandConfig, CliToolConfig};
 
 use super::{
     fields::{Field, Map},
@@ -80,10 +80,7 @@ impl Reader<'_> {
             default_action: action.map(|(verdict, _)| verdict.as_str().to_owned()),
             strict,
             working_dir,
-            env: env
-                .into_iter()
-                .map(|(name, value)| (name, Hidden::new(value.expose())))
-                .collect(),
+            env: env.into_iter().collect(),
             commands,
             bare,
         })

@@ -1,29 +1,12 @@
 //! Secrets: written out, `env:NAME` or `file:PATH`. Their values are never printed and never shown in a problem.
 
-use std::{fmt, fs, io::Read as _};
+use std::{fs, io::Read as _};
+
+pub(crate) use provost_gateway::secret::Secret;
 
 use super::{fields::Field, reader::Reader};
 
 const MAX_BYTES: u64 = 64 * 1024;
-
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
-    }
-}
 
 impl Reader<'_> {
     pub(super) fn secret(&mut self, field: Field<'_>) -> Option<Secret> {
@@ -36,7 +19,7 @@ impl Reader<'_> {
             (None, None) => Ok(text.to_owned()),
         };
         match found {
-            Ok(secret) => Some(Secret(secret)),
+            Ok(secret) => Some(Secret::new(secret)),
             Err(problem) => {
                 let help = "a secret is written out, or is `env:NAME`, or `file:PATH`";
                 self.error(field.node.span, format!("`{}` {problem}", field.name), help);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
-use provost_gateway::backends::{HttpToolConfig, OpenApiConfig, OpenApiSource, Secret as Hidden};
+use provost_gateway::backends::{HttpToolConfig, OpenApiConfig, OpenApiSource};
 use serde_json::Value;
 
 use super::{
@@ -98,15 +98,10 @@ impl Reader<'_> {
         Some(schema)
     }
 
-    pub(super) fn read_headers(&mut self, map: &Map<'_>) -> Vec<(String, Hidden)> {
-        let headers = map
-            .get("headers")
+    pub(super) fn read_headers(&mut self, map: &Map<'_>) -> Vec<(String, Secret)> {
+        map.get("headers")
             .map(|field| self.secret_pairs(field))
-            .unwrap_or_default();
-        headers
-            .into_iter()
-            .map(|(name, value)| (name, Hidden::new(value.expose())))
-            .collect()
+            .unwrap_or_default()
     }
 
     /// A map whose values may be secret: headers, environments.

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::backends::Secret;
+use crate::secret::Secret;
 
 /// A name with a slash is a path; any other is looked up in the `PATH` the program will have.
 pub(super) fn locate(bin: &str, configured: &BTreeMap<String, Secret>) -> Option<PathBuf> {

@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::backends::{Secret, answer};
+use crate::{backends::answer, secret::Secret};
 
 /// What is kept of each of stdout and stderr.
 const MAX_OUTPUT: usize = 1024 * 1024;

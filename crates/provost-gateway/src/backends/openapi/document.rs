@@ -8,7 +8,8 @@ use http_body_util::Full;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::{OpenApiSource, yaml};
+use super::OpenApiSource;
+use crate::yaml;
 use crate::{
     backends::{BackendError, url::UrlTemplate},
     web::Web,

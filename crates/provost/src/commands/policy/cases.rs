@@ -8,7 +8,7 @@ use provost_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::yaml;
+use provost_gateway::yaml;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,14 +37,14 @@ pub(super) struct Judged {
 
 /// All cases, or everything that is wrong with the file.
 pub(super) fn read(text: &str) -> Result<Vec<Case>, Vec<String>> {
-    let items = match yaml::read(text) {
+    let items = match yaml::parse(text) {
         Ok(Value::Array(items)) if !items.is_empty() => items,
         Ok(_) => {
             return Err(vec![
                 "the file is not a list of cases: begin each with `- `".to_owned(),
             ]);
         }
-        Err(problem) => return Err(vec![problem]),
+        Err(problem) => return Err(vec![format!("not valid YAML: {problem}")]),
     };
     let (mut cases, mut problems) = (Vec::new(), Vec::new());
     for (number, item) in (1..).zip(items) {

@@ -34,14 +34,11 @@ enum Content {
     },
 }
 
-/// The first document of the text.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+/// The one document of the text.
+pub fn parse(text: &str) -> Result<Value, String> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| error.to_string())?;
-        if matches!(event, Event::DocumentEnd) {
-            break;
-        }
         builder
             .take(event)
             .map_err(|problem| format!("line {}: {problem}", span.start.line()))?;
@@ -86,10 +83,13 @@ impl Builder {
                 )?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close()?,
-            Event::Nothing
+            Event::DocumentStart(_) if self.root.is_some() => {
+                return Err("a second document begins".into());
+            }
+            Event::DocumentStart(_)
+            | Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
-            | Event::DocumentStart(_)
             | Event::DocumentEnd => {}
         }
         Ok(())
@@ -236,7 +236,6 @@ mod tests {
                 "- yes\n- on: 1\n- 3.10\n- .inf\n- 2020-01-01",
                 json!(["yes", {"on": 1}, 3.1, ".inf", "2020-01-01"]),
             ),
-            ("--- {a: 1}\n--- {b: 2}", json!({"a": 1})),
             ("a:\nb: ''", json!({"a": null, "b": ""})),
         ] {
             assert_eq!(parse(text).as_ref(), Ok(&expected), "{text}");
@@ -265,7 +264,14 @@ mod tests {
 
     #[test]
     fn broken_text_is_an_error() {
-        for text in ["", "a: [1", "a: *nobody", "? {a: b}\n: c", "a: b: c"] {
+        for text in [
+            "",
+            "a: [1",
+            "a: *nobody",
+            "? {a: b}\n: c",
+            "a: b: c",
+            "a: 1\n---\nb: 2",
+        ] {
             assert!(parse(text).is_err(), "{text:?} {:?}", parse(text));
         }
     }

@@ -10,7 +10,7 @@ impl Secret {
         Self(text.into())
     }
 
-    pub(super) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }
