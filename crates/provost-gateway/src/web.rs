@@ -2,35 +2,40 @@
 //!
 //! Redirects are not followed, answers are bounded, and the whole exchange has one deadline.
 
+mod line;
+mod pool;
+
 use std::{
-    error::Error as _,
+    error::Error,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Request, Response, StatusCode, Uri, uri::Scheme};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, uri::Scheme};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{Client, Error as ClientError, ResponseFuture, connect::HttpConnector},
-    rt::{TokioExecutor, TokioTimer},
-};
+use hyper_util::client::legacy::connect::HttpConnector;
 use provost_core::ports::ForwardError;
+use tower::{BoxError, ServiceExt as _};
+
+use self::{
+    line::Line,
+    pool::{Place, Pool},
+};
 
 /// The time a backend has to answer when its configuration does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
-
 #[derive(Clone)]
-pub struct Web(Arc<Clients>);
+pub struct Web(Arc<Connections>);
 
-struct Clients {
-    plain: Client<HttpConnector, Full<Bytes>>,
+struct Connections {
+    idle: Pool,
+    plain: HttpConnector,
     /// Reading the machine's root certificates takes milliseconds: only when a backend needs them.
-    secure: OnceLock<Client<HttpsConnector<HttpConnector>, Full<Bytes>>>,
+    secure: OnceLock<HttpsConnector<HttpConnector>>,
     max_answer: u64,
 }
 
@@ -43,9 +48,9 @@ pub struct Answer {
 
 impl Web {
     pub fn new(max_answer: u64) -> Self {
-        let plain = pooled().build(connector());
-        Self(Arc::new(Clients {
-            plain,
+        Self(Arc::new(Connections {
+            idle: Pool::default(),
+            plain: connector(),
             secure: OnceLock::new(),
             max_answer,
         }))
@@ -63,7 +68,7 @@ impl Web {
             .https_only()
             .enable_http1()
             .wrap_connector(connector());
-        self.0.secure.get_or_init(|| pooled().build(tls));
+        self.0.secure.get_or_init(|| tls);
         Ok(())
     }
 
@@ -74,14 +79,7 @@ impl Web {
         timeout: Duration,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
-        let uri = request.uri().clone();
-        let exchange = async {
-            let response = self
-                .request(request)?
-                .await
-                .map_err(|error| unreachable(&uri, &error))?;
-            read(response, max_answer).await
-        };
+        let exchange = Box::pin(self.0.exchange(request, max_answer));
         tokio::time::timeout(timeout, exchange)
             .await
             .unwrap_or_else(|_| Err(ForwardError::Timeout(format!("{timeout:?}"))))
@@ -90,23 +88,78 @@ impl Web {
     pub fn max_answer(&self) -> u64 {
         self.0.max_answer
     }
+}
 
-    fn request(&self, request: Request<Full<Bytes>>) -> Result<ResponseFuture, ForwardError> {
-        if request.uri().scheme() != Some(&Scheme::HTTPS) {
-            return Ok(self.0.plain.request(request));
+impl Connections {
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        max_answer: u64,
+    ) -> Result<Answer, ForwardError> {
+        let uri = request.uri().clone();
+        let place = Place::of(&uri)?;
+        let mut request = on_the_wire(request)?;
+        loop {
+            let idle = self.idle.take(&place);
+            let fresh = idle.is_none();
+            let mut line = match idle {
+                Some(line) => line,
+                None => self.connect(&uri).await?,
+            };
+            let mut error = match line.send(request).await {
+                Ok(response) => {
+                    let answer = read(&mut line, response, max_answer).await?;
+                    self.idle.give(&place, line);
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            match error.take_message() {
+                // It was closed while it rested, and nothing was sent.
+                Some(unsent) if !fresh => request = unsent,
+                _ => {
+                    let (peer, cause) = (peer(&uri), deepest(&error.into_error()));
+                    let failed = format!("the exchange with `{peer}` failed: {cause}");
+                    return Err(ForwardError::Failed(failed));
+                }
+            }
         }
-        let secure = self.0.secure.get();
-        let secure = secure.ok_or_else(|| ForwardError::Unreachable("TLS is not set up".into()))?;
-        Ok(secure.request(request))
+    }
+
+    async fn connect(&self, uri: &Uri) -> Result<Line, ForwardError> {
+        let connected = if uri.scheme() == Some(&Scheme::HTTPS) {
+            let secure = self.secure.get();
+            let secure =
+                secure.ok_or_else(|| ForwardError::Unreachable("TLS is not set up".into()))?;
+            open(secure.clone().oneshot(uri.clone()).await).await
+        } else {
+            let plain = self.plain.clone().oneshot(uri.clone()).await;
+            open(plain.map_err(Into::into)).await
+        };
+        connected.map_err(|error| {
+            let (peer, cause) = (peer(uri), deepest(&*error));
+            ForwardError::Unreachable(format!("`{peer}`: {cause}"))
+        })
     }
 }
 
-fn pooled() -> hyper_util::client::legacy::Builder {
-    let mut builder = Client::builder(TokioExecutor::new());
-    builder
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE_TIMEOUT);
-    builder
+async fn open<I>(connected: Result<I, BoxError>) -> Result<Line, BoxError>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    Ok(Line::open(connected?).await?)
+}
+
+/// As it is written to a server: the host in its header, and only the path in the first line.
+fn on_the_wire(mut request: Request<Full<Bytes>>) -> Result<Request<Full<Bytes>>, ForwardError> {
+    if !request.headers().contains_key(header::HOST) {
+        let host = HeaderValue::from_str(&peer(request.uri()))
+            .map_err(|error| ForwardError::Failed(error.to_string()))?;
+        request.headers_mut().insert(header::HOST, host);
+    }
+    let path = request.uri().path_and_query().cloned();
+    *request.uri_mut() = path.map_or_else(|| Uri::from_static("/"), Uri::from);
+    Ok(request)
 }
 
 fn connector() -> HttpConnector {
@@ -116,7 +169,11 @@ fn connector() -> HttpConnector {
     connector
 }
 
-async fn read(response: Response<Incoming>, max_answer: u64) -> Result<Answer, ForwardError> {
+async fn read(
+    line: &mut Line,
+    response: Response<Incoming>,
+    max_answer: u64,
+) -> Result<Answer, ForwardError> {
     let (head, mut body) = response.into_parts();
     if body.size_hint().lower() > max_answer {
         return Err(ForwardError::TooLarge(max_answer));
@@ -124,7 +181,7 @@ async fn read(response: Response<Incoming>, max_answer: u64) -> Result<Answer, F
     // Most answers are one frame, which is then passed on without a copy.
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = line.during(body.frame()).await {
         let frame = frame.map_err(|error| {
             ForwardError::Failed(format!("the backend's answer broke off: {error}"))
         })?;
@@ -159,17 +216,10 @@ fn peer(uri: &Uri) -> String {
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-fn unreachable(uri: &Uri, error: &ClientError) -> ForwardError {
-    let peer = peer(uri);
-    let mut cause = error.to_string();
-    let mut source = error.source();
-    while let Some(deeper) = source {
-        cause = deeper.to_string();
-        source = deeper.source();
+fn deepest(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
     }
-    if error.is_connect() {
-        ForwardError::Unreachable(format!("`{peer}`: {cause}"))
-    } else {
-        ForwardError::Failed(format!("the exchange with `{peer}` failed: {cause}"))
-    }
+    cause.to_string()
 }

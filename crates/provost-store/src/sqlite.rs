@@ -146,6 +146,13 @@ impl Store for SqliteStore {
             .await
     }
 
+    fn leave_outcome(&self, row: TraceRow) -> Result<(), TraceRow> {
+        match &self.writer {
+            Some(writer) => writer.leave(row),
+            None => Err(row),
+        }
+    }
+
     async fn record_note(&self, row: TraceRow) -> Result<()> {
         self.write(move |batch| batch.append(&row)).await
     }

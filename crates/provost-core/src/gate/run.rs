@@ -160,7 +160,7 @@ impl Gate {
         if let Some(key) = permit.key() {
             let kept = (key.clone(), executed.kept());
             self.record_outcome(row, Some(kept)).await;
-        } else {
+        } else if let Err(row) = self.store.leave_outcome(row) {
             let gate = self.clone();
             let recording = async move { gate.record_outcome(row, None).await };
             self.running.spawn(recording);

@@ -274,6 +274,12 @@ pub trait Store: Send + Sync + 'static {
         answer: Option<(IdempotencyKey, String)>,
     ) -> Result<()>;
 
+    /// Takes the outcome of a call that nobody waits for: it is written with what is written next, and a
+    /// failure is logged. Gives it back where the store cannot take it at once.
+    fn leave_outcome(&self, row: TraceRow) -> Result<(), TraceRow> {
+        Err(row)
+    }
+
     /// Appends a note.
     async fn record_note(&self, row: TraceRow) -> Result<()>;
 

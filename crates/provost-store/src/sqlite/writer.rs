@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use provost_core::ports::StoreError;
+use provost_core::{ports::StoreError, trace::TraceRow};
 use rusqlite::Connection;
 use tokio::sync::{Mutex, broadcast, oneshot};
 
@@ -27,6 +27,7 @@ use super::{
     checkpoint::{Checkpointer, LogLength},
     durable::{Group, Horizon, Syncer, log_of, sync_failed},
     fault::Fault,
+    records,
     sightings::Sightings,
 };
 use crate::telemetry::Commit;
@@ -59,6 +60,8 @@ pub(super) struct Writer {
 
 enum Message {
     Job(Box<dyn Job>),
+    /// The outcome of a call that nobody waits for.
+    Outcome(Box<Left>),
     Close,
 }
 
@@ -84,6 +87,22 @@ impl<T: Send, W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send> Job for Task<
         let Self { made, reply, .. } = *self;
         // Nobody waits any more where the caller hung up; what was written stays written.
         let _ = reply.send(result.and_then(|()| made.ok_or(StoreError::Closed)));
+    }
+}
+
+/// An outcome that nobody waits for.
+struct Left(TraceRow);
+
+impl Job for Left {
+    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), Fault> {
+        records::outcome(batch, &self.0, None)
+    }
+
+    fn finish(self: Box<Self>, result: Result<(), StoreError>) {
+        if let Err(error) = result {
+            let trace_id = &self.0.trace_id;
+            tracing::error!(trace.id = %trace_id, %error, "the outcome of a call was not recorded");
+        }
     }
 }
 
@@ -152,6 +171,19 @@ impl Writer {
             TrySendError::Disconnected(_) => self.gone(),
         })?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Gives the row back where it has no room.
+    pub(super) fn leave(&self, row: TraceRow) -> Result<(), TraceRow> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(row);
+        }
+        let sent = self.inbox.try_send(Message::Outcome(Box::new(Left(row))));
+        sent.map_err(|refused| match refused {
+            TrySendError::Full(Message::Outcome(left))
+            | TrySendError::Disconnected(Message::Outcome(left)) => left.0,
+            _ => unreachable!("what was sent comes back"),
+        })
     }
 
     /// Finishes what was accepted, and returns when the file is let go.
@@ -288,6 +320,7 @@ fn gather(first: Message, waiting: &Receiver<Message>, last: usize) -> (Vec<Box<
         for message in first.take().into_iter().chain(waiting.try_iter()) {
             match message {
                 Message::Job(job) => jobs.push(job),
+                Message::Outcome(left) => jobs.push(left),
                 Message::Close => return (jobs, true),
             }
             if jobs.len() == MAX_BATCH {
