@@ -72,7 +72,7 @@ pub(super) fn approvals(
     let mut page = ApprovalPage::default();
     while page.len() < filter.limit {
         let Some(row) = found.next()? else { break };
-        if tools.matches(rows::text(row, 1)?) {
+        if tools.are_all() || tools.matches(rows::text(row, 1)?) {
             page.push(row.get(0)?, rows::text(row, 2)?, rows::state(row, 3)?);
         }
     }

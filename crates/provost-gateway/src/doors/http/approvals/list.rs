@@ -23,6 +23,8 @@ use crate::{
 
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 const MOST: usize = 1000;
+/// What the state of most rows takes in a page, in bytes.
+const STATE_LENGTH: usize = 160;
 
 pub(super) const STATUSES: [(&str, Status); 4] = [
     ("pending", Status::Pending),
@@ -94,9 +96,6 @@ async fn await_rows(
         }
     }
 }
-
-/// What the state of most rows takes.
-const STATE_LENGTH: usize = 160;
 
 fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
     let now = app.gate.now();
