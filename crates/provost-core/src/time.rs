@@ -2,6 +2,7 @@
 
 use std::{fmt, time::Duration};
 
+use jiff::tz::Offset;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -48,11 +49,46 @@ impl Time {
     pub fn timestamp(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
     }
+
+    /// RFC 3339, digit by digit: every record and every row of a list holds times. `None` before the
+    /// year 0, for which there are no four digits.
+    fn text(self) -> Option<[u8; 24]> {
+        let at = Offset::UTC.to_datetime(self.timestamp());
+        let year = u16::try_from(at.year()).ok()?;
+        let millis = at.millisecond().unsigned_abs();
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        for (place, number) in [
+            (0, year / 100),
+            (2, year % 100),
+            (5, at.month().unsigned_abs().into()),
+            (8, at.day().unsigned_abs().into()),
+            (11, at.hour().unsigned_abs().into()),
+            (14, at.minute().unsigned_abs().into()),
+            (17, at.second().unsigned_abs().into()),
+            (20, millis / 10),
+        ] {
+            if let Some(two) = text.get_mut(place..place + 2) {
+                two.copy_from_slice(&[digit(number / 10), digit(number)]);
+            }
+        }
+        if let Some(last) = text.get_mut(22) {
+            *last = digit(millis);
+        }
+        Some(text)
+    }
+}
+
+/// The last digit of a number.
+const fn digit(number: u16) -> u8 {
+    b'0' + (number % 10) as u8
 }
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.timestamp())
+        match self.text().as_ref().map(|text| str::from_utf8(text)) {
+            Some(Ok(text)) => f.write_str(text),
+            _ => write!(f, "{:.3}", self.timestamp()),
+        }
     }
 }
 
@@ -160,6 +196,18 @@ mod tests {
         let time = Time::parse("2026-04-10T14:30:00Z").unwrap();
         assert_eq!(time.to_string(), "2026-04-10T14:30:00.000Z");
         assert_eq!(Time::parse("1775831400"), Some(time));
+        for millis in [
+            -62_200_000_000_000,
+            -62_167_219_200_000,
+            -1,
+            0,
+            951_782_399_999,
+            1_775_831_400_007,
+            253_402_300_799_999,
+        ] {
+            let time = Time::from_millis(millis);
+            assert_eq!(time.to_string(), format!("{:.3}", time.timestamp()));
+        }
         assert_eq!(Time::parse("yesterday"), None);
     }
 }

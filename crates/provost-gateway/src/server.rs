@@ -3,12 +3,12 @@
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo};
+use futures_util::FutureExt as _;
 use http::Request;
-use hyper::body::Incoming;
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -46,12 +46,13 @@ pub async fn serve(app: Arc<App>, router: Router, listener: TcpListener) {
         };
         let connection = connection(&app, &router, stream, remote);
         let watched = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = watched.await {
+        // An async block would hold the connection twice, and there may be many.
+        tokio::spawn(watched.map(move |ended| {
+            if let Err(error) = ended {
                 tracing::debug!(%remote, %error, "a connection ended early");
             }
             drop(place);
-        });
+        }));
     }
     drop(listener);
     if tokio::time::timeout(DRAIN_TIME, graceful.shutdown())
@@ -71,14 +72,13 @@ fn connection(
     // Answers are small: waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let (app, router) = (app.clone(), router.clone());
-    let service = tower::service_fn(move |mut request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(remote));
-        let (app, router) = (app.clone(), router.clone());
-        async move { Ok::<_, Infallible>(handle(&app, router, request).await) }
+        handle(&app, router.clone(), request).map(Ok::<_, Infallible>)
     });
     hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+        .serve_connection(TokioIo::new(stream), service)
 }

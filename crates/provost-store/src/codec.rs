@@ -1,5 +1,7 @@
 //! How the values of the core stand in columns, the same in both databases.
 
+use std::borrow::Cow;
+
 use provost_core::{
     approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
     call::Digest,
@@ -35,43 +37,43 @@ impl From<Garbled> for StoreError {
     }
 }
 
-/// The columns of a [`State`], in the order of [`APPROVAL_COLUMNS`].
-pub(crate) struct StateColumns {
-    pub(crate) status: String,
-    pub(crate) level: String,
+/// The columns of a [`State`], in the order of [`APPROVAL_COLUMNS`], as they lie in a row or in a state.
+pub(crate) struct StateColumns<'a> {
+    pub(crate) status: &'a str,
+    pub(crate) level: &'a str,
     pub(crate) expires_at: i64,
     pub(crate) supervisor_until: Option<i64>,
     pub(crate) permit_until: Option<i64>,
     pub(crate) answered_at: Option<i64>,
-    pub(crate) claim_by: Option<String>,
+    pub(crate) claim_by: Option<&'a str>,
     pub(crate) claim_until: Option<i64>,
-    pub(crate) decision: Option<String>,
-    pub(crate) escalation: Option<String>,
+    pub(crate) decision: Option<Cow<'a, str>>,
+    pub(crate) escalation: Option<Cow<'a, str>>,
 }
 
 pub(crate) const APPROVAL_COLUMNS: &str = "question, status, level, expires_at, supervisor_until, \
      permit_until, answered_at, claim_by, claim_until, decision, escalation";
 
-impl StateColumns {
-    pub(crate) fn of(state: &State) -> Result<Self, Garbled> {
+impl<'a> StateColumns<'a> {
+    pub(crate) fn of(state: &'a State) -> Result<Self, Garbled> {
         Ok(Self {
-            status: status_text(state.status).to_owned(),
-            level: level_text(state.level).to_owned(),
+            status: status_text(state.status),
+            level: level_text(state.level),
             expires_at: state.expires_at.millis(),
             supervisor_until: state.supervisor_until.map(Time::millis),
             permit_until: state.permit_until.map(Time::millis),
             answered_at: state.answered_at.map(Time::millis),
-            claim_by: state.claim.as_ref().map(|claim| claim.by.clone()),
+            claim_by: state.claim.as_ref().map(|claim| &*claim.by),
             claim_until: state.claim.as_ref().map(|claim| claim.until.millis()),
-            decision: state.decision.as_ref().map(to_json).transpose()?,
-            escalation: state.escalation.as_ref().map(to_json).transpose()?,
+            decision: state.decision.as_ref().map(text).transpose()?,
+            escalation: state.escalation.as_ref().map(text).transpose()?,
         })
     }
 
     pub(crate) fn state(self) -> Result<State, Garbled> {
         Ok(State {
-            status: status(&self.status)?,
-            level: level(&self.level)?,
+            status: status(self.status)?,
+            level: level(self.level)?,
             expires_at: Time::from_millis(self.expires_at),
             supervisor_until: self.supervisor_until.map(Time::from_millis),
             decision: self
@@ -84,7 +86,7 @@ impl StateColumns {
                 .claim_by
                 .zip(self.claim_until)
                 .map(|(by, until)| Claim {
-                    by,
+                    by: by.to_owned(),
                     until: Time::from_millis(until),
                 }),
             escalation: self
@@ -187,6 +189,10 @@ pub(crate) fn new_chain(name: &str) -> ChainEnds {
 /// Sessions are never empty, so an empty text stands for none where a column may not be null.
 pub(crate) fn session(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
+}
+
+fn text<T: serde::Serialize>(value: &T) -> Result<Cow<'static, str>, Garbled> {
+    to_json(value).map(Cow::Owned)
 }
 
 pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, Garbled> {

@@ -60,6 +60,11 @@ impl Tools {
         }
     }
 
+    /// Whether the list is about every tool, so that no row need be looked at for it.
+    pub(crate) fn are_all(&self) -> bool {
+        self.one.is_none() && self.any.is_empty()
+    }
+
     pub(crate) fn matches(&self, tool: &str) -> bool {
         self.one.as_ref().is_none_or(|glob| glob.matches(tool))
             && (self.any.is_empty() || self.any.iter().any(|glob| glob.matches(tool)))

@@ -34,7 +34,7 @@ use provost_core::{
     ids::{ApprovalId, GrantId, TraceId},
     key::Key,
     ports::{
-        Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Escalated,
+        Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Escalated,
         IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded, Resolve,
         Resolved, Result, Store, StoreError, Taken, TraceEntry, TraceFilter, Unreadable,
     },
@@ -209,7 +209,7 @@ impl Store for PostgresStore {
         Ok(lists::settled(&*self.read().await?, ids, now).await?)
     }
 
-    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>> {
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage> {
         Ok(lists::approvals(&*self.read().await?, filter, now).await?)
     }
 

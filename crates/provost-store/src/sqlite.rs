@@ -29,7 +29,7 @@ use provost_core::{
     ids::{ApprovalId, GrantId, TraceId, hex, random_bytes},
     key::Key,
     ports::{
-        Activity, ApprovalFilter, ApprovalRow, ChainEnds, ChainRecord, Claimed, Clock as _,
+        Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
         Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded,
         Resolve, Resolved, Result, Store, StoreError, SystemClock, Taken, TraceEntry, TraceFilter,
         Unreadable,
@@ -226,7 +226,7 @@ impl Store for SqliteStore {
         self.read(move |sql| lists::settled(sql, ids, now)).await
     }
 
-    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>> {
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage> {
         let filter = filter.clone();
         self.read(move |sql| lists::approvals(sql, &filter, now))
             .await

@@ -33,13 +33,19 @@ impl Gate {
             return Err(GateError::Crowded);
         }
         let new = self.question(&walk.subject, ruling, control.version, now);
-        let approval = match self.store.open_approval(new, now).await? {
-            Opened::Approval(approval) => *approval,
+        let id = match self.store.open_approval(new, now).await? {
+            Opened::Approval(approval) => {
+                let until = approval.state.expires_at;
+                self.waiters.asked(walk.subject.digest, until, now);
+                approval.question.id
+            }
             Opened::Stale => return Ok(Step::Again),
         };
-        self.waiters
-            .asked(walk.subject.digest, approval.state.expires_at, now);
-        self.await_decision(walk, approval).await
+        let Some(approval) = self.await_decision(walk.wait, &id).await? else {
+            return Ok(Step::Again);
+        };
+        // Boxed: while callers wait, none of this is needed.
+        Box::pin(self.answer(walk, approval)).await
     }
 
     fn question(&self, subject: &Subject, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
@@ -86,14 +92,15 @@ impl Gate {
         }
     }
 
+    /// The approval once it is settled, or as it is when the caller's patience ends; `None` if it is gone.
+    /// Only its id is kept meanwhile: thousands may wait, and each looks again when it is woken.
     async fn await_decision(
-        self: &Arc<Self>,
-        walk: &Walk,
-        mut approval: Approval,
-    ) -> Result<Step, GateError> {
-        let id = approval.question.id.clone();
-        let waiter = self.waiters.join(&id);
-        let give_up_at = match walk.wait {
+        &self,
+        wait: Wait,
+        id: &ApprovalId,
+    ) -> Result<Option<Approval>, GateError> {
+        let waiter = self.waiters.join(id);
+        let give_up_at = match wait {
             Wait::UntilDecided => None,
             // Nobody waits longer than the question is open.
             Wait::AtMost(patience) => {
@@ -105,25 +112,34 @@ impl Gate {
             let woken = waiter.woken();
             tokio::pin!(woken);
             woken.as_mut().enable();
-            // Looked at after the wake-up was armed, so a decision made in between is not missed.
-            match self.store.approval(id.as_str()).await? {
-                Some(current) => approval = current,
-                None => return Ok(Step::Again),
-            }
-            let now = self.now();
-            match approval.state.status_at(now) {
-                Status::Approved => return self.take_permit(walk, &approval).await,
-                Status::Denied => return self.take_denial(&approval).await,
-                Status::Expired => return self.expire(&approval).await,
-                Status::Pending if self.waiters.is_closed() => return Err(GateError::Closing),
-                Status::Pending => {}
-            }
-            let deadline = tokio::time::Instant::now() + approval.state.remaining(now);
-            let until = give_up_at.map_or(deadline, |give_up| give_up.min(deadline));
-            if give_up_at.is_some_and(|at| at <= tokio::time::Instant::now()) {
-                return Ok(Step::Done(Decided::Waiting(Box::new(approval))));
-            }
+            let until = {
+                // Looked at after the wake-up was armed, so a decision made in between is not missed.
+                let Some(approval) = self.store.approval(id.as_str()).await? else {
+                    return Ok(None);
+                };
+                let now = self.now();
+                if approval.state.status_at(now) != Status::Pending {
+                    return Ok(Some(approval));
+                }
+                if self.waiters.is_closed() {
+                    return Err(GateError::Closing);
+                }
+                if give_up_at.is_some_and(|at| at <= tokio::time::Instant::now()) {
+                    return Ok(Some(approval));
+                }
+                let deadline = tokio::time::Instant::now() + approval.state.remaining(now);
+                give_up_at.map_or(deadline, |give_up| give_up.min(deadline))
+            };
             let _ = tokio::time::timeout_at(until, woken).await;
+        }
+    }
+
+    async fn answer(self: &Arc<Self>, walk: &Walk, approval: Approval) -> Result<Step, GateError> {
+        match approval.state.status_at(self.now()) {
+            Status::Approved => self.take_permit(walk, &approval).await,
+            Status::Denied => self.take_denial(&approval).await,
+            Status::Expired => self.expire(&approval).await,
+            Status::Pending => Ok(Step::Done(Decided::Waiting(Box::new(approval)))),
         }
     }
 
@@ -168,15 +184,16 @@ impl Gate {
                 reason.into(),
             ),
             Some(question.id.clone()),
-            walk.key.clone(),
+            walk.key(),
         );
         self.waiters.forget(question.digest);
         let commit = Commit::Take {
             id: question.id.clone(),
             version: control.version,
-            key: walk.key.clone(),
+            key: walk.key(),
         };
-        self.settled(walk, commit, permit).await
+        let settled = self.settle(commit, permit, walk.backend.clone()).await?;
+        self.conclude(walk, settled).await
     }
 
     /// A no needs no taking to be a no: it holds for everybody who waited.

@@ -183,11 +183,11 @@ impl Gate {
         let mut decided = 0;
         loop {
             let page = self.store.approvals(&filter, self.now()).await?;
-            let Some(last) = page.last() else {
+            let Some(last) = page.last_place() else {
                 return Ok(decided);
             };
-            filter.after = Some(last.place);
-            for approval in page.into_iter().filter_map(parsed) {
+            filter.after = Some(last);
+            for approval in page.rows().filter_map(parsed) {
                 if !matches(&approval.question) {
                     continue;
                 }
@@ -204,11 +204,11 @@ impl Gate {
     }
 }
 
-fn parsed(row: ApprovalRow) -> Option<Approval> {
-    let question = serde_json::from_str(&row.question).ok()?;
+fn parsed(row: ApprovalRow<'_>) -> Option<Approval> {
+    let question = serde_json::from_str(row.question).ok()?;
     Some(Approval {
         question,
-        state: row.state,
+        state: row.state.clone(),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::{
     call::Call,
     control::Control,
     door::Door,
-    ids::{ApprovalId, TraceId},
+    ids::{ApprovalId, GrantId, TraceId},
     limits::Limited,
     policy::{Ruling, Verdict},
     ports::{Backend, IdempotencyKey, KeyedAnswer, Record},
@@ -101,32 +101,25 @@ pub(super) enum Step {
 pub(super) struct Walk {
     pub(super) subject: Subject,
     pub(super) wait: Wait,
-    pub(super) key: Option<IdempotencyKey>,
+    /// Boxed: few calls have one.
+    key: Option<Box<IdempotencyKey>>,
     pub(super) backend: Option<Arc<dyn Backend>>,
     counted: bool,
     /// A question was opened under the trace id: should another be needed, it gets an id of its own.
     asked: bool,
 }
 
-impl Gate {
-    /// Decides a call for a door that executes nothing itself.
-    pub async fn decide(self: &Arc<Self>, ask: Ask) -> Result<Decided, GateError> {
-        self.walk(ask, None).await
-    }
-
-    pub(super) async fn walk(
-        self: &Arc<Self>,
-        ask: Ask,
-        backend: Option<Arc<dyn Backend>>,
-    ) -> Result<Decided, GateError> {
-        let arrived_at = self.now();
+impl Walk {
+    fn begin(ask: Ask, backend: Option<Arc<dyn Backend>>, arrived_at: Time) -> Self {
         let digest = ask.call.digest();
-        let key = ask.idempotency_key.map(|key| IdempotencyKey {
-            agent: ask.call.agent.clone(),
-            key,
-            digest: digest.through(ask.door),
-            at: arrived_at,
-            answer: None,
+        let key = ask.idempotency_key.map(|key| {
+            Box::new(IdempotencyKey {
+                agent: ask.call.agent.clone(),
+                key,
+                digest: digest.through(ask.door),
+                at: arrived_at,
+                answer: None,
+            })
         });
         let subject = Subject {
             call: Arc::new(ask.call),
@@ -135,35 +128,60 @@ impl Gate {
             door: ask.door,
             arrived_at,
         };
-        let mut walk = Walk {
+        Self {
             subject,
             wait: ask.wait,
             key,
             backend,
             counted: false,
             asked: false,
-        };
-        for _ in 0..ATTEMPTS {
-            if let Some(decided) = self.keyed(walk.key.as_ref()).await? {
-                return Ok(decided);
-            }
-            match self.step(&mut walk).await? {
-                Step::Done(decided) => {
-                    telemetry::decided(&decided, self.now().since(arrived_at));
+        }
+    }
+
+    pub(super) fn key(&self) -> Option<IdempotencyKey> {
+        self.key.as_deref().cloned()
+    }
+}
+
+impl Gate {
+    /// Decides a call for a door that executes nothing itself.
+    pub async fn decide(self: &Arc<Self>, ask: Ask) -> Result<Decided, GateError> {
+        self.walk(ask, None).await
+    }
+
+    /// Decides a call and, if it is permitted and there is a backend, executes it.
+    //
+    // What is done at once is done before the future is made: all that a future is given stays in it to
+    // its end, and ten thousand of them may wait.
+    pub fn walk(
+        self: &Arc<Self>,
+        ask: Ask,
+        backend: Option<Arc<dyn Backend>>,
+    ) -> impl Future<Output = Result<Decided, GateError>> {
+        let mut walk = Walk::begin(ask, backend, self.now());
+        async move {
+            for _ in 0..ATTEMPTS {
+                if let Some(decided) = self.keyed(walk.key.as_deref()).await? {
                     return Ok(decided);
                 }
-                Step::Spent => {
-                    walk.counted = false;
-                    continue;
+                match self.step(&mut walk).await? {
+                    Step::Done(decided) => {
+                        telemetry::decided(&decided, self.now().since(walk.subject.arrived_at));
+                        return Ok(decided);
+                    }
+                    Step::Spent => {
+                        walk.counted = false;
+                        continue;
+                    }
+                    Step::Again => {}
                 }
-                Step::Again => {}
+                if std::mem::take(&mut walk.asked) {
+                    walk.subject.trace_id = TraceId::at(self.now());
+                }
+                self.refresh_control().await?;
             }
-            if std::mem::take(&mut walk.asked) {
-                walk.subject.trace_id = TraceId::at(self.now());
-            }
-            self.refresh_control().await?;
+            Err(GateError::Busy)
         }
-        Err(GateError::Busy)
     }
 
     /// What an idempotency key already stands for.
@@ -218,23 +236,26 @@ impl Gate {
                 )
                 .await;
         }
-        match ruling.verdict {
+        let grant = match ruling.verdict {
             Verdict::Deny => {
                 let reason = ruling.reason.clone();
-                self.refuse(&walk.subject, Answer::Deny, &ruling, reason, None)
-                    .await
+                return self
+                    .refuse(&walk.subject, Answer::Deny, &ruling, reason, None)
+                    .await;
             }
-            Verdict::Allow => self.permit(walk, &ruling, &control, None, now).await,
+            Verdict::Allow => None,
             Verdict::Supervisor | Verdict::HumanApproval => {
-                if let Some(grant) = control.grant_for(&call, now) {
-                    let grant = Some(grant.id.clone());
-                    return self.permit(walk, &ruling, &control, grant, now).await;
-                }
-                walk.asked = true;
-                // Boxed: most calls are not asked about, and need not carry the room for it.
-                Box::pin(self.ask(walk, &ruling, &control, now)).await
+                let Some(grant) = control.grant_for(&call, now) else {
+                    walk.asked = true;
+                    // Boxed: most calls are not asked about, and need not carry the room for it.
+                    return Box::pin(self.ask(walk, &ruling, &control, now)).await;
+                };
+                Some(grant.id.clone())
             }
-        }
+        };
+        let (commit, permit) = permission(walk, &ruling, &control, grant, now);
+        let settled = self.settle(commit, permit, walk.backend.clone()).await?;
+        self.conclude(walk, settled).await
     }
 
     /// Counts the call against its limits, once. Asking again about an open question does not count.
@@ -296,64 +317,55 @@ impl Gate {
         }))))
     }
 
-    /// Allowed by a rule or by a grant: recorded first, then let through.
-    async fn permit(
-        self: &Arc<Self>,
-        walk: &Walk,
-        ruling: &Ruling,
-        control: &Control,
-        grant: Option<crate::ids::GrantId>,
-        now: Time,
-    ) -> Result<Step, GateError> {
-        let subject = &walk.subject;
-        let reason: Arc<str> = match &grant {
-            Some(grant) => format!("grant {grant} answers {}", ruling.rule).into(),
-            None => ruling.reason.clone(),
-        };
-        let row = subject.decision(Answer::Allow, ruling, reason.clone(), grant.clone(), now);
-        let record = Record {
-            row,
-            version: Some(control.version),
-            grant,
-            key: walk.key.clone(),
-            max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
-        };
-        let permit = Permit::new(
-            subject.call.clone(),
-            subject.trace_id.clone(),
-            (policy_text(ruling.verdict), ruling.rule.clone(), reason),
-            None,
-            walk.key.clone(),
-        );
-        self.settled(walk, Commit::Record(Box::new(record)), permit)
-            .await
-    }
-
-    pub(super) async fn settled(
-        self: &Arc<Self>,
-        walk: &Walk,
-        commit: Commit,
-        permit: Permit,
-    ) -> Result<Step, GateError> {
-        Ok(
-            match self.settle(commit, permit, walk.backend.clone()).await? {
-                Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
-                Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
-                Settled::Again => Step::Again,
-                Settled::TotalSpent => {
-                    self.limits.set_total(&walk.subject.call.agent, u64::MAX);
-                    Step::Spent
-                }
-                Settled::KeyTaken => match self.keyed(walk.key.as_ref()).await? {
-                    Some(decided) => Step::Done(decided),
-                    None => Step::Again,
-                },
+    pub(super) async fn conclude(&self, walk: &Walk, settled: Settled) -> Result<Step, GateError> {
+        Ok(match settled {
+            Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
+            Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
+            Settled::Again => Step::Again,
+            Settled::TotalSpent => {
+                self.limits.set_total(&walk.subject.call.agent, u64::MAX);
+                Step::Spent
+            }
+            Settled::KeyTaken => match self.keyed(walk.key.as_deref()).await? {
+                Some(decided) => Step::Done(decided),
+                None => Step::Again,
             },
-        )
+        })
     }
 }
 
 fn replayed(found: &KeyedAnswer) -> Option<Decided> {
     let answer = found.answer.as_deref()?;
     serde_json::from_str(answer).ok().map(Decided::Replayed)
+}
+
+/// Allowed by a rule or by a grant: what is to be recorded first, and what then lets the call through.
+fn permission(
+    walk: &Walk,
+    ruling: &Ruling,
+    control: &Control,
+    grant: Option<GrantId>,
+    now: Time,
+) -> (Commit, Permit) {
+    let subject = &walk.subject;
+    let reason: Arc<str> = match &grant {
+        Some(grant) => format!("grant {grant} answers {}", ruling.rule).into(),
+        None => ruling.reason.clone(),
+    };
+    let row = subject.decision(Answer::Allow, ruling, reason.clone(), grant.clone(), now);
+    let record = Record {
+        row,
+        version: Some(control.version),
+        grant,
+        key: walk.key(),
+        max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
+    };
+    let permit = Permit::new(
+        subject.call.clone(),
+        subject.trace_id.clone(),
+        (policy_text(ruling.verdict), ruling.rule.clone(), reason),
+        None,
+        walk.key(),
+    );
+    (Commit::Record(Box::new(record)), permit)
 }

@@ -16,7 +16,8 @@ pub struct Permit {
     rule: Arc<str>,
     reason: Arc<str>,
     approval_id: Option<ApprovalId>,
-    key: Option<IdempotencyKey>,
+    /// Boxed: few calls have one, and every call carries its permit along.
+    key: Option<Box<IdempotencyKey>>,
 }
 
 impl Permit {
@@ -34,7 +35,7 @@ impl Permit {
             rule,
             reason,
             approval_id,
-            key,
+            key: key.map(Box::new),
         }
     }
 
@@ -64,6 +65,6 @@ impl Permit {
     }
 
     pub(super) fn key(&self) -> Option<&IdempotencyKey> {
-        self.key.as_ref()
+        self.key.as_deref()
     }
 }

@@ -168,16 +168,71 @@ pub struct ApprovalFilter {
     pub limit: usize,
 }
 
-/// An approval as a list shows it: the question as the JSON text it was stored as, so that a page
-/// costs no parsing.
+/// Approvals as a list shows them: the questions as the JSON text they were stored as, one after another,
+/// so that a page costs no parsing and no allocation per row.
+#[derive(Clone, Debug, Default)]
+pub struct ApprovalPage {
+    questions: String,
+    rows: Vec<PageRow>,
+}
+
 #[derive(Clone, Debug)]
-pub struct ApprovalRow {
+struct PageRow {
+    place: u64,
+    /// Where its question ends.
+    end: usize,
+    state: State,
+}
+
+/// One approval of an [`ApprovalPage`].
+#[derive(Clone, Copy, Debug)]
+pub struct ApprovalRow<'a> {
     pub place: u64,
-    pub id: ApprovalId,
-    pub tool: Arc<str>,
     /// JSON of [`Question`].
-    pub question: String,
-    pub state: State,
+    pub question: &'a str,
+    pub state: &'a State,
+}
+
+impl ApprovalPage {
+    pub fn push(&mut self, place: u64, question: &str, state: State) {
+        self.questions.push_str(question);
+        self.rows.push(PageRow {
+            place,
+            end: self.questions.len(),
+            state,
+        });
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How long the text of all questions is.
+    pub fn text_len(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// The `place` of its last row: where the next page goes on.
+    pub fn last_place(&self) -> Option<u64> {
+        self.rows.last().map(|row| row.place)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = ApprovalRow<'_>> {
+        let mut begin = 0;
+        self.rows.iter().map(move |row| {
+            let question = self.questions.get(begin..row.end).unwrap_or_default();
+            begin = row.end;
+            ApprovalRow {
+                place: row.place,
+                question,
+                state: &row.state,
+            }
+        })
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -325,7 +380,7 @@ pub trait Store: Send + Sync + 'static {
     async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>>;
 
     /// Oldest first.
-    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<Vec<ApprovalRow>>;
+    async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage>;
 
     /// Pending approvals whose time at their level is over: to be expired, or told to people.
     async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>>;

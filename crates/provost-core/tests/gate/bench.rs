@@ -148,20 +148,17 @@ impl Bench {
             ..Default::default()
         };
         loop {
-            let rows = self
+            let page = self
                 .gate
                 .store()
                 .approvals(&filter, self.gate.now())
                 .await
                 .unwrap();
-            if let Some(row) = rows.into_iter().next() {
-                return self
-                    .gate
-                    .store()
-                    .approval(row.id.as_str())
-                    .await
-                    .unwrap()
-                    .unwrap();
+            if let Some(row) = page.rows().next() {
+                return Approval {
+                    question: serde_json::from_str(row.question).unwrap(),
+                    state: row.state.clone(),
+                };
             }
             wake.recv().await.unwrap();
         }

@@ -1,13 +1,13 @@
 //! Reading approvals and events.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use deadpool_postgres::ClientWrapper;
 use provost_core::{
     approval::Approval,
     event::Numbered,
     ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalRow, QueueDepth},
+    ports::{ApprovalFilter, ApprovalPage, QueueDepth},
     time::Time,
 };
 
@@ -71,15 +71,15 @@ pub(super) async fn approvals(
     sql: &ClientWrapper,
     filter: &ApprovalFilter,
     now: Time,
-) -> Result<Vec<ApprovalRow>, Fault> {
-    let mut page = Vec::new();
+) -> Result<ApprovalPage, Fault> {
+    let mut page = ApprovalPage::default();
     let mut after = filter.after.unwrap_or(0) as i64;
     while page.len() < filter.limit {
         let (mut conditions, tools) = filter::approvals(Dialect::Postgres, filter, now);
         conditions.and("place > @", [Value::Int(after)]);
         let wanted = filter.limit - page.len() + CHUNK;
         let list = format!(
-            "SELECT place, id, tool, {APPROVAL_COLUMNS} FROM approvals WHERE {} \
+            "SELECT place, tool, {APPROVAL_COLUMNS} FROM approvals WHERE {} \
              ORDER BY place LIMIT {wanted}",
             conditions.sql()
         );
@@ -87,15 +87,9 @@ pub(super) async fn approvals(
         let found = sql.query(&list, &parameters(conditions.values())).await?;
         for row in &found {
             after = row.try_get(0)?;
-            let tool: &str = row.try_get(2)?;
-            if page.len() < filter.limit && tools.matches(tool) {
-                page.push(ApprovalRow {
-                    place: rows::unsigned(row, 0)?,
-                    id: ApprovalId::from(row.try_get::<_, &str>(1)?),
-                    tool: Arc::from(tool),
-                    question: row.try_get(3)?,
-                    state: rows::state(row, 4)?,
-                });
+            if page.len() < filter.limit && tools.matches(row.try_get(1)?) {
+                let place = rows::unsigned(row, 0)?;
+                page.push(place, row.try_get(2)?, rows::state(row, 3)?);
             }
         }
         if found.len() < wanted {

@@ -1,5 +1,7 @@
 //! Rows of PostgreSQL as values of the core.
 
+use std::borrow::Cow;
+
 use provost_core::{
     approval::{Approval, State},
     ids::TraceId,
@@ -45,8 +47,12 @@ pub(super) fn state(row: &Row, first: usize) -> Result<State, Fault> {
         answered_at: row.try_get(first + 5)?,
         claim_by: row.try_get(first + 6)?,
         claim_until: row.try_get(first + 7)?,
-        decision: row.try_get(first + 8)?,
-        escalation: row.try_get(first + 9)?,
+        decision: row
+            .try_get::<_, Option<&str>>(first + 8)?
+            .map(Cow::Borrowed),
+        escalation: row
+            .try_get::<_, Option<&str>>(first + 9)?
+            .map(Cow::Borrowed),
     };
     Ok(columns.state()?)
 }

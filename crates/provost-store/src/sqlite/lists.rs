@@ -1,12 +1,10 @@
 //! Reading approvals and events.
 
-use std::sync::Arc;
-
 use provost_core::{
     approval::Approval,
     event::Numbered,
     ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalRow, QueueDepth},
+    ports::{ApprovalFilter, ApprovalPage, QueueDepth},
     time::Time,
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
@@ -63,28 +61,20 @@ pub(super) fn approvals(
     sql: &Connection,
     filter: &ApprovalFilter,
     now: Time,
-) -> Result<Vec<ApprovalRow>, Fault> {
+) -> Result<ApprovalPage, Fault> {
     let (mut conditions, tools) = filter::approvals(Dialect::Sqlite, filter, now);
     conditions.and("place > @", [Value::Int(filter.after.unwrap_or(0) as i64)]);
     let mut list = sql.prepare_cached(&format!(
-        "SELECT place, id, tool, {APPROVAL_COLUMNS} FROM approvals WHERE {} ORDER BY place",
+        "SELECT place, tool, {APPROVAL_COLUMNS} FROM approvals WHERE {} ORDER BY place",
         conditions.sql()
     ))?;
     let mut found = list.query(params_from_iter(conditions.values()))?;
-    let mut page = Vec::new();
+    let mut page = ApprovalPage::default();
     while page.len() < filter.limit {
         let Some(row) = found.next()? else { break };
-        let tool: Arc<str> = row.get(2)?;
-        if !tools.matches(&tool) {
-            continue;
+        if tools.are_all() || tools.matches(rows::text(row, 1)?) {
+            page.push(row.get(0)?, rows::text(row, 2)?, rows::state(row, 3)?);
         }
-        page.push(ApprovalRow {
-            place: row.get(0)?,
-            id: ApprovalId::from(row.get::<_, String>(1)?),
-            tool,
-            question: row.get(3)?,
-            state: rows::state(row, 4)?,
-        });
     }
     Ok(page)
 }

@@ -1,5 +1,7 @@
 //! Rows of SQLite as values of the core.
 
+use std::borrow::Cow;
+
 use provost_core::{
     approval::{Approval, State},
     ids::TraceId,
@@ -26,24 +28,32 @@ impl ToSql for Value {
 /// The state in columns `first` and following, in the order of [`codec::APPROVAL_COLUMNS`].
 pub(super) fn state(row: &Row<'_>, first: usize) -> Result<State, Fault> {
     let columns = StateColumns {
-        status: row.get(first)?,
-        level: row.get(first + 1)?,
+        status: text(row, first)?,
+        level: text(row, first + 1)?,
         expires_at: row.get(first + 2)?,
         supervisor_until: row.get(first + 3)?,
         permit_until: row.get(first + 4)?,
         answered_at: row.get(first + 5)?,
-        claim_by: row.get(first + 6)?,
+        claim_by: optional_text(row, first + 6)?,
         claim_until: row.get(first + 7)?,
-        decision: row.get(first + 8)?,
-        escalation: row.get(first + 9)?,
+        decision: optional_text(row, first + 8)?.map(Cow::Borrowed),
+        escalation: optional_text(row, first + 9)?.map(Cow::Borrowed),
     };
     Ok(columns.state()?)
 }
 
+/// The text of a column where it lies, which is as long as the row is the statement's current one.
+pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a str> {
+    Ok(row.get_ref(column)?.as_str()?)
+}
+
+fn optional_text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?)
+}
+
 /// A row of exactly [`codec::APPROVAL_COLUMNS`].
 pub(super) fn approval(row: &Row<'_>) -> Result<Approval, Fault> {
-    let question: String = row.get(0)?;
-    Ok(codec::approval(&question, state(row, 1)?)?)
+    Ok(codec::approval(text(row, 0)?, state(row, 1)?)?)
 }
 
 pub(super) const CHAIN_ENDS: &str =

@@ -6,6 +6,7 @@ mod manner;
 use std::sync::Arc;
 
 use axum::extract::State;
+use futures_util::{FutureExt as _, future::ready};
 use http::StatusCode;
 use provost_core::{
     call::{Call, is_exact, is_name},
@@ -42,15 +43,32 @@ pub(super) struct DecideCall {
     session_id: Option<String>,
 }
 
-pub(super) async fn tool(
+/// A call and what executes it, if that is not the caller's own business.
+type Asked = (Call, Option<Arc<dyn Backend>>);
+
+// No async functions from here to the gate: each would hold its arguments and a copy of them while the
+// caller waits, and thousands may wait.
+
+pub(super) fn tool(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
     Segment(tool): Segment,
-    manner: Manner,
+    mut manner: Manner,
     Body(body): Body<ToolCall>,
-) -> ApiResult {
+) -> impl Future<Output = ApiResult> {
+    let asked = tool_call(&app, agent, &tool, manner.session.take(), body);
+    pass(app, asked, manner)
+}
+
+fn tool_call(
+    app: &App,
+    agent: Arc<str>,
+    tool: &str,
+    session: Option<String>,
+    body: ToolCall,
+) -> ApiResult<Asked> {
     // A dispatcher's call is judged, and recorded, as the command it runs.
-    let tool = app.backends.judged_name(&tool, &body.params);
+    let tool = app.backends.judged_name(tool, &body.params);
     let Some(backend) = app.backends.find(&tool) else {
         return Err(ApiError::new(
             StatusCode::NOT_FOUND,
@@ -59,22 +77,26 @@ pub(super) async fn tool(
         )
         .help("`GET /tools` lists the tools there are"));
     };
-    let session = session(manner.session.clone())?;
     let call = Call {
         agent,
-        session,
+        session: self::session(session)?,
         tool: (&*tool).into(),
         params: body.params,
     };
-    pass(&app, call, Some(backend), manner).await
+    Ok((call, Some(backend)))
 }
 
-pub(super) async fn decide(
+pub(super) fn decide(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
-    manner: Manner,
+    mut manner: Manner,
     Body(body): Body<DecideCall>,
-) -> ApiResult {
+) -> impl Future<Output = ApiResult> {
+    let asked = decide_call(agent, manner.session.take(), body);
+    pass(app, asked, manner)
+}
+
+fn decide_call(agent: Arc<str>, session: Option<String>, body: DecideCall) -> ApiResult<Asked> {
     if body.agent.as_ref().is_some_and(|named| **named != *agent) {
         return Err(ApiError::forbidden(format!(
             "this caller is `{agent}` and may not ask for another agent"
@@ -85,73 +107,77 @@ pub(super) async fn decide(
             "`tool` is 1 to 256 printable characters",
         ));
     }
-    let session = session(body.session_id.or_else(|| manner.session.clone()))?;
     let call = Call {
         agent,
-        session,
+        session: self::session(body.session_id.or(session))?,
         tool: body.tool.into(),
         params: body.arguments,
     };
-    pass(&app, call, None, manner).await
+    Ok((call, None))
+}
+
+fn pass(app: Arc<App>, asked: ApiResult<Asked>, manner: Manner) -> impl Future<Output = ApiResult> {
+    match asked.and_then(exact) {
+        Ok((call, backend)) => decided(app, call, backend, manner).left_future(),
+        Err(error) => ready(Err(error)).right_future(),
+    }
+}
+
+fn exact((call, backend): Asked) -> ApiResult<Asked> {
+    if call.params.values().all(is_exact) {
+        return Ok((call, backend));
+    }
+    Err(
+        ApiError::bad_request("a number beyond 64 bits cannot be carried exactly")
+            .help("send it as text"),
+    )
 }
 
 /// Through the gate, to a backend where there is one, and back.
-async fn pass(
-    app: &App,
+fn decided(
+    app: Arc<App>,
     call: Call,
     backend: Option<Arc<dyn Backend>>,
     manner: Manner,
-) -> ApiResult {
-    if !call.params.values().all(is_exact) {
-        return Err(
-            ApiError::bad_request("a number beyond 64 bits cannot be carried exactly")
-                .help("send it as text"),
-        );
-    }
+) -> impl Future<Output = ApiResult> {
     let began_at = app.gate.now();
     let (agent, tool, session) = (call.agent.clone(), call.tool.clone(), call.session.clone());
-    let door = if backend.is_some() {
-        Door::Http
-    } else {
-        Door::Decide
-    };
-    let trace_id = trace_id(app, manner.trace_id).await?;
-    let ask = Ask {
+    let mut ask = Ask {
         call,
-        trace_id: trace_id.clone(),
-        door,
+        trace_id: TraceId::at(began_at),
+        door: if backend.is_some() {
+            Door::Http
+        } else {
+            Door::Decide
+        },
         wait: manner.wait,
         idempotency_key: manner.idempotency_key,
     };
-    let decided = match backend {
-        Some(backend) => app.gate.run(ask, backend).await?,
-        None => app.gate.decide(ask).await?,
-    };
-    if let Some(spans) = &app.spans {
-        let (verdict, failed) = decided.summary();
-        let ended_at = app.gate.now();
-        let (agent, session, tool) = (agent.clone(), session, tool.clone());
-        spans.call(CallSpan {
-            trace_id,
-            parent: manner.parent,
-            agent,
-            session,
-            tool,
-            began_at,
-            ended_at,
-            verdict,
-            failed,
-        });
-    }
-    answer::answer(decided, &agent, &tool)
-}
-
-/// The caller's trace id, if no call had it yet: a record must never be taken for another's.
-async fn trace_id(app: &App, given: Option<TraceId>) -> ApiResult<TraceId> {
-    let now = app.gate.now();
-    match given {
-        Some(id) if app.gate.store().reserve_trace_id(&id, now).await? => Ok(id),
-        _ => Ok(TraceId::at(now)),
+    let (given, parent) = (manner.trace_id, manner.parent);
+    async move {
+        // The caller's trace id, if no call had it yet: a record must never be taken for another's.
+        if let Some(given) = given
+            && app.gate.store().reserve_trace_id(&given, began_at).await?
+        {
+            ask.trace_id = given;
+        }
+        let trace_id = ask.trace_id.clone();
+        let decided = app.gate.walk(ask, backend).await?;
+        if let Some(spans) = &app.spans {
+            let (verdict, failed) = decided.summary();
+            spans.call(CallSpan {
+                trace_id,
+                parent,
+                agent: agent.clone(),
+                session,
+                tool: tool.clone(),
+                began_at,
+                ended_at: app.gate.now(),
+                verdict,
+                failed,
+            });
+        }
+        answer::answer(decided, &agent, &tool)
     }
 }
 

@@ -5,6 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
+use futures_util::{FutureExt as _, future::ready};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
 use hyper::body::Body;
 use provost_core::ids::TraceId;
@@ -19,8 +20,12 @@ use crate::{
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers one request. Stands around the router and not in it, where it would cost every request a
-/// boxed service more.
-pub async fn handle<B>(app: &App, router: Router, request: Request<B>) -> Response
+/// boxed service more; and is no async function, which would hold the request twice while it is answered.
+pub fn handle<B>(
+    app: &App,
+    router: Router,
+    request: Request<B>,
+) -> impl Future<Output = Response> + use<B>
 where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
@@ -31,12 +36,15 @@ where
         request.uri(),
         &app.live.load().access.hosts,
     );
-    let mut response = match foreign {
-        Ok(()) => router.oneshot(request).await.into_response(),
-        Err(foreign) => refuse(&foreign).into_response(),
+    let answered = match foreign {
+        Ok(()) => router.oneshot(request).left_future(),
+        Err(foreign) => ready(Ok(refuse(&foreign).into_response())).right_future(),
     };
-    response.headers_mut().insert(REQUEST_ID, id);
-    response
+    answered.map(|answered| {
+        let mut response = answered.into_response();
+        response.headers_mut().insert(REQUEST_ID, id);
+        response
+    })
 }
 
 /// The caller's own id, where it is one; else a new one.

@@ -10,7 +10,7 @@ use http::{HeaderValue, header};
 use provost_core::{
     approval::{Level, Status},
     key::{Key, Role},
-    ports::{ApprovalFilter, ApprovalRow},
+    ports::{ApprovalFilter, ApprovalPage},
     trace::view::Exposure,
 };
 use tokio::sync::broadcast::error::RecvError;
@@ -23,6 +23,8 @@ use crate::{
 
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 const MOST: usize = 1000;
+/// What the state of most rows takes in a page, in bytes.
+const STATE_LENGTH: usize = 160;
 
 pub(super) const STATUSES: [(&str, Status); 4] = [
     ("pending", Status::Pending),
@@ -46,8 +48,8 @@ pub(in crate::doors::http) async fn list(
         .duration("wait")?
         .unwrap_or_default()
         .min(LONGEST_WAIT);
-    let rows = await_rows(&app, &filter, patience).await?;
-    Ok(page(&rows, &filter, exposure, &app))
+    let page = await_rows(&app, &filter, patience).await?;
+    Ok(shown(&page, &filter, exposure, &app))
 }
 
 fn filter(key: &Key, params: &Params) -> ApiResult<ApprovalFilter> {
@@ -79,28 +81,27 @@ async fn await_rows(
     app: &App,
     filter: &ApprovalFilter,
     patience: Duration,
-) -> ApiResult<Vec<ApprovalRow>> {
+) -> ApiResult<ApprovalPage> {
     let mut feed = app.feed.subscribe();
     let deadline = tokio::time::Instant::now() + patience;
     loop {
-        let rows = app.gate.store().approvals(filter, app.gate.now()).await?;
-        if !rows.is_empty() || tokio::time::Instant::now() >= deadline {
-            return Ok(rows);
+        let page = app.gate.store().approvals(filter, app.gate.now()).await?;
+        if !page.is_empty() || tokio::time::Instant::now() >= deadline {
+            return Ok(page);
         }
         tokio::select! {
             () = tokio::time::sleep_until(deadline) => {}
-            () = app.stopping() => return Ok(rows),
-            event = feed.recv() => if matches!(event, Err(RecvError::Closed)) { return Ok(rows) },
+            () = app.stopping() => return Ok(page),
+            event = feed.recv() => if matches!(event, Err(RecvError::Closed)) { return Ok(page) },
         }
     }
 }
 
-fn page(rows: &[ApprovalRow], filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
+fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
     let now = app.gate.now();
-    let size: usize = rows.iter().map(|row| row.question.len() + 160).sum();
-    let mut body = Vec::with_capacity(size + 2);
+    let mut body = Vec::with_capacity(page.text_len() + page.len() * STATE_LENGTH + 2);
     body.push(b'[');
-    for (at, row) in rows.iter().enumerate() {
+    for (at, row) in page.rows().enumerate() {
         if at > 0 {
             body.push(b',');
         }
@@ -108,12 +109,12 @@ fn page(rows: &[ApprovalRow], filter: &ApprovalFilter, exposure: Exposure, app: 
     }
     body.push(b']');
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    if rows.len() == filter.limit
-        && let Some(last) = rows.last()
+    if page.len() == filter.limit
+        && let Some(last) = page.last_place()
     {
         response
             .headers_mut()
-            .insert("x-next-after", HeaderValue::from(last.place));
+            .insert("x-next-after", HeaderValue::from(last));
     }
     response
 }

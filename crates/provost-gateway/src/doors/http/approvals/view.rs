@@ -97,17 +97,17 @@ impl<'a> StateView<'a> {
 }
 
 /// Writes the view of one row. `question` is a JSON object: its closing brace makes room for the state.
-pub(super) fn write_row(row: &ApprovalRow, exposure: Exposure, now: Time, out: &mut Vec<u8>) {
+pub(super) fn write_row(row: ApprovalRow<'_>, exposure: Exposure, now: Time, out: &mut Vec<u8>) {
     match exposure {
-        Exposure::Everything => out.extend_from_slice(open(&row.question).as_bytes()),
+        Exposure::Everything => out.extend_from_slice(open(row.question).as_bytes()),
         Exposure::Structure => {
-            let question = serde_json::from_str(&row.question).map(redacted);
+            let question = serde_json::from_str(row.question).map(redacted);
             out.extend_from_slice(open(&question.unwrap_or_default()).as_bytes());
         }
     }
     let joint = out.len();
     // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, &StateView::new(&row.state, now));
+    let _ = serde_json::to_writer(&mut *out, &StateView::new(row.state, now));
     if let Some(brace) = out.get_mut(joint) {
         *brace = b',';
     }
@@ -127,11 +127,9 @@ pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_
     let mut text = Vec::new();
     let row = ApprovalRow {
         place: 0,
-        id: approval.question.id.clone(),
-        tool: approval.question.tool.clone(),
-        question: serde_json::to_string(&approval.question).unwrap_or_default(),
-        state: approval.state.clone(),
+        question: &serde_json::to_string(&approval.question).unwrap_or_default(),
+        state: &approval.state,
     };
-    write_row(&row, exposure, now, &mut text);
+    write_row(row, exposure, now, &mut text);
     serde_json::from_slice(&text).unwrap_or_default()
 }
