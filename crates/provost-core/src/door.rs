@@ -9,6 +9,8 @@ pub enum Door {
     Http,
     /// `POST /decide`: decided here, executed by the agent itself.
     Decide,
+    /// `POST /hooks/{agent}`: a coding agent asks by its hooks, and executes itself.
+    Hook,
 }
 
 impl Door {

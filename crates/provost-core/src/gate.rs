@@ -12,6 +12,7 @@ mod record;
 mod run;
 mod telemetry;
 mod to_the_end;
+mod told;
 mod waiters;
 
 use std::{sync::Arc, time::Duration};
@@ -24,6 +25,7 @@ pub use control::{Granted, NewGrant};
 pub use decide::{Ask, Decided, Refusal, Wait};
 pub use permit::Permit;
 pub use run::{End, Executed};
+pub use told::Told;
 
 use crate::{
     control::Control,

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, fmt};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::time::Time;
 
@@ -78,6 +79,17 @@ impl TraceId {
             *to = *from;
         }
         Self(hex(&bytes).into())
+    }
+
+    /// The same for the same parts: what a caller names by ids of its own is found again.
+    pub fn derived(parts: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let digest = hash.finalize();
+        Self(hex(digest.get(..16).unwrap_or_default()).into())
     }
 
     /// An id given by a caller: 32 hex characters (W3C), not all zero.

@@ -194,6 +194,11 @@ pub struct NoteRecord {
     pub trace_id: TraceId,
     pub note: String,
     pub by: String,
+    /// Of what an agent does beside its calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
     pub timestamp: Time,
@@ -242,8 +247,8 @@ impl NoteRecord {
             trace_id: self.trace_id.clone(),
             kind: RecordKind::Note,
             at: self.timestamp,
-            agent: "".into(),
-            session: None,
+            agent: self.agent_id.clone().unwrap_or_default(),
+            session: self.session_id.clone(),
             tool: "".into(),
             verdict: "",
             forwarded: false,

@@ -5,6 +5,7 @@ pub mod access;
 pub mod app;
 pub mod backends;
 pub mod doors;
+pub mod hooks;
 pub mod notify;
 pub mod secret;
 pub mod server;

@@ -10,6 +10,8 @@
 
 #[path = "http/app.rs"]
 mod app;
+#[path = "http/hooks.rs"]
+mod hooks;
 #[path = "http/openapi.rs"]
 mod openapi;
 #[path = "http/protocol.rs"]

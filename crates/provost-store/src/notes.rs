@@ -76,6 +76,8 @@ fn note(text: &str, detail: Value, now: Time) -> TraceRow {
         trace_id: TraceId::at(now),
         note: text.to_owned(),
         by: testimony::BY.to_owned(),
+        agent_id: None,
+        session_id: None,
         detail,
         timestamp: now,
     };

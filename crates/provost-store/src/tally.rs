@@ -25,10 +25,24 @@ pub(crate) struct Count {
 
 impl Tally {
     pub(crate) fn add(&mut self, row: &TraceRow) {
-        if row.kind == RecordKind::Decision {
-            let (agent, session) = (row.agent.clone(), row.session.clone());
-            self.count(agent, session, row.at, row.verdict);
+        let (agent, session) = (row.agent.clone(), row.session.clone());
+        match (row.kind, session) {
+            (RecordKind::Decision, session) => self.count(agent, session, row.at, row.verdict),
+            (RecordKind::Note, Some(session)) => self.see(agent, session, row.at),
+            _ => {}
         }
+    }
+
+    /// A session that did something beside calls.
+    pub(crate) fn see(&mut self, agent: Arc<str>, session: Arc<str>, at: Time) {
+        let seen = Count {
+            first_at: at,
+            last_at: at,
+            calls: 0,
+            denied: 0,
+            entered: 0,
+        };
+        self.add_count((agent, session), seen);
     }
 
     /// Counts one decision.

@@ -217,6 +217,8 @@ fn note(what: &str, by: &str, detail: Value, now: Time) -> TraceRow {
         trace_id: TraceId::at(now),
         note: what.to_owned(),
         by: by.to_owned(),
+        agent_id: None,
+        session_id: None,
         detail,
         timestamp: now,
     }

@@ -7,6 +7,7 @@ mod error;
 mod events;
 mod grants;
 mod guard;
+mod hooks;
 mod input;
 mod keys;
 mod operations;

@@ -94,6 +94,8 @@ impl TestApp {
             {"tools": ["ok.*"], "action": "allow"},
             {"tools": ["fs.*"], "action": "supervisor"},
             {"tools": ["pay.*"], "action": "human_approval"},
+            {"tools": ["claude.Read", "cursor.Shell"], "action": "allow"},
+            {"tools": ["claude.Bash"], "action": "human_approval"},
         ]);
         let policy = Policy {
             name: "p".into(),

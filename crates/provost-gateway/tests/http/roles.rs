@@ -48,6 +48,12 @@ fn table(approval: &str) -> Vec<Row> {
     vec![
         row("POST", "/tool/ok.run", json!({"params": {}}), ASK),
         row("POST", "/decide", json!({"tool": "ok.x"}), ASK),
+        row(
+            "POST",
+            "/hooks/claude-code",
+            json!({"hook_event_name": "SessionStart"}),
+            ASK,
+        ),
         row("GET", "/tools", none.clone(), ANYBODY),
         row("GET", "/mcp-servers", none.clone(), ANYBODY),
         row("GET", "/approvals", none.clone(), LOOK),
@@ -170,6 +176,7 @@ async fn the_table_covers_every_endpoint_there_is() {
                 .replace("/ID", "/{id}");
             let path = path
                 .replace("/ok.run", "/{name}")
+                .replace("/claude-code", "/{agent}")
                 .replace("/s1", "/{id}")
                 .replace("keys/nobody", "keys/{name}");
             format!("{} {path}", row.method)

@@ -150,18 +150,18 @@ fn find(sql: &Connection) -> Result<Added, Fault> {
 fn add(added: &mut Added, row: &Row<'_>) -> Result<(), Fault> {
     let (kind, call): (String, String) = (row.get(0)?, row.get(1)?);
     let call = TraceId::from(call);
-    match &*kind {
-        "decision" => {
-            let agent: String = row.get(2)?;
-            let session: Option<String> = row.get(3)?;
-            let (at, verdict): (_, String) = (Time::from_millis(row.get(4)?), row.get(5)?);
+    let (agent, session): (String, Option<String>) = (row.get(2)?, row.get(3)?);
+    let (at, verdict): (_, String) = (Time::from_millis(row.get(4)?), row.get(5)?);
+    match (&*kind, session) {
+        ("decision", session) => {
             let session = session.map(Into::into);
             added.tally.count(agent.into(), session, at, &verdict);
             if row.get(6)? {
                 added.begin(call);
             }
         }
-        "outcome" => added.end(&call),
+        ("outcome", _) => added.end(&call),
+        (_, Some(session)) => added.tally.see(agent.into(), session.into(), at),
         _ => {}
     }
     Ok(())

@@ -92,6 +92,8 @@ fn noted() -> TraceRow {
         trace_id: TraceId::at(START),
         note: "stop".to_owned(),
         by: "human:alice".to_owned(),
+        agent_id: None,
+        session_id: None,
         detail: Value::Null,
         timestamp: START,
     }

@@ -115,6 +115,8 @@ mod tests {
             trace_id: TraceId::from("t2"),
             note: "stop".to_owned(),
             by: "human:alice".to_owned(),
+            agent_id: None,
+            session_id: None,
             detail: serde_json::json!({"verdict": "allow", "tool": "fs.read"}),
             timestamp: Time::default(),
         };

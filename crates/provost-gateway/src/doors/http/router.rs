@@ -8,7 +8,8 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, keys, operations, policies, stops, tools, traces,
+    approvals, calls, events, grants, guard, hooks, keys, operations, policies, stops, tools,
+    traces,
 };
 use crate::app::App;
 
@@ -17,6 +18,7 @@ pub fn router(app: &Arc<App>) -> Router {
         // Agents
         .route("/tool/{*name}", post(calls::tool))
         .route("/decide", post(calls::decide))
+        .route("/hooks/{agent}", post(hooks::hook))
         .route("/tools", get(tools::list))
         .route("/mcp-servers", get(tools::mcp_servers))
         // Supervisors

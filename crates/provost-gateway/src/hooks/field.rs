@@ -1,0 +1,70 @@
+//! Reading what hooks say, which is not ours to trust.
+
+use provost_core::call::is_name;
+use serde_json::{Map, Value};
+
+use super::{Act, What};
+
+pub(super) fn text<'a>(said: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    said.get(name)
+        .and_then(Value::as_str)
+        .filter(|text| !text.is_empty())
+}
+
+/// The name of the event, without which nothing can be answered.
+pub(super) fn event(said: &Map<String, Value>) -> Result<String, String> {
+    match text(said, "hook_event_name") {
+        Some(event) if is_name(event) => Ok(event.to_owned()),
+        _ => Err("`hook_event_name` is missing".to_owned()),
+    }
+}
+
+/// A use of a tool, or why it cannot be read.
+pub(super) fn act(
+    prefix: &str,
+    said: &Map<String, Value>,
+    (name, input): (&str, &str),
+) -> Result<Act, String> {
+    let Some(tool) = text(said, name) else {
+        return Err(format!("`{name}` is missing"));
+    };
+    let tool = format!("{prefix}.{tool}");
+    if !is_name(&tool) {
+        return Err(format!("`{name}` is not 1 to 256 printable characters"));
+    }
+    Ok(Act {
+        tool,
+        params: params(said.get(input)).ok_or_else(|| format!("`{input}` is missing"))?,
+        id: text(said, "tool_use_id").map(str::to_owned),
+    })
+}
+
+/// An object as it is, also where it is written as text; anything else as the one argument `input`.
+pub(super) fn params(input: Option<&Value>) -> Option<Map<String, Value>> {
+    match input? {
+        Value::Object(params) => Some(params.clone()),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(params)) => Some(params),
+            _ => Some(one("input", Value::String(text.clone()))),
+        },
+        Value::Null => None,
+        other => Some(one("input", other.clone())),
+    }
+}
+
+pub(super) fn one(name: &str, value: Value) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), value)])
+}
+
+pub(super) fn ask(act: Result<Act, String>) -> What {
+    act.map_or_else(What::Unreadable, What::Ask)
+}
+
+/// How long something is, as the agent would send it.
+pub(super) fn size(value: Option<&Value>) -> usize {
+    match value {
+        None | Some(Value::Null) => 0,
+        Some(Value::String(text)) => text.len(),
+        Some(value) => value.to_string().len(),
+    }
+}

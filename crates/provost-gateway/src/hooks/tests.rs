@@ -1,0 +1,246 @@
+//! Every shape of the three agents, malformed ones included.
+
+use serde_json::{Value, json};
+
+use super::{Dialect, Heard, Reply, What};
+
+fn hear(dialect: Dialect, said: Value) -> Result<Heard, String> {
+    let Value::Object(said) = said else {
+        panic!("not an object")
+    };
+    dialect.hear(&said)
+}
+
+fn heard(dialect: Dialect, said: Value) -> What {
+    hear(dialect, said).unwrap().what
+}
+
+/// What is asked: the tool and its arguments.
+fn asked(dialect: Dialect, said: Value) -> (String, Value) {
+    match heard(dialect, said) {
+        What::Ask(act) => (act.tool, act.params.into()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn uses_of_tools_are_asked_about() {
+    use Dialect::{ClaudeCode, Codex, Cursor};
+    for (dialect, said, tool, params) in [
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
+                "tool_input": {"command": "ls", "description": "look"}}),
+            "claude.Bash",
+            json!({"command": "ls", "description": "look"}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "mcp__files__read",
+                "tool_input": {}}),
+            "claude.mcp__files__read",
+            json!({}),
+        ),
+        (
+            Codex,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "shell",
+                "tool_input": {"command": ["ls", "-l"]}}),
+            "codex.shell",
+            json!({"command": ["ls", "-l"]}),
+        ),
+        (
+            Codex,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch",
+                "tool_input": "*** Begin Patch"}),
+            "codex.apply_patch",
+            json!({"input": "*** Begin Patch"}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeShellExecution", "command": "ls", "cwd": "/p"}),
+            "cursor.Shell",
+            json!({"command": "ls", "cwd": "/p"}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeMCPExecution", "tool_name": "search",
+                "tool_input": "{\"q\":1}"}),
+            "cursor.mcp__search",
+            json!({"q": 1}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeReadFile", "file_path": "/p/a", "content": "private"}),
+            "cursor.Read",
+            json!({"file_path": "/p/a"}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "preToolUse", "tool_name": "Write",
+                "tool_input": {"file_path": "/p/a"}}),
+            "cursor.Write",
+            json!({"file_path": "/p/a"}),
+        ),
+    ] {
+        assert_eq!(
+            asked(dialect, said.clone()),
+            (tool.to_owned(), params),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_question_that_cannot_be_read_is_never_taken_for_another_event() {
+    use Dialect::{ClaudeCode, Codex, Cursor};
+    for (dialect, said) in [
+        (ClaudeCode, json!({"hook_event_name": "PreToolUse"})),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": 7, "tool_input": {}}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "", "tool_input": {}}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "a\u{7}b", "tool_input": {}}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash"}),
+        ),
+        (
+            Codex,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "shell", "tool_input": null}),
+        ),
+        (Cursor, json!({"hook_event_name": "beforeShellExecution"})),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeReadFile", "file_path": ["a"]}),
+        ),
+        (Cursor, json!({"hook_event_name": "beforeMCPExecution"})),
+    ] {
+        let what = heard(dialect, said.clone());
+        assert!(matches!(what, What::Unreadable(_)), "{said}: {what:?}");
+    }
+    for dialect in Dialect::ALL {
+        for said in [
+            json!({}),
+            json!({"hook_event_name": 1}),
+            json!({"hook_event_name": ""}),
+        ] {
+            assert!(hear(dialect, said).is_err());
+        }
+    }
+}
+
+#[test]
+fn what_was_done_and_what_else_happens_is_heard() {
+    use Dialect::{ClaudeCode, Cursor};
+    let done = |response: Value| {
+        heard(
+            ClaudeCode,
+            json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_use_id": "t1",
+                "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": response}),
+        )
+    };
+    let What::Done { act, error, size } = done(json!("four")) else {
+        panic!()
+    };
+    assert_eq!((act.id.as_deref(), error, size), (Some("t1"), None, 4));
+    let What::Done { error, .. } = done(json!({"is_error": true})) else {
+        panic!()
+    };
+    assert!(error.is_some());
+
+    let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "my password is x"});
+    let What::Note(detail) = heard(ClaudeCode, prompt) else {
+        panic!()
+    };
+    assert_eq!(detail, json!({"prompt_bytes": 16}));
+    for (dialect, event) in [
+        (ClaudeCode, "SessionStart"),
+        (ClaudeCode, "SessionEnd"),
+        (Cursor, "beforeSubmitPrompt"),
+        (Cursor, "afterFileEdit"),
+        (Cursor, "stop"),
+    ] {
+        let what = heard(dialect, json!({"hook_event_name": event}));
+        assert!(matches!(what, What::Note(_)), "{event}: {what:?}");
+    }
+    for dialect in Dialect::ALL {
+        let future = json!({"hook_event_name": "SomethingNew", "tool_name": "Bash"});
+        assert_eq!(heard(dialect, future), What::Unknown);
+    }
+}
+
+#[test]
+fn sessions_are_the_agents_own() {
+    let said = json!({"hook_event_name": "SessionStart", "session_id": "abc"});
+    let heard = hear(Dialect::ClaudeCode, said).unwrap();
+    assert_eq!(heard.session.as_deref(), Some("abc"));
+    let said = json!({"hook_event_name": "stop", "conversation_id": "c1"});
+    let heard = hear(Dialect::Cursor, said).unwrap();
+    assert_eq!(heard.session.as_deref(), Some("c1"));
+}
+
+#[test]
+fn each_agent_is_answered_in_its_own_words() {
+    use Dialect::{ClaudeCode, Codex, Cursor};
+    let pre = |decision: &str, reason: &str| {
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+            "permissionDecision": decision, "permissionDecisionReason": reason}})
+    };
+    let allowed = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+        "decision": {"behavior": "allow"}}});
+    let denied = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+        "decision": {"behavior": "deny", "message": "no", "interrupt": false}}});
+    for (dialect, event, reply, expected) in [
+        (
+            ClaudeCode,
+            "PreToolUse",
+            Reply::Allow("yes"),
+            pre("allow", "yes"),
+        ),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            Reply::Deny("no"),
+            pre("deny", "no"),
+        ),
+        (Codex, "PreToolUse", Reply::Deny("no"), pre("deny", "no")),
+        (
+            ClaudeCode,
+            "PermissionRequest",
+            Reply::Allow("yes"),
+            allowed.clone(),
+        ),
+        (Codex, "PermissionRequest", Reply::Allow("yes"), allowed),
+        (ClaudeCode, "PermissionRequest", Reply::Deny("no"), denied),
+        (ClaudeCode, "PostToolUse", Reply::Neutral, json!({})),
+        (Codex, "SomethingNew", Reply::Neutral, json!({})),
+        (
+            Cursor,
+            "beforeShellExecution",
+            Reply::Allow("yes"),
+            json!({"permission": "allow"}),
+        ),
+        (
+            Cursor,
+            "beforeMCPExecution",
+            Reply::Deny("no"),
+            json!({"permission": "deny", "user_message": "no", "agent_message": "no"}),
+        ),
+        (
+            Cursor,
+            "beforeSubmitPrompt",
+            Reply::Neutral,
+            json!({"continue": true}),
+        ),
+        (Cursor, "stop", Reply::Neutral, json!({})),
+    ] {
+        assert_eq!(dialect.reply(event, reply), expected, "{event}");
+    }
+}
