@@ -58,6 +58,8 @@ pub struct Act {
 pub enum Reply<'a> {
     Allow(&'a str),
     Deny(&'a str),
+    /// Let the person at the agent say.
+    Ask(&'a str),
     /// Neither yes nor no: the agent goes on as if it had not asked.
     Neutral,
 }
@@ -83,6 +85,14 @@ impl Dialect {
             Self::ClaudeCode => claude::hear("claude", said),
             Self::Codex => claude::hear("codex", said),
             Self::Cursor => cursor::hear(said),
+        }
+    }
+
+    /// Whether an answer to a question is a yes or a no, in this agent's words.
+    pub fn decides(self, event: &str, answer: &Value) -> bool {
+        match self {
+            Self::ClaudeCode | Self::Codex => claude::decides(event, answer),
+            Self::Cursor => cursor::decides(answer),
         }
     }
 

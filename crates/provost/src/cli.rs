@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use provost_gateway::secret::Secret;
 
 use crate::commands::{
-    approvals::Approvals, check, completions, demo, grants::Grants, keys::Keys, policy::Policy,
-    serve, stop, traces::Traces,
+    approvals::Approvals, check, completions, demo, grants::Grants, hook, keys::Keys,
+    policy::Policy, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -127,6 +127,8 @@ pub(crate) enum Command {
     /// Explain, test and replay policies
     #[command(subcommand)]
     Policy(Policy),
+    /// Answer a coding agent's hook: what it says on stdin is decided by the gateway
+    Hook(hook::Args),
     /// Hold back everything, one agent or one session; what waits is denied
     Stop(stop::StopArgs),
     /// Lift a stop

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 mod doctor;
 pub(crate) mod grants;
+pub(crate) mod hook;
 pub(crate) mod keys;
 pub(crate) mod policy;
 pub(crate) mod serve;
@@ -29,6 +30,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Grants(command) => grants::run(context, command).await,
         Command::Traces(command) => traces::run(context, command).await,
         Command::Policy(command) => policy::run(context, command).await,
+        Command::Hook(args) => hook::run(context, args).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,
         Command::Version => version::run(context),

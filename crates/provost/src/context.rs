@@ -145,12 +145,24 @@ impl Context {
         self.client_at(&self.place())
     }
 
-    pub(crate) fn client_at(&self, place: &Place) -> anyhow::Result<Client> {
-        let url = self
-            .global
+    /// As somebody else than this machine's admin. A key of the command line or the environment goes first.
+    pub(crate) fn client_as(&self, key: Key) -> anyhow::Result<Client> {
+        let place = self.place();
+        if self.global.key.is_some() {
+            return self.client_at(&place);
+        }
+        Ok(Client::new(&self.gateway_url(&place), Some(key))?.telling(self.global.verbose > 0))
+    }
+
+    fn gateway_url(&self, place: &Place) -> String {
+        self.global
             .url
             .clone()
-            .unwrap_or_else(|| format!("http://{}", reached(place.listen)));
+            .unwrap_or_else(|| format!("http://{}", reached(place.listen)))
+    }
+
+    pub(crate) fn client_at(&self, place: &Place) -> anyhow::Result<Client> {
+        let url = self.gateway_url(place);
         let key = match &self.global.key {
             Some(key) => Some(
                 Key::new(key.expose())

@@ -50,21 +50,35 @@ fn done(prefix: &str, said: &Map<String, Value>) -> What {
     }
 }
 
+pub(super) fn decides(event: &str, answer: &Value) -> bool {
+    let output = answer.get("hookSpecificOutput");
+    let named = output.and_then(|output| output.get("hookEventName"));
+    let decision = output.and_then(|output| match event {
+        PERMISSION => output.pointer("/decision/behavior"),
+        _ => output.get("permissionDecision"),
+    });
+    named.and_then(Value::as_str) == Some(event)
+        && matches!(decision.and_then(Value::as_str), Some("allow" | "deny"))
+}
+
 pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
-    let output = match (event, reply) {
+    let mut output = match (event, reply) {
         (PRE, Reply::Allow(reason)) => {
             json!({ "permissionDecision": "allow", "permissionDecisionReason": reason })
         }
         (PRE, Reply::Deny(reason)) => {
             json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
         }
+        (PRE, Reply::Ask(reason)) => {
+            json!({ "permissionDecision": "ask", "permissionDecisionReason": reason })
+        }
         (PERMISSION, Reply::Allow(_)) => json!({ "decision": { "behavior": "allow" } }),
         (PERMISSION, Reply::Deny(reason)) => {
             json!({ "decision": { "behavior": "deny", "message": reason, "interrupt": false } })
         }
+        // Without an answer to a request for permission, the person at the agent is asked.
         _ => return json!({}),
     };
-    let mut output = output;
     if let Some(output) = output.as_object_mut() {
         output.insert("hookEventName".to_owned(), event.into());
     }

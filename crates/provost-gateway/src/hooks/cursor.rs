@@ -78,6 +78,11 @@ fn mcp_name(act: Act) -> Act {
     }
 }
 
+pub(super) fn decides(answer: &Value) -> bool {
+    let permission = answer.get("permission").and_then(Value::as_str);
+    matches!(permission, Some("allow" | "deny"))
+}
+
 pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
     match reply {
         _ if event == PROMPT => json!({ "continue": true }),
@@ -87,6 +92,9 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
             "user_message": reason,
             "agent_message": reason,
         }),
+        Reply::Ask(reason) if ASKING.contains(&event) => {
+            json!({ "permission": "ask", "user_message": reason })
+        }
         _ => json!({}),
     }
 }

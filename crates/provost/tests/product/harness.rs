@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Write as _},
     net::SocketAddr,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Output, Stdio},
@@ -128,6 +128,20 @@ impl Site {
     /// A command that ends by itself, run in the folder.
     pub(crate) fn provost(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
+    }
+
+    /// The same, with something to read.
+    pub(crate) fn provost_reading(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = self.command(arguments);
+        let streams = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = streams.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        child.wait_with_output().unwrap()
     }
 
     pub(crate) fn start(&self) -> Gateway {

@@ -26,6 +26,7 @@ mod crash;
 mod defects;
 mod ending;
 mod events;
+mod hooks;
 mod reload;
 mod replicas;
 mod seed;

@@ -1,0 +1,158 @@
+//! `provost hook`: the command that a coding agent runs as its hook. It reads what the agent says on stdin,
+//! asks the gateway, and answers in the agent's own shape. When the gateway cannot be asked, the answer
+//! is no.
+
+use std::{fs, io::Read as _, path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use provost_gateway::hooks::{Dialect, Heard, Reply, What};
+use serde_json::{Map, Value};
+
+use crate::{
+    client::{Client, Key, Target},
+    context::Context,
+    exit::{Exit, usage},
+    output,
+};
+
+const LARGEST_INPUT: u64 = 64 * 1024 * 1024;
+/// Longer than an approval waits: the gateway says when nobody decided.
+const PATIENCE: Duration = Duration::from_hours(24);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  provost hook claude-code < event.json
+  provost hook codex --key-file ~/.provost/codex.key
+  provost hook cursor --unreachable ask
+`provost connect` writes it into an agent's settings.")]
+pub(crate) struct Args {
+    /// Whose hook it is
+    #[arg(value_enum)]
+    agent: Agent,
+    /// A file with the agent's key [default: agents/AGENT.key in the data folder, where there is one]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// What to answer when the gateway cannot be asked
+    #[arg(long, value_enum, default_value_t)]
+    unreachable: Unreachable,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Agent {
+    ClaudeCode,
+    Codex,
+    Cursor,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Unreachable {
+    /// No
+    #[default]
+    Deny,
+    /// That the person at the agent be asked
+    Ask,
+}
+
+impl From<Agent> for Dialect {
+    fn from(agent: Agent) -> Self {
+        match agent {
+            Agent::ClaudeCode => Self::ClaudeCode,
+            Agent::Codex => Self::Codex,
+            Agent::Cursor => Self::Cursor,
+        }
+    }
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let dialect = Dialect::from(args.agent);
+    // Agents take the exit code of a usage error, 2, for a no.
+    let said = read().map_err(|problem| usage(format!("not permitted: {problem}")))?;
+    let heard = dialect
+        .hear(&said)
+        .map_err(|problem| usage(format!("not permitted: {problem}")))?;
+    let answer = match ask(context, &args, dialect, said).await {
+        Ok(answer) => settle(dialect, &heard, answer),
+        Err(error) => fall_back(dialect, &heard, args.unreachable, &error),
+    };
+    output::json(&answer)?;
+    Ok(Exit::Ok)
+}
+
+/// What the agent says: one JSON object.
+fn read() -> anyhow::Result<Map<String, Value>> {
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(LARGEST_INPUT + 1)
+        .read_to_end(&mut text)
+        .context("the hook's input cannot be read")?;
+    if text.len() as u64 > LARGEST_INPUT {
+        anyhow::bail!("the hook's input is larger than {LARGEST_INPUT} bytes");
+    }
+    serde_json::from_slice(&text).context("the hook's input is not a JSON object")
+}
+
+async fn ask(
+    context: &Context,
+    args: &Args,
+    dialect: Dialect,
+    said: Map<String, Value>,
+) -> anyhow::Result<Value> {
+    let client = client(context, args, dialect)?.patient(PATIENCE);
+    let target = Target::new("/hooks").step(dialect.name());
+    Ok(client.post(target, &Value::Object(said)).await?.body)
+}
+
+/// With the agent's key, never with the admin's.
+fn client(context: &Context, args: &Args, dialect: Dialect) -> anyhow::Result<Client> {
+    let file = args
+        .key_file
+        .clone()
+        .unwrap_or_else(|| key_file(context, dialect));
+    let secret = match fs::read_to_string(&file) {
+        Ok(secret) => secret,
+        Err(error) if args.key_file.is_some() => {
+            return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
+        }
+        // From this machine, an agent may go by its name.
+        Err(_) => format!("agent:{}", dialect.name()),
+    };
+    let key = Key::new(&secret).ok_or_else(|| usage("the key holds characters that no key has"))?;
+    context.client_as(key)
+}
+
+/// Where `provost connect` leaves an agent's key.
+fn key_file(context: &Context, dialect: Dialect) -> PathBuf {
+    let name = format!("{}.key", dialect.name());
+    context.place().data.join("agents").join(name)
+}
+
+/// What answers may not be a gateway of ours: without a clear yes or no, the answer is no.
+fn settle(dialect: Dialect, heard: &Heard, answer: Value) -> Value {
+    if asks(heard) && !dialect.decides(&heard.event, &answer) {
+        let reason = "not permitted: what answers there is not a provost gateway";
+        return dialect.reply(&heard.event, Reply::Deny(reason));
+    }
+    answer
+}
+
+fn fall_back(
+    dialect: Dialect,
+    heard: &Heard,
+    unreachable: Unreachable,
+    error: &anyhow::Error,
+) -> Value {
+    output::note(format_args!("provost: {error:#}"));
+    let reason = format!("not permitted, because the gateway did not decide: {error:#}");
+    let reply = match unreachable {
+        _ if !asks(heard) => Reply::Neutral,
+        Unreachable::Ask if matches!(heard.what, What::Ask(_)) => Reply::Ask(&reason),
+        _ => Reply::Deny(&reason),
+    };
+    dialect.reply(&heard.event, reply)
+}
+
+fn asks(heard: &Heard) -> bool {
+    matches!(heard.what, What::Ask(_) | What::Unreadable(_))
+}

@@ -1,0 +1,147 @@
+//! `provost hook`, as a coding agent runs it.
+
+use std::{fs, net::TcpListener, process::Output, thread};
+
+use serde_json::{Value, json};
+
+use crate::{
+    echo::Echo,
+    harness::{AGENT, Site},
+};
+
+const POLICY: &str = "policies:
+  - name: hooks
+    agent: '*'
+    rules:
+      - {tools: ['claude.Bash'], when: 'params.command STARTS_WITH \"ls\"', action: allow}
+      - {tools: ['claude.Bash'], when: 'params.command STARTS_WITH \"git\"', action: human_approval}
+      - {tools: ['codex.*', 'cursor.Read'], action: allow}
+";
+
+fn bash(command: &str) -> Value {
+    json!({"hook_event_name": "PreToolUse", "session_id": "s1", "tool_name": "Bash",
+        "tool_use_id": command, "tool_input": {"command": command, "description": "harmless"}})
+}
+
+fn hook(site: &Site, url: &str, arguments: &[&str], said: &str) -> Output {
+    let mut all = vec!["hook"];
+    all.extend(arguments);
+    all.extend(["--url", url]);
+    site.provost_reading(&all, said)
+}
+
+#[track_caller]
+fn answer(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[track_caller]
+fn decision(output: &Output) -> String {
+    let answer = answer(output);
+    let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+    decision
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"))
+        .to_owned()
+}
+
+#[test]
+fn the_gateway_decides_and_a_person_where_it_must() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let url = gateway.url();
+    let ask = |command: &str| hook(&site, &url, &["claude-code"], &bash(command).to_string());
+    assert_eq!(decision(&ask("ls -l")), "allow");
+    assert_eq!(decision(&ask("rm -rf /")), "deny");
+
+    let allowed = thread::scope(|scope| {
+        let waiting = scope.spawn(|| ask("git push"));
+        let pending = gateway.one_pending();
+        assert_eq!(pending["tool"], "claude.Bash");
+        assert_eq!(pending["session_id"], "s1");
+        let path = format!("/approvals/{}/approve", pending["id"].as_str().unwrap());
+        gateway.alice().post(&path, &json!({})).ok();
+        waiting.join().unwrap()
+    });
+    assert_eq!(decision(&allowed), "allow");
+
+    // By a key of its own, from a file: the agent is the key's.
+    let file = site.path("agent.key");
+    fs::write(&file, AGENT).unwrap();
+    let keyed = ["claude-code", "--key-file", file.to_str().unwrap()];
+    let output = hook(&site, &url, &keyed, &bash("ls").to_string());
+    assert_eq!(decision(&output), "allow");
+    assert_eq!(gateway.traces()[0]["agent_id"], "keyed");
+
+    let read = json!({"hook_event_name": "beforeReadFile", "file_path": "/p", "content": "x"});
+    let output = hook(&site, &url, &["cursor"], &read.to_string());
+    assert_eq!(answer(&output), json!({"permission": "allow"}));
+    let patch = json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch",
+        "tool_input": "*** Begin Patch"});
+    let output = hook(&site, &url, &["codex"], &patch.to_string());
+    assert_eq!(decision(&output), "allow");
+    site.verify_chain(Some(&gateway));
+}
+
+#[test]
+fn without_a_gateway_the_answer_is_no() {
+    let site = Site::empty();
+    // A port that nobody listens on.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let url = format!("http://{port}");
+    let said = bash("ls").to_string();
+    let output = hook(&site, &url, &["claude-code"], &said);
+    assert_eq!(decision(&output), "deny");
+    let output = hook(&site, &url, &["claude-code", "--unreachable", "ask"], &said);
+    assert_eq!(decision(&output), "ask");
+    let shell = json!({"hook_event_name": "beforeShellExecution", "command": "ls"});
+    let output = hook(&site, &url, &["cursor"], &shell.to_string());
+    assert_eq!(answer(&output)["permission"], "deny");
+    let start = json!({"hook_event_name": "SessionStart"});
+    let output = hook(&site, &url, &["codex"], &start.to_string());
+    assert_eq!(answer(&output), json!({}));
+}
+
+#[test]
+fn what_cannot_be_read_or_is_no_gateway_is_never_a_yes() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let url = gateway.url();
+    for broken in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        "{\"hook_event_name\":7}",
+        "\u{feff}",
+    ] {
+        for agent in ["claude-code", "codex", "cursor"] {
+            let output = hook(&site, &url, &[agent], broken);
+            assert_eq!(output.status.code(), Some(2), "{broken:?}");
+            assert_eq!(output.stdout, b"", "{broken:?}");
+            assert!(!output.stderr.is_empty(), "{broken:?}");
+        }
+    }
+    // The backend answers 200 to everything, with JSON of its own.
+    let said = bash("ls").to_string();
+    let output = hook(
+        &site,
+        &format!("http://{}", echo.addr),
+        &["claude-code"],
+        &said,
+    );
+    assert_eq!(decision(&output), "deny");
+    // A key that is not known.
+    let file = site.path("wrong.key");
+    fs::write(&file, "pvk_unknown").unwrap();
+    let wrong = ["claude-code", "--key-file", file.to_str().unwrap()];
+    assert_eq!(decision(&hook(&site, &url, &wrong, &said)), "deny");
+}
