@@ -71,6 +71,16 @@ impl Question {
             params: self.params.clone(),
         }
     }
+
+    /// The call with other arguments.
+    pub fn changed(&self, arguments: Map<String, Value>) -> Call {
+        Call {
+            agent: self.agent_id.clone(),
+            session: self.session_id.clone(),
+            tool: self.tool.clone(),
+            params: arguments,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +147,9 @@ pub struct Decision {
     pub confidence: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<GrantId>,
+    /// What is permitted instead of what was asked: a person changed the call's arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Map<String, Value>>,
     pub at: Time,
 }
 

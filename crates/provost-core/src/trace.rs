@@ -119,6 +119,9 @@ pub struct DecisionRecord {
     pub tool: Arc<str>,
     /// The arguments as JSON text: written once, copied from then on.
     pub params: Box<RawValue>,
+    /// What was permitted instead, where a person changed the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_params: Option<Box<RawValue>>,
     /// The verdict of the policy, or `rate_limited` and `stopped` where it was not asked.
     pub policy: Arc<str>,
     pub policy_rule: Arc<str>,

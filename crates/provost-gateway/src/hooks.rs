@@ -54,9 +54,11 @@ pub struct Act {
     pub id: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reply<'a> {
     Allow(&'a str),
+    /// A person changed it: it may be done with these arguments, and with no others.
+    AllowInstead(&'a str, &'a Map<String, Value>),
     Deny(&'a str),
     /// Let the person at the agent say.
     Ask(&'a str),
@@ -99,8 +101,19 @@ impl Dialect {
     /// The answer to an event of that name. To one that asks nothing, a yes or no is neutral.
     pub fn reply(self, event: &str, reply: Reply<'_>) -> Value {
         match self {
-            Self::ClaudeCode | Self::Codex => claude::reply(event, reply),
+            Self::ClaudeCode => claude::reply(event, reply),
+            Self::Codex => codex_reply(event, reply),
             Self::Cursor => cursor::reply(event, reply),
         }
     }
+}
+
+/// Codex takes no other arguments than its own: it is told what it may do instead.
+fn codex_reply(event: &str, reply: Reply<'_>) -> Value {
+    let Reply::AllowInstead(reason, arguments) = reply else {
+        return claude::reply(event, reply);
+    };
+    let arguments = Value::Object(arguments.clone());
+    let reason = format!("{reason}; not as asked, but with these arguments instead: {arguments}");
+    claude::reply(event, Reply::Deny(&reason))
 }

@@ -2,10 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::{Map, Value};
+
 use crate::{
     approval::{Approval, Claim, Decision, Escalation, Level, Status},
     ids::GrantId,
     key::{Key, Role},
+    policy::Verdict,
     ports::{Claimed, Escalated, Resolve, Resolved},
     time::Time,
 };
@@ -25,6 +28,8 @@ pub struct Resolution {
     pub label: Option<String>,
     pub reasoning: Option<String>,
     pub confidence: Option<f64>,
+    /// Permit these arguments instead of those that were asked about.
+    pub arguments: Option<Map<String, Value>>,
 }
 
 #[derive(Debug)]
@@ -35,6 +40,11 @@ pub enum Resolving {
     /// Another supervisor has claimed it.
     Held(Claim),
     Forbidden(&'static str),
+    /// The changed call is one that policy denies: nothing was decided.
+    Denied {
+        rule: Arc<str>,
+        reason: Arc<str>,
+    },
     NotFound,
 }
 
@@ -58,6 +68,7 @@ pub enum Escalating {
 const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this approval";
 const NOT_YOUR_LEVEL: &str =
     "this approval is for people; a supervisor's key decides only at level supervisor";
+const NOT_YOUR_CHANGE: &str = "only a person changes a call's arguments";
 const NOT_YOUR_OWN: &str = "nobody approves their own call";
 
 impl Decider {
@@ -101,12 +112,24 @@ impl Gate {
         if approval.state.status_at(now) != Status::Pending {
             return Ok(Resolving::Already(Box::new(approval)));
         }
+        if let Some(arguments) = &resolution.arguments {
+            if decider.is_supervisor() {
+                return Ok(Resolving::Forbidden(NOT_YOUR_CHANGE));
+            }
+            let changed = approval.question.changed(arguments.clone());
+            let ruling = self.policy.load().evaluate(&changed, now);
+            if ruling.verdict == Verdict::Deny {
+                let (rule, reason) = (ruling.rule, ruling.reason);
+                return Ok(Resolving::Denied { rule, reason });
+            }
+        }
         let decision = Decision {
             status,
             by: decider.key.identity(),
             label: resolution.label,
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
+            arguments: resolution.arguments,
             grant_id: None,
             at: now,
         };

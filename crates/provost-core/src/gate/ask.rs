@@ -152,8 +152,14 @@ impl Gate {
         if control.stop_for(&walk.subject.call).is_some() {
             return Ok(Step::Again);
         }
+        let (question, decision) = (&approval.question, approval.state.decision.as_ref());
+        let changed = decision.and_then(|decision| decision.arguments.clone());
+        let call = match &changed {
+            Some(arguments) => Arc::new(question.changed(arguments.clone())),
+            None => walk.subject.call.clone(),
+        };
         // Policy may have changed while people thought, and a deny beats an approval.
-        let ruling = self.policy.load().evaluate(&walk.subject.call, now);
+        let ruling = self.policy.load().evaluate(&call, now);
         if ruling.verdict == Verdict::Deny {
             let reason = ruling.reason.clone();
             let refused = walk.subject.again(now);
@@ -161,7 +167,6 @@ impl Gate {
                 .refuse(&refused, Answer::Deny, &ruling, reason, None)
                 .await;
         }
-        let (question, decision) = (&approval.question, approval.state.decision.as_ref());
         if let Some(grant) = decision.and_then(|decision| decision.grant_id.as_ref())
             && !control
                 .grants
@@ -175,8 +180,8 @@ impl Gate {
             return Ok(Step::Again);
         }
         let reason = answer_reason(decision, Duration::ZERO);
-        let permit = Permit::new(
-            walk.subject.call.clone(),
+        let mut permit = Permit::new(
+            call,
             question.trace_id.clone(),
             (
                 policy_text(question.policy),
@@ -186,6 +191,7 @@ impl Gate {
             Some(question.id.clone()),
             walk.key(),
         );
+        permit.set_changed(changed.is_some());
         self.waiters.forget(question.digest);
         let commit = Commit::Take {
             id: question.id.clone(),

@@ -100,6 +100,7 @@ impl Gate {
                 reasoning: reasoning.clone(),
                 confidence: None,
                 grant_id: None,
+                arguments: None,
                 at: now,
             },
         )
@@ -145,6 +146,7 @@ impl Gate {
             reasoning: Some("the policy in force denies this call".to_owned()),
             confidence: None,
             grant_id: None,
+            arguments: None,
             at: now,
         })
         .await
@@ -165,6 +167,7 @@ impl Gate {
             reasoning: Some(format!("granted by {}", grant.granted_by)),
             confidence: None,
             grant_id: Some(grant.id.clone()),
+            arguments: None,
             at: now,
         })
         .await

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::{
     call::Call,
     ids::{ApprovalId, TraceId},
@@ -16,6 +18,7 @@ pub struct Permit {
     rule: Arc<str>,
     reason: Arc<str>,
     approval_id: Option<ApprovalId>,
+    changed: bool,
     /// Boxed: few calls have one, and every call carries its permit along.
     key: Option<Box<IdempotencyKey>>,
 }
@@ -35,8 +38,18 @@ impl Permit {
             rule,
             reason,
             approval_id,
+            changed: false,
             key: key.map(Box::new),
         }
+    }
+
+    pub(super) fn set_changed(&mut self, changed: bool) {
+        self.changed = changed;
+    }
+
+    /// The arguments to execute with, where a person changed them: not those the caller asked about.
+    pub fn changed(&self) -> Option<&Map<String, Value>> {
+        self.changed.then_some(&self.call.params)
     }
 
     pub fn call(&self) -> &Call {

@@ -60,6 +60,7 @@ impl Subject {
             reason: Some(reason),
             status_code: (!forwarded).then(|| answer.status_code()),
             timestamp: now,
+            changed_params: None,
             digest: self.digest,
             door: self.door,
             latency_ms: now.since(self.arrived_at).as_millis() as u64,
@@ -106,6 +107,9 @@ pub(super) fn approval_row(
         reason: Some(answer_reason(decision, waited).into()),
         status_code: (!forwarded).then(|| answer.status_code()),
         timestamp: now,
+        changed_params: decision
+            .and_then(|decision| decision.arguments.as_ref())
+            .map(raw_params),
         digest: question.digest,
         door: question.door,
         latency_ms: waited.as_millis() as u64,

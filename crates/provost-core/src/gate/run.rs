@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     call::Call,
@@ -39,7 +39,13 @@ pub enum End {
         error: Option<String>,
     },
     /// Permitted; the caller executes it.
-    Permitted { rule: Arc<str>, reason: Arc<str> },
+    Permitted {
+        rule: Arc<str>,
+        reason: Arc<str>,
+        /// A person changed the call's arguments to these.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<Map<String, Value>>,
+    },
     /// The arguments do not fit the tool: nothing was executed.
     BadArguments(String),
     /// The backend could not be reached, or broke its limits.
@@ -206,6 +212,7 @@ impl Executed {
             end: End::Permitted {
                 rule: permit.rule().into(),
                 reason: permit.reason().into(),
+                arguments: permit.changed().cloned(),
             },
         }
     }

@@ -17,11 +17,13 @@ pub enum Exposure {
 /// recorded yet) or `none` (nothing was forwarded).
 pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> {
     let mut view = object(&entry.decision);
-    if exposure == Exposure::Structure
-        && let Some(Value::Object(params)) = view.get("params")
-    {
-        let redacted = review::redact_map(params);
-        view.insert("params".into(), Value::Object(redacted));
+    for name in ["params", "changed_params"] {
+        if exposure == Exposure::Structure
+            && let Some(Value::Object(params)) = view.get(name)
+        {
+            let redacted = review::redact_map(params);
+            view.insert(name.into(), Value::Object(redacted));
+        }
     }
     let expected = if entry.in_flight { "pending" } else { "none" };
     view.insert("outcome".into(), expected.into());

@@ -18,6 +18,7 @@ impl Bench {
             reasoning: Some("fine".into()),
             confidence: Some(0.9),
             label: Some("me".into()),
+            arguments: None,
         };
         let resolved = self
             .gate

@@ -66,6 +66,11 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
         (PRE, Reply::Allow(reason)) => {
             json!({ "permissionDecision": "allow", "permissionDecisionReason": reason })
         }
+        (PRE, Reply::AllowInstead(reason, arguments)) => json!({
+            "permissionDecision": "allow",
+            "permissionDecisionReason": reason,
+            "updatedInput": arguments,
+        }),
         (PRE, Reply::Deny(reason)) => {
             json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
         }
@@ -73,6 +78,9 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
             json!({ "permissionDecision": "ask", "permissionDecisionReason": reason })
         }
         (PERMISSION, Reply::Allow(_)) => json!({ "decision": { "behavior": "allow" } }),
+        (PERMISSION, Reply::AllowInstead(_, arguments)) => {
+            json!({ "decision": { "behavior": "allow", "updatedInput": arguments } })
+        }
         (PERMISSION, Reply::Deny(reason)) => {
             json!({ "decision": { "behavior": "deny", "message": reason, "interrupt": false } })
         }

@@ -87,6 +87,9 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
     match reply {
         _ if event == PROMPT => json!({ "continue": true }),
         Reply::Allow(_) if ASKING.contains(&event) => json!({ "permission": "allow" }),
+        Reply::AllowInstead(_, arguments) if ASKING.contains(&event) => {
+            json!({ "permission": "allow", "updated_input": arguments })
+        }
         Reply::Deny(reason) if ASKING.contains(&event) => json!({
             "permission": "deny",
             "user_message": reason,

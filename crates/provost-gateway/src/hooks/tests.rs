@@ -1,6 +1,6 @@
 //! Every shape of the three agents, malformed ones included.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Dialect, Heard, Reply, What};
 
@@ -197,6 +197,7 @@ fn each_agent_is_answered_in_its_own_words() {
         "decision": {"behavior": "allow"}}});
     let denied = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
         "decision": {"behavior": "deny", "message": "no", "interrupt": false}}});
+    let other = Map::from_iter([("command".to_owned(), json!("ls"))]);
     for (dialect, event, reply, expected) in [
         (
             ClaudeCode,
@@ -209,6 +210,36 @@ fn each_agent_is_answered_in_its_own_words() {
             "PreToolUse",
             Reply::Deny("no"),
             pre("deny", "no"),
+        ),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            Reply::AllowInstead("yes", &other),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+                "permissionDecision": "allow", "permissionDecisionReason": "yes",
+                "updatedInput": {"command": "ls"}}}),
+        ),
+        (
+            ClaudeCode,
+            "PermissionRequest",
+            Reply::AllowInstead("yes", &other),
+            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+                "decision": {"behavior": "allow", "updatedInput": {"command": "ls"}}}}),
+        ),
+        (
+            Codex,
+            "PreToolUse",
+            Reply::AllowInstead("yes", &other),
+            pre(
+                "deny",
+                "yes; not as asked, but with these arguments instead: {\"command\":\"ls\"}",
+            ),
+        ),
+        (
+            Cursor,
+            "beforeShellExecution",
+            Reply::AllowInstead("yes", &other),
+            json!({"permission": "allow", "updated_input": {"command": "ls"}}),
         ),
         (Codex, "PreToolUse", Reply::Deny("no"), pre("deny", "no")),
         (

@@ -95,6 +95,7 @@ impl TestApp {
             {"tools": ["fs.*"], "action": "supervisor"},
             {"tools": ["pay.*"], "action": "human_approval"},
             {"tools": ["claude.Read", "cursor.Shell"], "action": "allow"},
+            {"tools": ["claude.Bash"], "when": "params.command STARTS_WITH \"rm \"", "action": "deny"},
             {"tools": ["claude.Bash"], "action": "human_approval"},
         ]);
         let policy = Policy {

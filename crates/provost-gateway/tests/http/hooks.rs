@@ -75,6 +75,46 @@ async fn a_person_is_asked_while_the_agent_waits() {
     assert_eq!(decision(&answer), "allow");
 }
 
+/// A waiting call of Bash, approved by a person with other arguments.
+async fn changed(app: &TestApp, arguments: Value) -> (Value, u16) {
+    let asking = hook(app, "claude-code", pre("Bash", "t4"));
+    let deciding = async {
+        let path = "/approvals?status=pending&wait=10s";
+        let listed = app.ask(Who::Human, "GET", path, Value::Null).await.body;
+        let pending = listed.as_array().or(listed["approvals"].as_array());
+        let id = pending.unwrap()[0]["id"].as_str().unwrap().to_owned();
+        let approve = format!("/approvals/{id}/approve");
+        let body = json!({ "arguments": arguments });
+        let answer = app.ask(Who::Human, "POST", &approve, body).await;
+        if answer.status != 200 {
+            let deny = format!("/approvals/{id}/deny");
+            app.ask(Who::Human, "POST", &deny, json!({})).await;
+        }
+        answer.status.as_u16()
+    };
+    tokio::join!(asking, deciding)
+}
+
+#[tokio::test]
+async fn a_person_may_change_the_call() {
+    let app = TestApp::new().await;
+    let (answer, status) = changed(&app, json!({"command": "make -n"})).await;
+    assert_eq!(status, 200);
+    assert_eq!(decision(&answer), "allow");
+    assert_eq!(
+        answer["hookSpecificOutput"]["updatedInput"],
+        json!({"command": "make -n"})
+    );
+    let found = traces(&app, "tool=claude.Bash").await;
+    assert_eq!(found[0]["params"], json!({"command": "make"}));
+    assert_eq!(found[0]["changed_params"], json!({"command": "make -n"}));
+
+    // Policy denies this one, whoever approves it.
+    let (answer, status) = changed(&app, json!({"command": "rm -rf /"})).await;
+    assert_eq!(status, 422);
+    assert_eq!(decision(&answer), "deny");
+}
+
 #[tokio::test]
 async fn sessions_and_unknown_events_are_noted_and_answered_neutrally() {
     let app = TestApp::new().await;

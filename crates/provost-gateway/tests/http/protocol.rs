@@ -46,6 +46,37 @@ async fn a_tool_call_answers_with_result_trace_and_policy() {
 }
 
 #[tokio::test]
+async fn a_person_changes_a_call_and_a_supervisor_does_not() {
+    let app = TestApp::new().await;
+    let id = app.pending("fs.run", json!({"args": ["asked"]})).await;
+    let (approve, deny) = (
+        format!("/approvals/{id}/approve"),
+        format!("/approvals/{id}/deny"),
+    );
+    let changed = json!({"arguments": {"args": ["changed"]}});
+    for (who, path, status) in [
+        (Who::Supervisor, &approve, 403),
+        (Who::Human, &deny, 400),
+        (Who::Human, &approve, 200),
+        (Who::Supervisor, &approve, 409),
+    ] {
+        let answer = app.ask(who, "POST", path, changed.clone()).await;
+        assert_eq!(answer.status, status, "{}", answer.body);
+        let body = answer.body.to_string();
+        assert!(!body.contains("[\"changed\"]"), "{body}");
+    }
+    // The identical call takes the permit, and is executed as it was changed.
+    let call = json!({"params": {"args": ["asked"]}});
+    let ran = app.ask(Who::Agent, "POST", "/tool/fs.run", call).await;
+    assert_eq!(ran.status, 200, "{}", ran.body);
+    assert_eq!(ran.body["result"]["stdout"], "changed\n");
+    let trace = format!("/traces/{}", ran.body["trace_id"].as_str().unwrap());
+    let trace = app.ask(Who::Human, "GET", &trace, Value::Null).await.body;
+    assert_eq!(trace["params"], json!({"args": ["asked"]}));
+    assert_eq!(trace["changed_params"], json!({"args": ["changed"]}));
+}
+
+#[tokio::test]
 async fn unknown_tools_denials_and_bad_arguments_have_their_own_status() {
     let app = TestApp::new().await;
     for (path, body, status, code) in [

@@ -185,6 +185,7 @@ pub(crate) fn answer(approval: &Approval, status: Status, by: &str, at: Time) ->
             reasoning: Some("because".to_owned()),
             confidence: Some(0.5),
             grant_id: None,
+            arguments: None,
             at,
         },
         only_supervisor_level: false,

@@ -53,6 +53,7 @@ fn decision(answer: Answer, door: Door, session: Option<&str>, at: Time) -> Deci
         reason: None,
         status_code: (!forwarded).then(|| answer.status_code()),
         timestamp: at,
+        changed_params: None,
         digest: call.digest(),
         door,
         latency_ms: 1,

@@ -10,7 +10,7 @@ use super::view::{ago, compact, pages, text};
 use crate::{
     client::{Client, ClientError, Target},
     context::Context,
-    exit::Exit,
+    exit::{Exit, usage},
     output,
     table::Table,
 };
@@ -47,10 +47,16 @@ pub(crate) enum Approvals {
         full: bool,
     },
     /// Approve one
-    #[command(
-        after_help = "Examples:\n  provost approvals approve 3f9a --reason 'checked with the team'"
-    )]
-    Approve(DecideArgs),
+    #[command(after_help = "Examples:
+  provost approvals approve 3f9a --reason 'checked with the team'
+  provost approvals approve 3f9a --arguments '{\"command\":\"git push --dry-run\"}'")]
+    Approve {
+        #[command(flatten)]
+        args: DecideArgs,
+        /// Permit the call with these arguments instead, a JSON object
+        #[arg(long, value_name = "JSON")]
+        arguments: Option<String>,
+    },
     /// Deny one
     #[command(
         after_help = "Examples:\n  provost approvals deny 3f9a --reason 'use the staging table'"
@@ -100,9 +106,12 @@ pub(super) async fn run(context: &Context, command: Approvals) -> anyhow::Result
             list(context, (!all).then_some(status), tool.as_deref()).await
         }
         Approvals::Show { id, full } => show(context, &id, full).await,
-        Approvals::Approve(args) => decide(context, "approve", args).await,
-        Approvals::Deny(args) => decide(context, "deny", args).await,
-        Approvals::Escalate(args) => decide(context, "escalate", args).await,
+        Approvals::Approve { args, arguments } => {
+            let arguments = arguments.as_deref().map(object).transpose()?;
+            decide(context, "approve", args, arguments).await
+        }
+        Approvals::Deny(args) => decide(context, "deny", args, None).await,
+        Approvals::Escalate(args) => decide(context, "escalate", args, None).await,
         Approvals::Watch => watch::run(context).await,
     }
 }
@@ -177,21 +186,58 @@ pub(super) async fn fetch(client: &Client, id: &str, full: bool) -> Result<Value
     Ok(client.get(target).await?.body)
 }
 
+/// What goes with a decision.
+pub(super) struct Said<'a> {
+    pub(super) reason: Option<&'a str>,
+    /// What is permitted instead of what was asked.
+    pub(super) arguments: Option<Map<String, Value>>,
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn because(reason: Option<&'a str>) -> Self {
+        Self {
+            reason,
+            arguments: None,
+        }
+    }
+}
+
 /// `verb` is `approve`, `deny` or `escalate`.
 pub(super) async fn send_decision(
     client: &Client,
     id: &str,
     verb: &str,
-    reason: Option<&str>,
+    said: Said<'_>,
 ) -> Result<Value, ClientError> {
     let mut body = Map::new();
-    body.extend(reason.map(|reason| ("reasoning".to_owned(), json!(reason))));
+    body.extend(
+        said.reason
+            .map(|reason| ("reasoning".to_owned(), json!(reason))),
+    );
+    body.extend(
+        said.arguments
+            .map(|arguments| ("arguments".to_owned(), Value::Object(arguments))),
+    );
     let target = Target::new("/approvals").step(id).step(verb);
     Ok(client.post(target, &Value::Object(body)).await?.body)
 }
 
-async fn decide(context: &Context, verb: &str, args: DecideArgs) -> anyhow::Result<Exit> {
-    let decided = send_decision(&context.client()?, &args.id, verb, args.reason.as_deref()).await?;
+fn object(text: &str) -> anyhow::Result<Map<String, Value>> {
+    serde_json::from_str(text)
+        .map_err(|error| usage(format!("`--arguments` is not a JSON object: {error}")))
+}
+
+async fn decide(
+    context: &Context,
+    verb: &str,
+    args: DecideArgs,
+    arguments: Option<Map<String, Value>>,
+) -> anyhow::Result<Exit> {
+    let said = Said {
+        reason: args.reason.as_deref(),
+        arguments,
+    };
+    let decided = send_decision(&context.client()?, &args.id, verb, said).await?;
     if context.json() {
         output::json(&decided)?;
         return Ok(Exit::Ok);

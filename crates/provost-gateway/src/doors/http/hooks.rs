@@ -63,11 +63,20 @@ pub(super) async fn hook(
         }
     };
     let reply = match &told {
-        Some(Ok(reason)) => Reply::Allow(reason),
+        Some(Ok(Permitted { reason, arguments })) => match arguments {
+            Some(arguments) => Reply::AllowInstead(reason, arguments),
+            None => Reply::Allow(reason),
+        },
         Some(Err(reason)) => Reply::Deny(reason),
         None => Reply::Neutral,
     };
     Ok(Json(dialect.reply(&heard.event, reply)).into_response())
+}
+
+/// A yes: why, and to what, where a person changed the call.
+struct Permitted {
+    reason: String,
+    arguments: Option<Map<String, Value>>,
 }
 
 /// Who says it, and where.
@@ -80,8 +89,8 @@ struct Speaker<'a> {
 }
 
 impl Speaker<'_> {
-    /// Yes or no, each with its reason.
-    async fn ask(&self, act: Act) -> ApiResult<Result<String, String>> {
+    /// Yes, or no with its reason.
+    async fn ask(&self, act: Act) -> ApiResult<Result<Permitted, String>> {
         if !self.session.as_deref().is_none_or(is_name) {
             return Ok(Err(
                 "a session id is 1 to 256 printable characters".to_owned()
@@ -100,7 +109,10 @@ impl Speaker<'_> {
             idempotency_key: None,
         };
         Ok(match self.app.gate.walk(ask, None).await? {
-            Decided::Permitted(permit) => Ok(permit.reason().to_owned()),
+            Decided::Permitted(permit) => Ok(Permitted {
+                reason: permit.reason().to_owned(),
+                arguments: permit.changed().cloned(),
+            }),
             Decided::Refused(refusal) => {
                 let (reason, rule, id) = (&refusal.reason, &refusal.rule, &refusal.trace_id);
                 Err(format!("not permitted: {reason} ({rule}, trace {id})"))

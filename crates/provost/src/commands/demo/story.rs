@@ -11,7 +11,7 @@ use super::{
 use crate::{
     client::{Client, ClientError, Target},
     commands::{
-        approvals::{detail, fetch, send_decision},
+        approvals::{Said, detail, fetch, send_decision},
         traces::verification_report,
         view::{items, some_text, text, traces_table},
     },
@@ -135,7 +135,7 @@ async fn question(
     } else {
         ("deny", Some("not on my watch"))
     };
-    match send_decision(&stage.person, &id, verb, reason).await {
+    match send_decision(&stage.person, &id, verb, Said::because(reason)).await {
         Ok(_) => {}
         // Time ran out over the question.
         Err(ClientError::Refused(refusal)) => line(format_args!("   {refusal}"))?,

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
+use http::StatusCode;
 use provost_core::{
-    approval::{Approval, Claim, Status},
+    approval::{Approval, Claim, Decision, Status},
+    call::is_exact,
     gate::{Claiming, Escalating, Resolution, Resolving},
     time::parse_duration,
     trace::view::Exposure,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::view::view;
 use crate::{
@@ -31,6 +33,8 @@ pub(in crate::doors::http) struct ResolveBody {
     resolved_by: Option<String>,
     reasoning: Option<String>,
     confidence: Option<f64>,
+    /// Only with an approval: what is permitted instead.
+    arguments: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +72,18 @@ impl ResolveBody {
                 "`confidence` is a number from 0.0 to 1.0",
             ));
         }
+        let exact = |arguments: &Map<String, Value>| arguments.values().all(is_exact);
+        if !self.arguments.as_ref().is_none_or(exact) {
+            return Err(
+                ApiError::bad_request("a number beyond 64 bits cannot be carried exactly")
+                    .help("send it as text"),
+            );
+        }
         Ok(Resolution {
             label: self.resolved_by,
             reasoning: self.reasoning,
             confidence: self.confidence,
+            arguments: self.arguments,
         })
     }
 }
@@ -91,6 +103,12 @@ pub(in crate::doors::http) async fn deny(
     Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
+    if body.arguments.is_some() {
+        return Err(
+            ApiError::bad_request("`arguments` changes a call that is approved")
+                .help("approve it with them, or deny it without"),
+        );
+    }
     resolve(&app, &reviewer, &id, Status::Denied, body).await
 }
 
@@ -115,6 +133,13 @@ async fn resolve(
         Resolving::Already(approval) => Err(already(app, &approval)),
         Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
+        Resolving::Denied { rule, reason } => Err(ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "changed_call_denied",
+            format!("policy denies the changed call: {reason}"),
+        )
+        .help("change it otherwise, approve it as it was asked, or deny it")
+        .with("rule", &*rule)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
 }
@@ -123,6 +148,14 @@ fn held(claim: Claim) -> ApiError {
     ApiError::conflict("claimed", format!("claimed by {}", claim.by))
         .with("claimed_until", claim.until.to_string())
         .with("claimed_by", claim.by)
+}
+
+/// Without the arguments, which the loser may not be allowed to see.
+fn shown(decision: &Decision) -> Decision {
+    Decision {
+        arguments: None,
+        ..decision.clone()
+    }
 }
 
 /// The loser of a race learns what the winner decided.
@@ -141,7 +174,10 @@ fn already(app: &App, approval: &Approval) -> ApiError {
     ApiError::conflict("already_resolved", message)
         .with("id", approval.question.id.as_str())
         .with("status", json!(status))
-        .with("decision", json!(approval.state.decision))
+        .with(
+            "decision",
+            json!(approval.state.decision.as_ref().map(shown)),
+        )
         .with("approval", view(approval, Exposure::Structure, now))
 }
 

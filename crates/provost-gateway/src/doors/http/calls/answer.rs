@@ -14,7 +14,7 @@ use provost_core::{
     trace::Answer,
 };
 use serde::Serialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::doors::http::error::{ApiError, ApiResult};
 
@@ -28,6 +28,9 @@ struct Permission<'a> {
     tool: &'a str,
     trace_id: &'a TraceId,
     approval_id: Option<&'a ApprovalId>,
+    /// A person changed them: these are to be executed, not those that were asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Serialize)]
@@ -110,6 +113,7 @@ fn permitted(permit: &Permit) -> Response {
         tool: &call.tool,
         trace_id: permit.trace_id(),
         approval_id: permit.approval_id(),
+        arguments: permit.changed(),
     })
 }
 
@@ -144,7 +148,11 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
             };
             return traced((status, Json(body)).into_response(), &executed.trace_id);
         }
-        End::Permitted { rule, reason } => {
+        End::Permitted {
+            rule,
+            reason,
+            arguments,
+        } => {
             return permission(&Permission {
                 action: "allow",
                 policy: &executed.policy,
@@ -154,6 +162,7 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
                 tool,
                 trace_id: &executed.trace_id,
                 approval_id: executed.approval_id.as_ref(),
+                arguments: arguments.as_ref(),
             });
         }
         End::BadArguments(message) => (StatusCode::BAD_REQUEST, "bad_arguments", message),

@@ -11,7 +11,7 @@ use super::{change, pending};
 use crate::{
     client::{Client, ClientError, Feed},
     commands::{
-        approvals::{detail, fetch, send_decision},
+        approvals::{Said, detail, fetch, send_decision},
         terminal::Terminal,
         view::text,
     },
@@ -193,7 +193,7 @@ impl Desk {
     }
 
     async fn send(&self, id: &str, verb: &str, reason: Option<String>) -> anyhow::Result<Next> {
-        match send_decision(&self.client, id, verb, reason.as_deref()).await {
+        match send_decision(&self.client, id, verb, Said::because(reason.as_deref())).await {
             Ok(decided) => output::line(format_args!("{id} {}", text(&decided, "status")))?,
             // Lost a race, or ran out of time: the gateway says which.
             Err(ClientError::Refused(refusal)) => {
