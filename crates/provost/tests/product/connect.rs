@@ -234,6 +234,23 @@ fn mcp_settings_are_printed_written_and_wrapped() {
     let key = printed["mcpServers"]["provost"]["env"]["PROVOST_KEY"].as_str();
     assert_eq!(person.agent_of(key.unwrap()), "mcp");
 
+    person.put(
+        "remote.json",
+        r#"{"mcpServers": {"x": {"url": "https://x"}}}"#,
+        0o644,
+    );
+    let remote = [
+        "mcp",
+        "--settings",
+        "remote.json",
+        "--wrap",
+        "--name",
+        "remote",
+    ];
+    let nothing = person.connect(&remote).is(0);
+    assert!(nothing.out.contains("starts no servers"), "{}", nothing.out);
+    assert_eq!(person.key_names(), ["mcp"]);
+
     let servers = json!({"mcpServers": {"fs": {"command": "npx", "args": ["fs"]}}});
     person.put("mcp.json", &servers.to_string(), 0o644);
     let wrap = ["mcp", "--settings", "mcp.json", "--wrap", "--yes"];
@@ -246,6 +263,21 @@ fn mcp_settings_are_printed_written_and_wrapped() {
     assert_eq!(fs_server["args"], json!(["mcp", "--", "npx", "fs"]));
     let key = fs_server["env"]["PROVOST_KEY"].as_str();
     assert_eq!(person.agent_of(key.unwrap()), "mcp");
+}
+
+#[test]
+fn a_persons_key_is_never_replaced_or_removed() {
+    let person = Person::new();
+    let alice = json!({"name": "alice", "role": "human"});
+    person.gateway.admin().post("/keys", &alice).is(201);
+    let named = ["codex", "--yes", "--name", "alice"];
+    let refused = person
+        .connect(&[&named[..], &["--replace-key"]].concat())
+        .is(1);
+    assert!(refused.err.contains("role human"), "{}", refused.err);
+    person.connect(&["codex", "--yes"]).is(0);
+    person.connect(&[&named[..], &["--undo"]].concat()).is(0);
+    assert_eq!(person.key_names(), ["alice", "codex"]);
 }
 
 #[test]

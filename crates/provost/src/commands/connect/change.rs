@@ -36,7 +36,9 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let keyring = Keyring::open(context).await?;
     let key = keyring.look(plan, file.text(), options.replace_key).await?;
     let draft = plan.draft(file.text(), keyring.url(), shown(&key))?;
+    // A key that would stand in the settings is needed where they change, and nowhere else.
     let needs_key = matches!(key, KeyState::New { .. }) && plan.place != KeyPlace::Settings;
+    let is_made = draft.is_none() && !needs_key;
     let diff = draft.map(|after| diff::unified(&file.path, file.text(), Some(&after)));
     let change = Change {
         plan,
@@ -45,7 +47,7 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
         file,
         diff: diff.unwrap_or_default(),
     };
-    if change.diff.is_empty() && !needs_key {
+    if is_made {
         return change.is_made_already(context);
     }
     change.show(context)?;
@@ -84,11 +86,14 @@ impl Change<'_> {
         if context.json() {
             output::json(&self.report(None))?;
         } else {
-            output::line(format_args!(
-                "nothing to change: `{}` is connected as `{}`",
-                self.file.path.display(),
-                self.plan.name
-            ))?;
+            let path = self.file.path.display();
+            output::line(match self.key {
+                KeyState::New { .. } => format!("nothing to change: `{path}` starts no servers"),
+                _ => format!(
+                    "nothing to change: `{path}` is connected as `{}`",
+                    self.plan.name
+                ),
+            })?;
         }
         Ok(Exit::Ok)
     }

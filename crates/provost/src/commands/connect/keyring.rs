@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use http::StatusCode;
 use provost_gateway::secret::Secret;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     diff::secrets,
@@ -17,9 +17,13 @@ use crate::{
     context::Context,
 };
 
+/// The role of all keys made here.
+const AGENT: &str = "agent";
+
 pub(super) struct Keyring {
     client: Client,
-    names: Vec<String>,
+    /// As the gateway lists them.
+    keys: Value,
 }
 
 /// How an agent comes by its key.
@@ -53,9 +57,7 @@ impl Keyring {
 
     async fn with(client: Client) -> Result<Self, ClientError> {
         let keys = client.get(Target::new("/keys")).await?.body;
-        let names = items(&keys).iter().map(|key| text(key, "name").to_owned());
-        let names = names.collect();
-        Ok(Self { client, names })
+        Ok(Self { client, keys })
     }
 
     pub(super) fn url(&self) -> &str {
@@ -69,7 +71,14 @@ impl Keyring {
         settings: Option<&str>,
         replace: bool,
     ) -> anyhow::Result<KeyState> {
-        let exists = self.has(&plan.name);
+        let role = self.role(&plan.name);
+        let exists = role.is_some();
+        if let Some(role) = role.filter(|role| *role != AGENT) {
+            anyhow::bail!(
+                "`{}` is the name of a key of role {role}; give the agent another with --name",
+                plan.name
+            );
+        }
         if replace || !exists {
             return Ok(KeyState::New { replaces: exists });
         }
@@ -91,7 +100,7 @@ impl Keyring {
         if replaces {
             self.remove(name).await?;
         }
-        let body = json!({"name": name, "role": "agent"});
+        let body = json!({"name": name, "role": AGENT});
         let made = self.client.post(Target::new("/keys"), &body).await?.body;
         let secret =
             some_text(&made, "key").context("the gateway made a key and did not show it")?;
@@ -103,8 +112,14 @@ impl Keyring {
         self.client.delete(target).await.map(drop)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|has| has == name)
+    pub(super) fn has_agent(&self, name: &str) -> bool {
+        self.role(name) == Some(AGENT)
+    }
+
+    fn role(&self, name: &str) -> Option<&str> {
+        let mut keys = items(&self.keys).iter();
+        let key = keys.find(|key| text(key, "name") == name)?;
+        Some(text(key, "role"))
     }
 
     /// Whether somebody with this key may come in.

@@ -92,7 +92,7 @@ async fn forget_key(context: &Context, plan: &Plan) -> anyhow::Result<bool> {
 
 async fn remove_at_gateway(context: &Context, name: &str) -> anyhow::Result<bool> {
     let keyring = Keyring::open(context).await?;
-    if !keyring.has(name) {
+    if !keyring.has_agent(name) {
         return Ok(false);
     }
     keyring.remove(name).await?;
