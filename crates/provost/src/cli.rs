@@ -7,14 +7,15 @@ use clap::{Args, Parser, Subcommand};
 use provost_gateway::secret::Secret;
 
 use crate::commands::{
-    approvals::Approvals, check, completions, demo, grants::Grants, hook, keys::Keys,
-    policy::Policy, serve, stop, traces::Traces,
+    approvals::Approvals, check, completions, connect::Connect, demo, grants::Grants, hook,
+    keys::Keys, policy::Policy, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   provost demo                        see it work, in a minute
   provost serve                       run the gateway on the embedded defaults
+  provost connect claude-code         have Claude Code ask it
   provost approvals watch             be asked, and decide, in this terminal
   provost policy explain --agent claude --tool shell.exec --params '{\"cmd\": \"ls\"}'
   provost traces verify               prove that nothing in the record was changed
@@ -112,6 +113,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  provost doctor\n  provost doctor --json | jq '.findings[] | select(.state != \"ok\")'"
     )]
     Doctor,
+    /// Have an agent's own settings ask the gateway: Claude Code, Codex, Cursor, MCP
+    #[command(subcommand)]
+    Connect(Connect),
     /// Make, list and remove keys
     #[command(subcommand)]
     Keys(Keys),

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod connect;
 pub(crate) mod demo;
 mod doctor;
 pub(crate) mod grants;
@@ -25,6 +26,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Demo(args) => demo::run(context, args).await,
         Command::Check(args) => check::run(context, args).await,
         Command::Doctor => doctor::run(context).await,
+        Command::Connect(command) => connect::run(context, command).await,
         Command::Keys(command) => keys::run(context, command).await,
         Command::Approvals(command) => approvals::run(context, command).await,
         Command::Grants(command) => grants::run(context, command).await,

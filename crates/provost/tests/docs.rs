@@ -114,6 +114,10 @@ fn command(program: &str, folder: &Path, port: u16) -> Command {
         .env("PATH", path)
         .env("PROVOST_URL", format!("http://127.0.0.1:{port}"))
         .env("FS_BOT_KEY", "a-secret-of-the-test")
+        // Nobody's own settings are changed.
+        .env("HOME", folder.join("home"))
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("CODEX_HOME")
         .stdin(Stdio::null());
     command
 }
@@ -169,6 +173,11 @@ fn the_settings_page_is_true() {
     run("docs/config.md");
 }
 
+#[test]
+fn the_page_on_connecting_is_true() {
+    run("docs/connect.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -179,6 +188,7 @@ fn every_path_the_documents_name_exists() {
         "CONTRIBUTING.md",
         "docs/policy.md",
         "docs/config.md",
+        "docs/connect.md",
         "docs/supervisors.md",
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap();

@@ -144,6 +144,16 @@ impl Site {
         child.wait_with_output().unwrap()
     }
 
+    /// The same, of somebody whose home the folder is.
+    pub(crate) fn provost_of_owner(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(arguments);
+        command.env("HOME", self.folder.path());
+        for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
+            command.env_remove(variable);
+        }
+        command.output().unwrap()
+    }
+
     pub(crate) fn start(&self) -> Gateway {
         self.start_with(&["serve"])
     }

@@ -21,6 +21,7 @@ mod http;
 mod bad_input;
 mod browser;
 mod calls;
+mod connect;
 mod corrupt;
 mod crash;
 mod defects;

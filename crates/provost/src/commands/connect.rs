@@ -1,0 +1,129 @@
+//! `provost connect`: an agent's own settings are changed so that it asks the gateway. The change is
+//! shown before it is made, and can be taken back.
+
+mod change;
+mod claude_code;
+mod codex;
+mod consent;
+mod cursor;
+mod diff;
+mod file;
+mod hooks;
+mod json;
+mod keyring;
+mod mcp;
+mod plan;
+mod undo;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use crate::{context::Context, exit::Exit, output};
+use keyring::{KeyState, Keyring};
+use plan::Plan;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Connect {
+    /// Claude Code, by hooks over HTTP
+    ClaudeCode(claude_code::Args),
+    /// Codex, by hooks that are commands
+    Codex(codex::Args),
+    /// Cursor, by hooks that are commands
+    Cursor(cursor::Args),
+    /// Any client of MCP: the gateway as a server, or in front of its servers
+    Mcp(mcp::Args),
+}
+
+/// What connecting understands, whichever the agent.
+#[derive(Debug, clap::Args)]
+struct Options {
+    /// The settings file to change [default: where the agent looks for it]
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// The name of the agent and its key [default: what is connected]
+    #[arg(long, value_parser = parse_name)]
+    name: Option<String>,
+    /// Make the change without asking
+    #[arg(long)]
+    yes: bool,
+    /// Put the settings back as they were, and remove the key
+    #[arg(long)]
+    undo: bool,
+    /// Make a new key where there is one of this name; whoever holds the old one is locked out
+    #[arg(long, conflicts_with = "undo")]
+    replace_key: bool,
+}
+
+impl Options {
+    fn name(&self, agent: &str) -> String {
+        self.name.clone().unwrap_or_else(|| agent.to_owned())
+    }
+
+    fn settings_or(
+        &self,
+        default: impl FnOnce() -> anyhow::Result<PathBuf>,
+    ) -> anyhow::Result<PathBuf> {
+        self.settings.clone().map_or_else(default, Ok)
+    }
+}
+
+/// Names that can also be the name of a file.
+fn parse_name(text: &str) -> Result<String, &'static str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err("a name is letters, digits, `-`, `_` and `.`, and begins with a letter or a digit")
+}
+
+pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<Exit> {
+    let data = || context.place().data;
+    let (plan, options) = match &command {
+        Connect::Mcp(args) if args.is_printed() => {
+            return print(context, &args.plan()?, &args.options).await;
+        }
+        Connect::ClaudeCode(args) => (args.plan()?, &args.options),
+        Connect::Codex(args) => (args.plan(&data())?, &args.options),
+        Connect::Cursor(args) => (args.plan(&data())?, &args.options),
+        Connect::Mcp(args) => (args.plan()?, &args.options),
+    };
+    if options.undo {
+        return undo::run(context, &plan, options).await;
+    }
+    change::run(context, &plan, options).await
+}
+
+/// Settings with a new key, for a client whose file is not known.
+async fn print(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
+    let keyring = Keyring::open(context).await?;
+    let state = keyring.look(plan, None, options.replace_key).await?;
+    let replaces = matches!(state, KeyState::New { replaces: true });
+    let key = keyring.make(&plan.name, replaces).await?;
+    output::note(format_args!(
+        "settings for a client of MCP, with the key of `{}`, which is shown only this once:",
+        plan.name
+    ));
+    let settings = plan.draft(None, keyring.url(), key.expose())?;
+    output::line(settings.unwrap_or_default().trim_end())?;
+    Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_fit_for_files() {
+        for (name, good) in [
+            ("claude-code", true),
+            ("a.b_2", true),
+            ("", false),
+            ("../x", false),
+            (".x", false),
+            ("a:b", false),
+        ] {
+            assert_eq!(parse_name(name).is_ok(), good, "{name}");
+        }
+    }
+}

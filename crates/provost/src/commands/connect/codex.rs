@@ -1,0 +1,86 @@
+//! `provost connect codex`: hooks that are commands, with the key in a file of its own.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    Options,
+    hooks::{self, Event, Misfit},
+    json::Json,
+    plan::{Access, KeyPlace, Plan, at_home, key_file},
+};
+
+const AGENT: &str = "codex";
+const COMMAND: &str = "provost hook codex";
+/// Of seconds: how long a person may think.
+const PATIENCE: u32 = 600;
+/// Codex tells of no session's end.
+const EVENTS: [Event; 5] = [
+    Event::of_tool("PreToolUse"),
+    Event::of_tool("PermissionRequest"),
+    Event::of_tool("PostToolUse"),
+    Event::of_session("UserPromptSubmit"),
+    Event::of_session("SessionStart"),
+];
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  provost connect codex          show the change, ask, make it
+  provost connect codex --yes    do not ask
+  provost connect codex --undo   as it was before")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) options: Options,
+}
+
+impl Args {
+    pub(super) fn plan(&self, data: &Path) -> anyhow::Result<Plan> {
+        let name = self.options.name(AGENT);
+        Ok(Plan {
+            agent: AGENT,
+            settings: self.options.settings_or(settings)?,
+            place: KeyPlace::File(key_file(data, &name)?),
+            name,
+            edit,
+        })
+    }
+}
+
+fn settings() -> anyhow::Result<PathBuf> {
+    match std::env::var_os("CODEX_HOME").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Ok(PathBuf::from(folder).join("hooks.json")),
+        None => at_home(".codex/hooks.json"),
+    }
+}
+
+fn edit(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    let hook = Json::object([
+        ("type", Json::text("command")),
+        ("command", Json::text(&access.command(COMMAND))),
+        ("timeout", Json::number(PATIENCE)),
+    ]);
+    hooks::put_grouped(settings, &EVENTS, &hook, |hook| hooks::runs(hook, COMMAND))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_finds_its_key() {
+        let mut settings = Json::parse("").unwrap();
+        let place = KeyPlace::File("/data/agents/codex.key".into());
+        let access = Access {
+            url: "http://gate",
+            key: "pvk_1",
+            place: &place,
+        };
+        edit(&mut settings, &access).unwrap();
+        let settings = settings.value();
+        let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+        assert_eq!(
+            hook["command"],
+            "provost hook codex --key-file /data/agents/codex.key --url http://gate"
+        );
+        assert!(!settings.to_string().contains("pvk_1"));
+    }
+}

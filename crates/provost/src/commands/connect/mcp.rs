@@ -1,0 +1,170 @@
+//! `provost connect mcp`: the gateway as a server of any MCP client, or in front of the client's servers.
+
+use serde_json::Value;
+
+use super::{
+    Options,
+    hooks::Misfit,
+    json::Json,
+    plan::{Access, KeyPlace, Plan},
+};
+use crate::exit::usage;
+
+const AGENT: &str = "mcp";
+const SERVERS: &str = "mcpServers";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  provost connect mcp                                print the settings, for any client
+  provost connect mcp --settings .mcp.json           write them
+  provost connect mcp --settings .mcp.json --wrap    every server there goes through the gateway
+  provost connect mcp --settings .mcp.json --undo    as it was before")]
+pub(crate) struct Args {
+    /// Put the gateway in front of each server that the file starts, instead of adding one
+    #[arg(long, requires = "settings")]
+    wrap: bool,
+    #[command(flatten)]
+    pub(super) options: Options,
+}
+
+impl Args {
+    /// Whether there is no file to change.
+    pub(super) fn is_printed(&self) -> bool {
+        self.options.settings.is_none() && !self.options.undo
+    }
+
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let unnamed = || {
+            if self.options.undo {
+                return Err(usage("name the file to restore with --settings"));
+            }
+            Ok("what is printed".into())
+        };
+        Ok(Plan {
+            agent: AGENT,
+            name: self.options.name(AGENT),
+            settings: self.options.settings_or(unnamed)?,
+            place: KeyPlace::Settings,
+            edit: if self.wrap { wrap } else { add },
+        })
+    }
+}
+
+fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    let server = Json::object([
+        ("command", Json::text("provost")),
+        ("args", Json::texts(["mcp"])),
+        ("env", Json::object(environment(access))),
+    ]);
+    servers(settings)?
+        .set("provost", server)
+        .ok_or_else(|| Misfit::new(SERVERS, "an object"))
+}
+
+fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    let servers = servers(settings)?
+        .members()
+        .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
+    for (name, server) in servers {
+        wrap_server(server, access).ok_or_else(|| {
+            Misfit::new(
+                format!("{SERVERS}.{name}"),
+                "a server with `args` a list of texts and `env` an object",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Servers that are reached and not started are left alone. `None`: it is of no known shape.
+fn wrap_server(server: &mut Json, access: &Access<'_>) -> Option<()> {
+    let before = server.value();
+    let Some(command) = before.get("command").and_then(Value::as_str) else {
+        return Some(());
+    };
+    if command != "provost" {
+        let mut words = vec!["mcp", "--", command];
+        if let Some(args) = before.get("args") {
+            for arg in args.as_array()? {
+                words.push(arg.as_str()?);
+            }
+        }
+        server.set("command", Json::text("provost"))?;
+        server.set("args", Json::texts(words))?;
+    }
+    let env = server.member("env", Json::object([]))?;
+    for (name, value) in environment(access) {
+        env.set(name, value)?;
+    }
+    Some(())
+}
+
+fn environment(access: &Access<'_>) -> [(&'static str, Json); 2] {
+    [
+        ("PROVOST_URL", Json::text(access.url)),
+        ("PROVOST_KEY", Json::text(access.key)),
+    ]
+}
+
+fn servers(settings: &mut Json) -> Result<&mut Json, Misfit> {
+    settings
+        .member(SERVERS, Json::object([]))
+        .ok_or_else(|| Misfit::new("the whole file", "an object"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    type Edit = fn(&mut Json, &Access<'_>) -> Result<(), Misfit>;
+
+    fn edited(before: &Value, edit: Edit) -> Result<Value, Misfit> {
+        let mut settings = Json::parse(&before.to_string()).unwrap();
+        let access = Access {
+            url: "http://gate",
+            key: "pvk_1",
+            place: &KeyPlace::Settings,
+        };
+        edit(&mut settings, &access)?;
+        Ok(settings.value())
+    }
+
+    #[test]
+    fn the_gateway_is_a_server_beside_others() {
+        let before = json!({"mcpServers": {"github": {"url": "https://x"}}});
+        let after = edited(&before, add).unwrap();
+        assert_eq!(after["mcpServers"]["github"], json!({"url": "https://x"}));
+        assert_eq!(
+            after["mcpServers"]["provost"],
+            json!({"command": "provost", "args": ["mcp"],
+                "env": {"PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"}})
+        );
+    }
+
+    #[test]
+    fn servers_that_are_started_are_wrapped_once() {
+        let remote = json!({"url": "https://x"});
+        let before = json!({"mcpServers": {
+            "fs": {"command": "npx", "args": ["-y", "fs"], "env": {"A": "b"}}, "remote": remote}});
+        let after = edited(&before, wrap).unwrap();
+        let env = json!({"A": "b", "PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"});
+        let fs =
+            json!({"command": "provost", "args": ["mcp", "--", "npx", "-y", "fs"], "env": env});
+        let servers = json!({"mcpServers": {"fs": fs, "remote": remote}});
+        assert_eq!(after, servers);
+        assert_eq!(edited(&after, wrap).unwrap(), servers);
+    }
+
+    #[test]
+    fn servers_of_another_shape_are_refused() {
+        for before in [
+            json!({"mcpServers": []}),
+            json!({"mcpServers": {"a": {"command": "npx", "args": "fs"}}}),
+            json!({"mcpServers": {"a": {"command": "npx", "args": [1]}}}),
+        ] {
+            assert!(edited(&before, wrap).is_err(), "{before}");
+        }
+    }
+}

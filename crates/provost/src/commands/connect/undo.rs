@@ -1,0 +1,100 @@
+//! Taking a connection back: the settings as they were, and the key removed.
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::{
+    Options,
+    consent::{self, Consent},
+    diff,
+    file::{Backup, SettingsFile, remove},
+    keyring::Keyring,
+    plan::{KeyPlace, Plan},
+};
+use crate::{context::Context, exit::Exit, output};
+
+pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
+    let file = SettingsFile::open(&plan.settings)?;
+    let backup = file.backup()?.with_context(|| {
+        format!(
+            "nothing to undo: there is no backup beside `{}`",
+            file.path.display()
+        )
+    })?;
+    let diff = diff::unified(&file.path, file.text(), backup.text());
+    if !context.json() {
+        diff::show(&diff)?;
+    }
+    let consent = consent::ask(context, options).await?;
+    let is_given = consent == Consent::Given;
+    let mut key_removed = false;
+    if is_given {
+        keep_later_changes(context, plan, &file, &backup)?;
+        file.restore(&backup)?;
+        key_removed = forget_key(context, plan).await?;
+    } else {
+        consent.tell_refusal();
+    }
+    if context.json() {
+        output::json(&json!({
+            "agent": plan.agent,
+            "settings": file.path,
+            "changed": is_given,
+            "diff": diff,
+            "key": {"name": plan.name, "removed": key_removed},
+        }))?;
+    } else if is_given {
+        output::line(format_args!("`{}` is as it was", file.path.display()))?;
+    }
+    Ok(Exit::yes_or_no(is_given))
+}
+
+/// What somebody wrote after connecting is not in the backup.
+fn keep_later_changes(
+    context: &Context,
+    plan: &Plan,
+    file: &SettingsFile,
+    backup: &Backup,
+) -> anyhow::Result<()> {
+    let now = file.text().unwrap_or_default();
+    let key = diff::secrets(now).next().unwrap_or(diff::NEW_KEY);
+    let written = plan.draft(backup.text(), context.client()?.url(), key);
+    if written.is_ok_and(|written| written.as_deref() == Some(now)) {
+        return Ok(());
+    }
+    if let Some(path) = file.set_aside()? {
+        output::note(format_args!(
+            "the file was changed after connecting; what it held is kept in `{}`",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the gateway removed it. One that cannot be reached does not keep the settings from going back.
+async fn forget_key(context: &Context, plan: &Plan) -> anyhow::Result<bool> {
+    if let KeyPlace::File(path) = &plan.place {
+        remove(path).with_context(|| format!("cannot remove `{}`", path.display()))?;
+    }
+    let name = &plan.name;
+    match remove_at_gateway(context, name).await {
+        Ok(removed) => Ok(removed),
+        Err(error) => {
+            let why = format!("{error:#}");
+            output::note(format_args!(
+                "the key `{name}` was not removed: {}; do it with `provost keys remove {name}`",
+                output::safe(&why)
+            ));
+            Ok(false)
+        }
+    }
+}
+
+async fn remove_at_gateway(context: &Context, name: &str) -> anyhow::Result<bool> {
+    let keyring = Keyring::open(context).await?;
+    if !keyring.has_agent(name) {
+        return Ok(false);
+    }
+    keyring.remove(name).await?;
+    Ok(true)
+}

@@ -1,0 +1,298 @@
+//! Agents connected by the real binary: the settings change as shown, the key works, and undoing brings
+//! everything back.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Gateway, Site};
+
+const SETTINGS: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]},\n    \"env\": {\"B\": \"1\", \"A\": \"2\"}\n}";
+
+/// Somebody with a home of their own, beside a gateway.
+struct Person {
+    site: Site,
+    gateway: Gateway,
+}
+
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Person {
+    fn new() -> Self {
+        let site = Site::empty();
+        let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+        Self { site, gateway }
+    }
+
+    fn connect(&self, arguments: &[&str]) -> Said {
+        let url = self.gateway.url();
+        let common = ["--url", &url, "--data", "data"];
+        let arguments = [&["connect"], arguments, &common].concat();
+        let output = self.site.provost_of_owner(&arguments);
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.site.path(name)
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.path(name)).unwrap()).unwrap()
+    }
+
+    fn put(&self, name: &str, text: &str, mode: u32) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn key_names(&self) -> Vec<String> {
+        let keys = self.gateway.admin().get("/keys").ok().json();
+        let names = keys.as_array().unwrap().iter();
+        let names = names.map(|key| key["name"].as_str().unwrap().to_owned());
+        names.filter(|name| !name.starts_with("local-")).collect()
+    }
+
+    /// The agent as which a key comes in, which then asks.
+    #[track_caller]
+    fn agent_of(&self, key: &str) -> Value {
+        let agent = self.gateway.client().key(key);
+        let asked = agent.decide_async("shell.exec", json!({"cmd": "ls"}));
+        let id = asked.is(202).approval_id();
+        let shown = self.gateway.admin().get(&format!("/approvals/{id}"));
+        shown.ok().json()["agent_id"].clone()
+    }
+}
+
+impl Said {
+    #[track_caller]
+    fn is(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
+        self
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn claude_code_is_connected_and_disconnected() {
+    let person = Person::new();
+    let settings = person.path(".claude/settings.json");
+    person.put(".claude/settings.json", SETTINGS, 0o644);
+
+    let shown = person.connect(&["claude-code"]).is(1);
+    assert!(shown.out.contains("+++ ") && shown.out.contains("\"Bearer pvk_(new)\""));
+    assert!(shown.err.contains("--yes"), "{}", shown.err);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), SETTINGS);
+    assert!(person.key_names().is_empty());
+
+    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    assert!(!made.out.contains("\u{1b}["), "colours outside a terminal");
+    let written = person.json(".claude/settings.json");
+    let hook = &written["hooks"]["PreToolUse"][1]["hooks"][0];
+    let url = format!("{}/hooks/claude-code", person.gateway.url());
+    assert_eq!(hook["url"], url);
+    assert_eq!(mode(&settings), 0o600);
+    let header = hook["headers"]["Authorization"].as_str().unwrap();
+    let key = header.strip_prefix("Bearer ").unwrap();
+    assert!(!made.out.contains(key) && !made.err.contains(key));
+    assert_eq!(person.agent_of(key), "claude-code");
+
+    let again = person.connect(&["claude-code", "--yes"]).is(0);
+    assert!(again.out.contains("nothing to change"), "{}", again.out);
+
+    person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), SETTINGS);
+    assert_eq!(mode(&settings), 0o644);
+    assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 1);
+    assert!(person.key_names().is_empty());
+    let nothing = person.connect(&["claude-code", "--undo", "--yes"]).is(1);
+    assert!(nothing.err.contains("nothing to undo"), "{}", nothing.err);
+}
+
+#[test]
+fn a_shared_file_holds_no_key() {
+    let person = Person::new();
+    let made = person.connect(&["claude-code", "--project", "--yes"]).is(0);
+    let export = made
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("export PROVOST_KEY="));
+    assert_eq!(person.agent_of(export.unwrap()), "claude-code");
+    let text = fs::read_to_string(person.path(".claude/settings.json")).unwrap();
+    assert!(
+        text.contains("Bearer $PROVOST_KEY") && !text.contains("pvk_"),
+        "{text}"
+    );
+
+    // Also for somebody who did as they were told.
+    let again = person.connect(&["claude-code", "--project", "--key", export.unwrap()]);
+    assert!(again.is(0).out.contains("nothing to change"));
+    person
+        .connect(&["claude-code", "--project", "--undo", "--yes"])
+        .is(0);
+    assert!(!person.path(".claude/settings.json").exists());
+}
+
+#[test]
+fn what_was_written_after_connecting_is_not_lost() {
+    let person = Person::new();
+    let settings = ".claude/settings.json";
+    person.put(settings, SETTINGS, 0o644);
+    person.connect(&["claude-code", "--yes"]).is(0);
+    let later = fs::read_to_string(person.path(settings)).unwrap() + "\n";
+    person.put(settings, &later, 0o600);
+    let undone = person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+    assert!(undone.err.contains("provost-undone"), "{}", undone.err);
+    let kept = person.path(".claude/settings.json.provost-undone");
+    assert_eq!(fs::read_to_string(kept).unwrap(), later);
+    assert_eq!(fs::read_to_string(person.path(settings)).unwrap(), SETTINGS);
+}
+
+#[test]
+fn without_a_gateway_nothing_is_connected_and_settings_still_go_back() {
+    let person = Person::new();
+    person.connect(&["codex", "--yes"]).is(0);
+    let url = person.gateway.url();
+    let Person { site, gateway } = person;
+    gateway.kill();
+    let run = |arguments: &[&str]| {
+        let common = ["--yes", "--url", &url, "--data", "data"];
+        let output = site.provost_of_owner(&[&["connect"], arguments, &common].concat());
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, said) = run(&["cursor"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(!site.path(".cursor").exists());
+    let (code, said) = run(&["codex", "--undo"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("provost keys remove codex"), "{said}");
+    assert!(!site.path(".codex/hooks.json").exists());
+}
+
+#[test]
+fn codex_and_cursor_find_their_keys_in_files() {
+    let person = Person::new();
+    for (agent, settings, event) in [
+        (
+            "codex",
+            ".codex/hooks.json",
+            "/hooks/PreToolUse/0/hooks/0/command",
+        ),
+        (
+            "cursor",
+            ".cursor/hooks.json",
+            "/hooks/beforeShellExecution/0/command",
+        ),
+    ] {
+        let made = person.connect(&[agent, "--yes", "--json"]).is(0);
+        let report: Value = serde_json::from_str(&made.out).unwrap();
+        assert_eq!(report["changed"], true);
+        let file = person.path(&format!("data/agents/{agent}.key"));
+        let command = person.json(settings).pointer(event).unwrap().clone();
+        let begin = format!("provost hook {agent} --key-file ");
+        let command = command.as_str().unwrap().strip_prefix(&begin).unwrap();
+        let named = command.split(' ').next().unwrap();
+        assert_eq!(
+            fs::canonicalize(named).unwrap(),
+            fs::canonicalize(&file).unwrap()
+        );
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(
+            person.agent_of(fs::read_to_string(&file).unwrap().trim()),
+            agent
+        );
+        person.connect(&[agent, "--undo", "--yes"]).is(0);
+        assert!(!person.path(settings).exists() && !file.exists());
+    }
+    assert!(person.key_names().is_empty());
+}
+
+#[test]
+fn mcp_settings_are_printed_written_and_wrapped() {
+    let person = Person::new();
+    let printed = person.connect(&["mcp"]).is(0);
+    let printed: Value = serde_json::from_str(&printed.out).unwrap();
+    let key = printed["mcpServers"]["provost"]["env"]["PROVOST_KEY"].as_str();
+    assert_eq!(person.agent_of(key.unwrap()), "mcp");
+
+    person.put(
+        "remote.json",
+        r#"{"mcpServers": {"x": {"url": "https://x"}}}"#,
+        0o644,
+    );
+    let remote = [
+        "mcp",
+        "--settings",
+        "remote.json",
+        "--wrap",
+        "--name",
+        "remote",
+    ];
+    let nothing = person.connect(&remote).is(0);
+    assert!(nothing.out.contains("starts no servers"), "{}", nothing.out);
+    assert_eq!(person.key_names(), ["mcp"]);
+
+    let servers = json!({"mcpServers": {"fs": {"command": "npx", "args": ["fs"]}}});
+    person.put("mcp.json", &servers.to_string(), 0o644);
+    let wrap = ["mcp", "--settings", "mcp.json", "--wrap", "--yes"];
+    let taken = person.connect(&wrap).is(1);
+    assert!(taken.err.contains("--replace-key"), "{}", taken.err);
+    person
+        .connect(&[&wrap[..], &["--replace-key"]].concat())
+        .is(0);
+    let fs_server = &person.json("mcp.json")["mcpServers"]["fs"];
+    assert_eq!(fs_server["args"], json!(["mcp", "--", "npx", "fs"]));
+    let key = fs_server["env"]["PROVOST_KEY"].as_str();
+    assert_eq!(person.agent_of(key.unwrap()), "mcp");
+}
+
+#[test]
+fn a_persons_key_is_never_replaced_or_removed() {
+    let person = Person::new();
+    let alice = json!({"name": "alice", "role": "human"});
+    person.gateway.admin().post("/keys", &alice).is(201);
+    let named = ["codex", "--yes", "--name", "alice"];
+    let refused = person
+        .connect(&[&named[..], &["--replace-key"]].concat())
+        .is(1);
+    assert!(refused.err.contains("role human"), "{}", refused.err);
+    person.connect(&["codex", "--yes"]).is(0);
+    person.connect(&[&named[..], &["--undo"]].concat()).is(0);
+    assert_eq!(person.key_names(), ["alice", "codex"]);
+}
+
+#[test]
+fn what_cannot_be_changed_safely_is_left_alone() {
+    let person = Person::new();
+    for (text, said) in [
+        ("{\n  // mine\n}", "line 2, column 3: a comment"),
+        ("{\"a\": 1,}", "trailing comma"),
+        ("{\"hooks\": []}", "`hooks` is not an object"),
+    ] {
+        person.put(".claude/settings.json", text, 0o644);
+        let refused = person.connect(&["claude-code", "--yes"]).is(1);
+        assert!(refused.err.contains(said), "{}", refused.err);
+        let left = fs::read_to_string(person.path(".claude/settings.json")).unwrap();
+        assert_eq!(left, text);
+    }
+    assert!(person.key_names().is_empty());
+}
