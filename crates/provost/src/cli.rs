@@ -8,7 +8,7 @@ use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, connect::Connect, demo, grants::Grants, hook,
-    keys::Keys, policy::Policy, serve, stop, traces::Traces,
+    keys::Keys, mcp, policy::Policy, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -133,6 +133,8 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Answer a coding agent's hook: what it says on stdin is decided by the gateway
     Hook(hook::Args),
+    /// Put the gate in front of an MCP server over stdio
+    Mcp(mcp::Args),
     /// Hold back everything, one agent or one session; what waits is denied
     Stop(stop::StopArgs),
     /// Lift a stop

@@ -9,6 +9,7 @@ mod doctor;
 pub(crate) mod grants;
 pub(crate) mod hook;
 pub(crate) mod keys;
+pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod serve;
 pub(crate) mod stop;
@@ -33,6 +34,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Traces(command) => traces::run(context, command).await,
         Command::Policy(command) => policy::run(context, command).await,
         Command::Hook(args) => hook::run(context, args).await,
+        Command::Mcp(args) => mcp::run(context, args).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,
         Command::Version => version::run(context),

@@ -130,14 +130,19 @@ impl Site {
         self.command(arguments).output().unwrap()
     }
 
-    /// The same, with something to read.
-    pub(crate) fn provost_reading(&self, arguments: &[&str], input: &str) -> Output {
+    /// A command that is talked to.
+    pub(crate) fn spawn_provost(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         let streams = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = streams.spawn().unwrap();
+        streams.spawn().unwrap()
+    }
+
+    /// A command that ends by itself, with something to read.
+    pub(crate) fn provost_reading(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = self.spawn_provost(arguments);
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(input.as_bytes()).unwrap();
         drop(stdin);

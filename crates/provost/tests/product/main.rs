@@ -28,6 +28,7 @@ mod defects;
 mod ending;
 mod events;
 mod hooks;
+mod mcp;
 mod reload;
 mod replicas;
 mod seed;

@@ -1,0 +1,322 @@
+//! `provost mcp -- COMMAND`: the gate in front of one MCP server over stdio. What the client asks of a tool
+//! is decided by the gateway first; all else passes.
+
+mod message;
+
+use std::{
+    collections::HashMap,
+    io::{BufRead as _, Read as _, Write as _},
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use provost_core::{
+    call::is_name,
+    ids::{hex, random_bytes},
+};
+use serde_json::{Map, Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    sync::mpsc,
+    task::AbortHandle,
+};
+
+use self::message::{Call, Said, progress, refusal};
+use crate::{
+    client::{Client, ClientError, Key, Target},
+    context::Context,
+    exit::{Exit, usage},
+    output,
+};
+
+const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+/// Longer than an approval waits: the gateway says when nobody decided.
+const PATIENCE: Duration = Duration::from_hours(24);
+/// Clients give up on what is silent for a minute.
+const BETWEEN_SIGNS: Duration = Duration::from_secs(10);
+const END_TIME: Duration = Duration::from_secs(5);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  provost mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/project
+  provost mcp --name files -- uvx mcp-server-git
+`provost connect mcp --wrap` writes it into a client's settings.")]
+pub(crate) struct Args {
+    /// What the server's tools are called in policies: NAME.tool [default: from the command]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The server, and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let name = args.name.unwrap_or_else(|| server_name(&args.command));
+    if !is_name(&name) {
+        return Err(usage("a name is 1 to 256 printable characters"));
+    }
+    let agent = Key::new("agent:mcp").ok_or_else(|| usage("the key cannot be used"))?;
+    let mut child = start(&args.command)?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let (stdin, stdout) = stdin.zip(stdout).context("the server has no pipes")?;
+    let (to_server, for_server) = mpsc::channel(64);
+    let desk = Arc::new(Desk {
+        client: context.client_as(agent)?.patient(PATIENCE),
+        server: name,
+        session: format!("mcp-{}", hex(&random_bytes::<8>())),
+        to_server,
+        waiting: Mutex::default(),
+    });
+    tokio::spawn(write(stdin, for_server));
+    let passing = tokio::spawn(pass_answers(stdout));
+    let mut lines = read_client();
+    tokio::select! {
+        () = hear(&desk, &mut lines) => {}
+        _ = passing => {}
+    }
+    // Its input ends, and with it the server; if not by itself, then by us.
+    desk.end();
+    drop(desk);
+    if let Ok(ended) = tokio::time::timeout(END_TIME, child.wait()).await {
+        return Ok(Exit::yes_or_no(ended?.success()));
+    }
+    child.kill().await?;
+    Ok(Exit::Ok)
+}
+
+/// Without our key: it is the client's, not the server's.
+fn start(command: &[String]) -> anyhow::Result<Child> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| usage("name the server's command after `--`"))?;
+    Command::new(program)
+        .args(arguments)
+        .env_remove("PROVOST_KEY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("cannot start `{program}`"))
+}
+
+/// `npx -y @modelcontextprotocol/server-filesystem@1.2 /srv` is `filesystem`.
+fn server_name(command: &[String]) -> String {
+    const STARTERS: [&str; 6] = ["npx", "uvx", "node", "python", "python3", "bunx"];
+    let base = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
+    let program = command.first().map(|text| base(text)).unwrap_or_default();
+    let named = if STARTERS.contains(&&*program) {
+        let rest = command.iter().skip(1);
+        rest.map(String::as_str)
+            .find(|argument| !argument.starts_with('-'))
+            .map_or(program, base)
+    } else {
+        program
+    };
+    let plain = named.split('@').next().unwrap_or_default();
+    let plain = plain.trim_end_matches(".js").trim_end_matches(".py");
+    let short = ["mcp-server-", "server-", "mcp-"]
+        .iter()
+        .find_map(|prefix| plain.strip_prefix(prefix))
+        .unwrap_or(plain);
+    if short.is_empty() { "server" } else { short }.to_owned()
+}
+
+/// Where calls wait for their decisions.
+struct Desk {
+    client: Client,
+    server: String,
+    session: String,
+    to_server: mpsc::Sender<String>,
+    /// By the id of the request, as text.
+    waiting: Mutex<HashMap<String, AbortHandle>>,
+}
+
+/// Lines of the client, read by a thread: its end must not be waited for.
+fn read_client() -> mpsc::Receiver<String> {
+    let (lines, read) = mpsc::channel(64);
+    thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            let end = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line);
+            if !matches!(end, Ok(1..)) || (line.len() as u64 == LONGEST_LINE) {
+                return;
+            }
+            let line = String::from_utf8_lossy(&line).into_owned();
+            if lines.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    read
+}
+
+async fn hear(desk: &Arc<Desk>, lines: &mut mpsc::Receiver<String>) {
+    while let Some(line) = lines.recv().await {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        match Said::read(line) {
+            Said::Call(call) => desk.clone().ask(*call),
+            Said::Cancel { id, line } => {
+                // A call that still waits never reached the server.
+                if !desk.cancel(&id) {
+                    desk.pass(line).await;
+                }
+            }
+            Said::Other(line) => desk.pass(line).await,
+            Said::Bad(answer) => tell(&answer),
+        }
+    }
+}
+
+impl Desk {
+    async fn pass(&self, line: String) {
+        // The server is gone: its end is noticed elsewhere.
+        let _ = self.to_server.send(line).await;
+    }
+
+    /// Decides a call beside the others.
+    fn ask(self: Arc<Self>, call: Call) {
+        let id = call.id.to_string();
+        let desk = self.clone();
+        let deciding = tokio::spawn(async move {
+            let id = call.id.clone();
+            match desk.decide(&call).await {
+                Ok(arguments) => {
+                    let arguments = arguments.unwrap_or_else(|| call.arguments.clone());
+                    desk.forget(&id);
+                    desk.pass(call.line(arguments)).await;
+                }
+                Err(reason) => {
+                    desk.forget(&id);
+                    tell(&refusal(&id, &reason));
+                }
+            }
+        });
+        self.waiting().insert(id, deciding.abort_handle());
+        if deciding.is_finished() {
+            self.waiting().retain(|_, handle| !handle.is_finished());
+        }
+    }
+
+    /// The arguments a person changed the call to, if any; or why not.
+    async fn decide(&self, call: &Call) -> Result<Option<Map<String, Value>>, String> {
+        let body = json!({
+            "tool": format!("{}.{}", self.server, call.tool),
+            "arguments": call.arguments,
+            "session_id": self.session,
+        });
+        let deciding = self.client.post(Target::new("/decide"), &body);
+        tokio::pin!(deciding);
+        let mut signs = 0;
+        loop {
+            tokio::select! {
+                decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
+                () = tokio::time::sleep(BETWEEN_SIGNS) => {
+                    signs += 1;
+                    if let Some(token) = &call.progress {
+                        tell(&progress(token, signs));
+                    }
+                }
+            }
+        }
+    }
+
+    fn cancel(&self, id: &Value) -> bool {
+        let waiting = self.waiting().remove(&id.to_string());
+        waiting.is_some_and(|waiting| {
+            waiting.abort();
+            true
+        })
+    }
+
+    /// Nobody waits any more.
+    fn end(&self) {
+        for (_, waiting) in self.waiting().drain() {
+            waiting.abort();
+        }
+    }
+
+    fn forget(&self, id: &Value) {
+        self.waiting().remove(&id.to_string());
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Only a clear yes is one.
+fn permitted(decided: Result<Value, ClientError>) -> Result<Option<Map<String, Value>>, String> {
+    match decided {
+        Ok(answer) if answer.get("action").and_then(Value::as_str) == Some("allow") => {
+            match answer.get("arguments") {
+                None => Ok(None),
+                Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
+                Some(_) => Err("not permitted: the gateway's answer cannot be read".to_owned()),
+            }
+        }
+        Ok(_) => Err("not permitted: what answers there is not a provost gateway".to_owned()),
+        Err(error) => Err(format!("not permitted: {error}")),
+    }
+}
+
+/// A line for the client, whole.
+fn tell(message: &Value) {
+    print_line(message.to_string().as_bytes());
+}
+
+fn print_line(line: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    // A client that is gone hears nothing; its end is noticed at its input.
+    let _ = out
+        .write_all(line)
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
+}
+
+async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<String>) {
+    while let Some(line) = lines.recv().await {
+        let line = line + "\n";
+        if server.write_all(line.as_bytes()).await.is_err() || server.flush().await.is_err() {
+            output::note("provost: the server does not read any more");
+            return;
+        }
+    }
+}
+
+/// What the server says goes to the client as it is.
+async fn pass_answers(server: ChildStdout) {
+    let mut lines = BufReader::new(server).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        print_line(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_named_after_their_commands() {
+        for (command, name) in [
+            (
+                "npx -y @modelcontextprotocol/server-filesystem@1.2 /srv",
+                "filesystem",
+            ),
+            ("uvx mcp-server-git", "git"),
+            ("/usr/local/bin/mcp-postgres --dsn x", "postgres"),
+            ("node dist/weather.js", "weather"),
+            ("npx", "npx"),
+        ] {
+            let words: Vec<_> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(server_name(&words), name, "{command}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `provost mcp --`: the gate in front of an MCP server, as a client starts it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Lines, Write as _},
+    process::{Child, ChildStdin, ChildStdout},
+};
+
+use serde_json::{Value, json};
+
+use crate::{echo::Echo, harness::Site};
+
+const POLICY: &str = "policies:
+  - name: mcp
+    agent: '*'
+    rules:
+      - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"ask\"', action: human_approval}
+      - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"no\"', action: deny}
+      - {tools: ['tools.echo'], action: allow}
+";
+
+/// An MCP client that started the server through the gate.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: Lines<BufReader<ChildStdout>>,
+    id: u64,
+}
+
+impl Client {
+    fn start(site: &Site, url: &str) -> Self {
+        let python = std::env::var("PROVOST_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/mcp_server.py");
+        let done = site.path("done");
+        let mut child = site.spawn_provost(&[
+            "mcp",
+            "--name",
+            "tools",
+            "--url",
+            url,
+            "--",
+            &python,
+            server,
+            done.to_str().unwrap(),
+        ]);
+        let stdin = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self {
+            child,
+            stdin,
+            answers,
+            id: 0,
+        }
+    }
+
+    fn write(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(line.as_bytes()).unwrap();
+        stdin.write_all(b"\n").unwrap();
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.id += 1;
+        let request = json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params});
+        self.write(&request.to_string());
+        self.id
+    }
+
+    fn answer(&mut self) -> Value {
+        serde_json::from_str(&self.answers.next().unwrap().unwrap()).unwrap()
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        let answer = self.answer();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer["result"].clone()
+    }
+
+    fn echo(&mut self, text: &str) -> Value {
+        self.ask("tools/call", &call(text))
+    }
+
+    fn end(mut self) {
+        drop(self.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+fn call(text: &str) -> Value {
+    json!({"name": "echo", "arguments": {"text": text}})
+}
+
+fn said(result: &Value) -> (&str, bool) {
+    let text = result["content"][0]["text"].as_str();
+    (
+        text.unwrap_or_else(|| panic!("{result}")),
+        result["isError"] == true,
+    )
+}
+
+fn executed(site: &Site) -> String {
+    fs::read_to_string(site.path("done")).unwrap()
+}
+
+#[test]
+fn calls_are_decided_and_all_else_passes() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    let version = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
+    let hello = client.ask("initialize", &version);
+    assert_eq!(hello["protocolVersion"], "2025-06-18");
+    let tools = client.ask("tools/list", &json!({}));
+    assert_eq!(tools["tools"][0]["name"], "echo");
+    assert_eq!(
+        said(&client.echo("hello")),
+        ("hello", false),
+        "without a key"
+    );
+    let denied = client.echo("no way");
+    let (reason, failed) = said(&denied);
+    assert!(failed && reason.contains("not permitted"), "{reason}");
+
+    // Others are answered while one waits, and what a person changes is what is done.
+    let waiting = client.send("tools/call", &call("ask first"));
+    let pending = gateway.one_pending();
+    assert_eq!(said(&client.echo("meanwhile")), ("meanwhile", false));
+    let path = format!("/approvals/{}/approve", pending["id"].as_str().unwrap());
+    let changed = json!({"arguments": {"text": "ask changed"}});
+    gateway.alice().post(&path, &changed).ok();
+    let answer = client.answer();
+    assert_eq!(answer["id"], waiting);
+    assert_eq!(said(&answer["result"]), ("ask changed", false));
+
+    // A call that is cancelled while it waits never reaches the server.
+    let cancelled = client.send("tools/call", &call("ask in vain"));
+    let pending = gateway.one_pending();
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": cancelled}});
+    client.write(&cancel.to_string());
+    assert_eq!(said(&client.echo("after")), ("after", false));
+    let path = format!("/approvals/{}/approve", pending["id"].as_str().unwrap());
+    gateway.alice().post(&path, &json!({})).ok();
+    assert_eq!(said(&client.echo("last")), ("last", false));
+    client.end();
+    assert_eq!(
+        executed(&site),
+        "hello\nmeanwhile\nask changed\nafter\nlast\n"
+    );
+    let session = gateway.traces()[0]["session_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(session.starts_with("mcp-"), "{session}");
+}
+
+#[test]
+fn without_a_gateway_or_in_broken_lines_nothing_is_called() {
+    let site = Site::empty();
+    let mut client = Client::start(&site, "http://127.0.0.1:1");
+    let answer = client.echo("hello");
+    let (reason, failed) = said(&answer);
+    assert!(failed && reason.contains("not permitted"), "{reason}");
+    for line in [
+        "{",
+        "[]",
+        r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}]"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}"#,
+    ] {
+        client.write(line);
+        assert!(client.answer()["error"]["code"].is_i64(), "{line}");
+    }
+    client.end();
+    assert_eq!(executed(&site), "");
+}

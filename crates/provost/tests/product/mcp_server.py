@@ -1,0 +1,26 @@
+"""An MCP server over stdio with one tool, `echo`, that writes down every call it executes."""
+import json
+import os
+import sys
+
+done = open(sys.argv[1], "a", buffering=1)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        result = {
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "echo", "version": "1"},
+        }
+    elif method == "tools/list":
+        result = {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        text = message["params"]["arguments"]["text"]
+        done.write(text + "\n")
+        said = text + (" key" if "PROVOST_KEY" in os.environ else "")
+        result = {"content": [{"type": "text", "text": said}], "isError": False}
+    else:
+        continue
+    if id is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}), flush=True)
