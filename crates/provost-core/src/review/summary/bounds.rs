@@ -1,5 +1,7 @@
 //! Texts within bounds.
 
+use crate::review::risk::is_invisible;
+
 const MARK: &str = "…";
 
 /// At most `longest` bytes, with a mark where the rest was.
@@ -19,9 +21,10 @@ pub(super) fn head(text: &str, longest: usize) -> &str {
 
 /// Characters that a reader does not see, or that move the ones around them.
 pub(super) fn hides_characters(text: &str) -> bool {
-    text.chars().any(|c| {
-        crate::review::risk::is_invisible(c) || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
-    })
+    // A carriage return elsewhere than at the end of a line writes over what stands before it.
+    text.replace("\r\n", "\n")
+        .chars()
+        .any(|c| is_invisible(c) || (c.is_control() && !matches!(c, '\n' | '\t')))
 }
 
 #[cfg(test)]
@@ -40,6 +43,7 @@ mod tests {
     fn hidden_characters_are_found() {
         assert!(hides_characters("a\u{202e}b"));
         assert!(hides_characters("a\u{1b}[2K"));
-        assert!(!hides_characters("a\tb\n"));
+        assert!(hides_characters("rm x\rls"));
+        assert!(!hides_characters("a\tb\r\n"));
     }
 }

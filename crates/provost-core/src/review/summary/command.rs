@@ -31,10 +31,10 @@ pub(super) fn summarize(
     if commands.is_empty() {
         return None;
     }
-    let folder = project.or_else(|| text(params, &["cwd", "workdir", "working_directory"]));
+    let place = place(params, project);
     let mut parts = Vec::new();
     for command in commands {
-        let mut judge = Judge::new(Place::new(folder));
+        let mut judge = Judge::new(place.clone());
         match command {
             Value::String(text) => parts.append(&mut script(&mut judge, text)),
             Value::Array(items) => parts.append(&mut words(&mut judge, items)),
@@ -47,6 +47,16 @@ pub(super) fn summarize(
         }
     }
     Some(shown(parts))
+}
+
+/// The folder that the call names is where it begins, and stands for a project that is not known.
+fn place(params: &Map<String, Value>, project: Option<&str>) -> Place {
+    let folder = text(params, &["cwd", "workdir", "working_directory"]);
+    let mut place = Place::new(project.or(folder));
+    if let Some(folder) = folder {
+        place.enter(folder);
+    }
+    place
 }
 
 fn is_command(value: &Value) -> bool {

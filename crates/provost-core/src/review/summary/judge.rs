@@ -84,7 +84,7 @@ impl Judge {
                 && command
                     .words
                     .iter()
-                    .any(|word| interpreter::is_shell(&name_of(word)))
+                    .any(|word| interpreter::reads_commands(&name_of(word)))
             {
                 risks.append(&mut self.text(text));
             }
@@ -94,11 +94,7 @@ impl Judge {
 
     /// A command as the words it is made of: its name, behind assignments and keywords, and the rest.
     pub(super) fn words(&mut self, words: &[Word]) -> Risks {
-        let before = words
-            .iter()
-            .take_while(|word| is_keyword(&word.text) || args::is_assignment(&word.text))
-            .count();
-        let Some((name, args)) = words.get(before..).and_then(<[Word]>::split_first) else {
+        let Some((name, args)) = named(words).split_first() else {
             return Risks::new();
         };
         if is_computed(name) {
@@ -159,6 +155,23 @@ fn unreadable_unless(readable: bool) -> Risks {
     }
 }
 
+/// The words from the command's name on.
+fn named(words: &[Word]) -> &[Word] {
+    let is_prefix = |word: &&Word| is_keyword(&word.text) || args::is_assignment(&word.text);
+    let before = words.iter().take_while(is_prefix).count();
+    let words = words.get(before..).unwrap_or_default();
+    match words {
+        // `function name { …`, and `for name do …` without a list.
+        [head, _, next, body @ ..]
+            if (head.text == "function" && next.text == "{")
+                || (matches!(head.text.as_str(), "for" | "select") && next.text == "do") =>
+        {
+            named(body)
+        }
+        _ => words,
+    }
+}
+
 /// Names made of expansions, globs or braces are known only when they run. `[` is a program.
 fn is_computed(name: &Word) -> bool {
     name.computed || (name.pattern && !matches!(name.text.as_str(), "[" | "[["))
@@ -167,6 +180,7 @@ fn is_computed(name: &Word) -> bool {
 /// The program behind a path, in lower case: some file systems do not tell them apart.
 fn name_of(word: &Word) -> String {
     let name = word.text.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name = name.to_lowercase();
+    // Zsh finds `=rm` where `rm` is.
+    let name = name.trim_start_matches('=').to_lowercase();
     name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }

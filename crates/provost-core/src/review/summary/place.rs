@@ -30,10 +30,11 @@ const SENSITIVE_FILES: [&str; 20] = [
 const SYSTEM_FOLDERS: [&str; 12] = [
     "etc", "usr", "bin", "sbin", "boot", "lib", "lib64", "sys", "proc", "system", "library", "root",
 ];
-const SCHEDULES: [[&str; 2]; 5] = [
+/// A folder and the one below it, whose files are run by others, later.
+const RUN_LATER: [[&str; 2]; 5] = [
     ["spool", "cron"],
     ["systemd", "user"],
-    ["launchagents", ""],
+    ["library", "launchagents"],
     [".config", "autostart"],
     [".git", "hooks"],
 ];
@@ -196,18 +197,12 @@ fn dotted_in_home(steps: &[String]) -> bool {
 
 fn sensitive_anywhere(steps: &[String]) -> bool {
     let last = steps.last().map_or("", String::as_str);
-    let scheduled = |pair: &[&str; 2]| {
-        let [folder, below] = pair;
-        steps
-            .iter()
-            .zip(steps.iter().skip(1))
-            .any(|(one, two)| one == folder && (below.is_empty() || two == below))
-    };
+    let follows = |pair: &[&str; 2]| steps.windows(2).any(|steps| steps == pair);
     SENSITIVE_FILES.contains(&last)
         || steps
             .iter()
             .any(|step| SECRET_FOLDERS.contains(&step.as_str()))
-        || SCHEDULES.iter().any(scheduled)
+        || RUN_LATER.iter().any(follows)
         || (last == "config" && steps.iter().any(|step| step == ".git"))
 }
 

@@ -98,7 +98,7 @@ fn structure_holds_no_content() {
 }
 
 /// Texts made of what a shell treats in its own way.
-fn shell_like() -> impl Strategy<Value = String> {
+fn shell_like(tokens: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let token = prop::sample::select(vec![
         "rm",
         " ",
@@ -142,7 +142,7 @@ fn shell_like() -> impl Strategy<Value = String> {
         "~/",
         "\\x",
     ]);
-    prop::collection::vec(token, 0..200).prop_map(|tokens| tokens.concat())
+    prop::collection::vec(token, tokens).prop_map(|tokens| tokens.concat())
 }
 
 fn assert_bounded(params: Value) {
@@ -175,14 +175,14 @@ proptest! {
     }
 
     #[test]
-    fn anything_like_a_command_is_summed_up(text in shell_like()) {
+    fn anything_like_a_command_is_summed_up(text in shell_like(0..200)) {
         assert_bounded(json!({"command": text}));
         assert_bounded(json!({"command": text.repeat(40)}));
     }
 
     /// Whatever precedes it on lines of its own either shows the deletion or is said to be unreadable.
     #[test]
-    fn no_line_before_it_hides_a_deletion(text in shell_like()) {
+    fn no_line_before_it_hides_a_deletion(text in shell_like(0..8)) {
         prop_assume!(!text.ends_with('\\'));
         let command = format!("{text}\nrm -rf x");
         let risks = summary("t", json!({"command": command})).unwrap().risks;

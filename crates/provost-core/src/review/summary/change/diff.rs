@@ -7,7 +7,7 @@ use crate::review::summary::bounds::{head, shorten};
 const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 16 * 1024;
 const LONGEST_PATH: usize = 1024;
-/// Texts longer than this are shown as replaced whole: finding what they share takes too long.
+/// Texts of more lines are compared from their ends only: all that they share takes too long to find.
 const MOST_COMPARED: usize = 1000;
 
 #[derive(Default)]
@@ -29,20 +29,29 @@ impl Diff {
     }
 
     pub(super) fn edit(&mut self, old: &str, new: &str) {
-        let (before, after) = (old.lines().count(), new.lines().count());
-        if old.is_empty() || new.is_empty() || before.max(after) > MOST_COMPARED {
-            self.replaced(old, new);
+        let (before, after) = (lines(old), lines(new));
+        if old.is_empty() || new.is_empty() || before.len().max(after.len()) > MOST_COMPARED {
+            self.replaced(&before, &after);
         } else {
             self.compared(old, new);
         }
     }
 
-    fn replaced(&mut self, old: &str, new: &str) {
-        let range = |text: &str| (usize::from(!text.is_empty()), text.lines().count());
-        let ((from, before), (to, after)) = (range(old), range(new));
+    /// One hunk from the first line that differs to the last.
+    fn replaced(&mut self, old: &[&str], new: &[&str]) {
+        let same = shared(old.iter(), new.iter());
+        let (old, new) = (rest(old, same), rest(new, same));
+        let tail = shared(old.iter().rev(), new.iter().rev());
+        let (before, after) = (old.len() - tail, new.len() - tail);
+        let start = |count: usize| same + usize::from(count > 0);
+        let (from, to) = (start(before), start(after));
         self.line(&format!("@@ -{from},{before} +{to},{after} @@"));
-        old.lines().for_each(|line| self.change('-', line));
-        new.lines().for_each(|line| self.change('+', line));
+        for line in old.iter().take(before) {
+            self.change('-', line);
+        }
+        for line in new.iter().take(after) {
+            self.change('+', line);
+        }
     }
 
     fn compared(&mut self, old: &str, new: &str) {
@@ -92,4 +101,22 @@ impl Diff {
         }
         self.line(line);
     }
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+fn rest<'a, 'b>(lines: &'a [&'b str], from: usize) -> &'a [&'b str] {
+    lines.get(from..).unwrap_or_default()
+}
+
+/// How many lines are the same, from the start of both.
+fn shared<'a>(
+    one: impl Iterator<Item = &'a &'a str>,
+    other: impl Iterator<Item = &'a &'a str>,
+) -> usize {
+    one.zip(other)
+        .take_while(|(one, other)| one == other)
+        .count()
 }

@@ -83,6 +83,17 @@ fn long_changes_are_cut_and_counted_whole() {
 }
 
 #[test]
+fn one_line_in_a_long_edit_is_found() {
+    let lines: Vec<String> = (0..3000).map(|n| n.to_string()).collect();
+    let old = lines.join("\n");
+    let new = old.replace("\n2000\n", "\nevil\n");
+    let summary = changed(json!({"file_path": "a", "old_string": old, "new_string": new}));
+    let expected = "--- a\n+++ a\n@@ -2001,1 +2001,1 @@\n-2000\n+evil\n";
+    assert_eq!(diff(&summary), (expected, 1, 1));
+    assert!(!summary.cut);
+}
+
+#[test]
 fn risky_places_are_marked() {
     use Risk::{HiddenCharacters, Unreadable, WritesOutside, WritesSensitive};
     for (params, expected) in [

@@ -30,8 +30,13 @@ const TELLING: [&str; 2] = ["--version", "--help"];
 /// The same, or a module to run, for other interpreters than shells.
 const TELLING_OR_MODULE: [&str; 4] = ["-V", "-h", "-m", "-version"];
 
-pub(super) fn is_shell(name: &str) -> bool {
+fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
+}
+
+/// Whether its input is taken for shell commands.
+pub(super) fn reads_commands(name: &str) -> bool {
+    is_shell(name) || matches!(name, "ssh" | "su")
 }
 
 pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
@@ -42,6 +47,7 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
         "eval" => joined(judge, args),
         "trap" | "alias" => aliased(judge, args),
         "source" | "." => sourced(args),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(args),
         _ => language(name, args),
     }
 }
@@ -52,13 +58,30 @@ fn shell(judge: &Judge, args: &[Word]) -> Risks {
         is_flag(&word.text) && !word.text.starts_with("--") && word.text.contains('c')
     });
     if let Some(at) = command {
-        let text = args.iter().skip(at + 1).find(|word| !is_flag(&word.text));
-        return text.map_or_else(|| Risks::from([Risk::Unreadable]), |text| judge.text(text));
+        return shell_texts(judge, args.get(at + 1..).unwrap_or_default());
     }
     if reads_input(args, &TELLING) {
         return Risks::from([Risk::PipesToShell]);
     }
     sourced(args)
+}
+
+/// The first word after `-c` is the text; if flags stand between, any of the words may be.
+fn shell_texts(judge: &Judge, args: &[Word]) -> Risks {
+    let sure = args.first().is_some_and(|word| !is_flag(&word.text));
+    let readings = if sure { 1 } else { args.len() };
+    let texts: Vec<&Word> = args
+        .iter()
+        .filter(|word| !is_flag(&word.text))
+        .take(readings)
+        .collect();
+    if texts.is_empty() {
+        return Risks::from([Risk::Unreadable]);
+    }
+    texts
+        .into_iter()
+        .flat_map(|text| judge.text(text))
+        .collect()
 }
 
 fn language(name: &str, args: &[Word]) -> Risks {
@@ -98,6 +121,16 @@ fn reads_input(args: &[Word], telling: &[&str]) -> bool {
         || flags.any(|flag| flag == "-s")
 }
 
+/// Programs that awk starts: `system(…)` and pipes.
+fn awk(args: &[Word]) -> Risks {
+    let starts =
+        |word: &Word| word.text.contains("system") || word.text.replace("||", "").contains('|');
+    if args.iter().any(starts) {
+        return Risks::from([Risk::RunsText]);
+    }
+    Risks::new()
+}
+
 /// A file that a command writes as it is read: `bash <(curl …)`.
 fn sourced(args: &[Word]) -> Risks {
     match args.iter().find(|word| !is_flag(&word.text)) {
@@ -110,7 +143,7 @@ fn sourced(args: &[Word]) -> Risks {
 fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
     let mut risks = Risks::new();
     for (flag, text) in args.iter().zip(args.iter().skip(1)) {
-        if flags.contains(&flag.text.as_str()) {
+        if flags.iter().any(|name| asks_for(&flag.text, name)) {
             risks.append(&mut judge.text(text));
         }
     }
@@ -121,6 +154,13 @@ fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
         }
     }
     risks
+}
+
+/// The flag alone, or as the last of several letters: `-lc`.
+fn asks_for(word: &str, flag: &str) -> bool {
+    let letter = flag.strip_prefix('-').filter(|letter| letter.len() == 1);
+    let last = letter.is_some_and(|letter| word.ends_with(letter));
+    word == flag || (last && is_flag(word) && !word.starts_with("--"))
 }
 
 /// All the words are one text.

@@ -8,13 +8,16 @@ use super::{
 };
 
 /// Name, the short flags that take a value, and how many words come before the program.
-const WRAPPERS: [(&str, &str, usize); 32] = [
+const WRAPPERS: [(&str, &str, usize); 35] = [
     ("sudo", "CDghpRrTtUu", 0),
     ("doas", "Cu", 0),
     ("pkexec", "", 0),
     ("runuser", "ug", 0),
     ("env", "uCS", 0),
     ("nohup", "", 0),
+    ("noglob", "", 0),
+    ("nocorrect", "", 0),
+    ("repeat", "", 1),
     ("time", "fo", 0),
     ("command", "", 0),
     ("builtin", "", 0),

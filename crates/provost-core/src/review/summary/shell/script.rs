@@ -176,7 +176,10 @@ impl Reader<'_> {
 
     /// A group, the head of a function, an array, or an arithmetic command.
     fn parenthesis(&mut self, draft: &mut Draft) {
+        let start = self.at;
         if self.arithmetic("((") {
+            let body = self.slice(start + 2, self.at - 2);
+            draft.command.groups.push(self.perhaps_commands(body));
             return;
         }
         let touching = self.slice(0, self.at).ends_with('=');
@@ -194,6 +197,14 @@ impl Reader<'_> {
         self.sound &= touching || words.iter().all(|word| is_keyword(&word.text));
         let group = self.nested();
         draft.command.groups.push(group);
+    }
+
+    /// Shells without arithmetic commands run what stands in `((rm -rf x))`. As commands it need not make
+    /// sense.
+    fn perhaps_commands(&mut self, body: &str) -> Script {
+        let mut script = Reader::new(body, self.depth + 1).script(None);
+        script.sound = true;
+        script
     }
 
     fn plain_word(&mut self, draft: &mut Draft) {

@@ -72,6 +72,7 @@ fn deletions() {
             "rm -fr x",
             "rm x -rf",
             "rm -R x",
+            "rm -f x",
             "rm --recursive x",
             "rm --rec x",
             "rm --force x",
@@ -373,6 +374,64 @@ fn the_rest() {
     );
     all_have(&[Network], &["nc -l 80", "scp a b:c", "rsync a b:c"]);
     all_have(&[HiddenCharacters], &["echo \u{202e}x", "ls # \u{200b}"]);
+}
+
+#[test]
+fn hiding_places() {
+    all_have(
+        &[Deletes],
+        &[
+            "function f { rm -rf x; }; f",
+            "function f() { rm -rf x; }; f",
+            "for x do rm -rf $x; done",
+            "((rm -rf x))",
+            "=rm -rf x",
+            "repeat 3 rm -rf x",
+            ">y rm -rf x",
+            "2>/dev/null rm -rf x",
+            "r\\\nm -rf x",
+        ],
+    );
+    all_have(
+        &[Deletes, RunsText],
+        &["bash -c -O extglob 'rm -rf x'", "env -vS 'rm -rf x'"],
+    );
+    all_have(
+        &[Deletes, RaisesPrivilege, RunsText],
+        &["su -lc 'rm -rf x'"],
+    );
+    all_have(&[Deletes, RunsText, Network], &["ssh h <<E\nrm -rf x\nE"]);
+    all_have(
+        &[RunsText],
+        &["awk 'BEGIN { system(\"x\") }'", "awk '{ print | \"sh\" }'"],
+    );
+    all_have(
+        &[],
+        &[
+            "awk '$1 > 2 || $2' x",
+            "((i++)) && ls",
+            "for ((i=0;i<3;i++)); do ls; done",
+        ],
+    );
+}
+
+#[test]
+fn a_folder_in_the_arguments_is_where_it_begins() {
+    let risks = |cwd: &str, command: &str| {
+        let params = Map::from_iter([
+            ("cwd".into(), cwd.into()),
+            ("command".into(), command.into()),
+        ]);
+        summarize("shell", &params, None).unwrap().risks
+    };
+    assert_eq!(risks("/work/project", "ls > x"), Risks::new());
+    assert_eq!(risks("/work/project", "ls > /work/project/x"), Risks::new());
+    assert_eq!(
+        risks("/work/project", "ls > /tmp/x"),
+        Risks::from([WritesOutside])
+    );
+    let expected = Risks::from([WritesSensitive, WritesOutside]);
+    assert_eq!(risks("/etc", "ls > passwd"), expected);
 }
 
 #[test]
