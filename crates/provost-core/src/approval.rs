@@ -9,6 +9,7 @@ use crate::{
     call::{Call, Digest},
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
+    review::{Summary, redact_map},
     time::Time,
 };
 
@@ -57,6 +58,9 @@ pub struct Question {
     /// Which patterns raised the risk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risk_reasons: Vec<String>,
+    /// What a command or a change would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
     /// The trace of the call that asked: its decision is recorded under this id.
     pub trace_id: TraceId,
     pub door: Door,
@@ -79,6 +83,16 @@ impl Question {
             session: self.session_id.clone(),
             tool: self.tool.clone(),
             params: arguments,
+        }
+    }
+
+    /// As it may be shown where content may not.
+    #[must_use]
+    pub fn structure(self) -> Self {
+        Self {
+            params: redact_map(&self.params),
+            summary: self.summary.map(Summary::structure),
+            ..self
         }
     }
 }

@@ -82,6 +82,7 @@ impl Gate {
             digest: subject.digest,
             injection_risk: risk.risky(),
             risk_reasons: risk.reasons,
+            summary: review::summarize(&call.tool, &call.params, None),
             trace_id: subject.trace_id.clone(),
             door: subject.door,
         };

@@ -126,6 +126,7 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         created_at: START,
         injection_risk: false,
         risk_reasons: Vec::new(),
+        summary: None,
         trace_id: TraceId::at(START),
         door: Door::Http,
     };

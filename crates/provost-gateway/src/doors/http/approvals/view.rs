@@ -5,7 +5,6 @@ use provost_core::{
     approval::{Approval, Question, State},
     key::{Key, Role},
     ports::ApprovalRow,
-    review,
     time::{Time, format_duration},
     trace::view::Exposure,
 };
@@ -118,9 +117,8 @@ fn open(object: &str) -> &str {
     object.strip_suffix('}').unwrap_or("{\"id\":null")
 }
 
-fn redacted(mut question: Question) -> String {
-    question.params = review::redact_map(&question.params);
-    serde_json::to_string(&question).unwrap_or_default()
+fn redacted(question: Question) -> String {
+    serde_json::to_string(&question.structure()).unwrap_or_default()
 }
 
 pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_json::Value {

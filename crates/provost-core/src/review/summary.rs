@@ -1,0 +1,139 @@
+//! What a call would do, in short: computed from its arguments alone, so that a person need not read
+//! a long command or a whole file. What the agent says about its call stands apart, as its claim.
+
+mod bounds;
+mod change;
+mod command;
+mod judge;
+mod place;
+mod risk;
+mod shell;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use risk::Risk;
+
+use bounds::shorten;
+
+pub type Risks = BTreeSet<Risk>;
+
+const LONGEST_CLAIM: usize = 500;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    #[serde(flatten)]
+    pub act: Act,
+    #[serde(default, skip_serializing_if = "Risks::is_empty")]
+    pub risks: Risks,
+    /// More was there than is shown.
+    #[serde(default)]
+    pub cut: bool,
+    /// How the agent itself describes the call. Free text, never trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Act {
+    Command {
+        parts: Vec<Part>,
+    },
+    Change {
+        /// The file, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        files: usize,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diff: Option<String>,
+        added: usize,
+        removed: usize,
+    },
+}
+
+/// One step of a command: what stands between `;`, `&&`, `||`, `&` and the ends of lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Risks::is_empty")]
+    pub risks: Risks,
+}
+
+impl Summary {
+    /// What may be shown where content may not: kind, risks and counts.
+    #[must_use]
+    pub fn structure(self) -> Self {
+        let act = match self.act {
+            Act::Command { parts } => Act::Command {
+                parts: parts.into_iter().map(Part::structure).collect(),
+            },
+            Act::Change {
+                files,
+                added,
+                removed,
+                ..
+            } => Act::Change {
+                path: None,
+                files,
+                diff: None,
+                added,
+                removed,
+            },
+        };
+        Self {
+            act,
+            risks: self.risks,
+            cut: self.cut,
+            claim: None,
+        }
+    }
+}
+
+impl Part {
+    fn structure(self) -> Self {
+        Self {
+            text: None,
+            risks: self.risks,
+        }
+    }
+}
+
+/// The summary of a shell command or of a change to files; `None` for any other call. `project` is the
+/// folder that the agent works in, where the door knows it.
+pub fn summarize(
+    tool: &str,
+    params: &Map<String, Value>,
+    project: Option<&str>,
+) -> Option<Summary> {
+    let change = change::summarize(params, project);
+    let mut summary = match command::summarize(tool, params, project) {
+        Some(command) => unsure(command, change),
+        None => change?,
+    };
+    summary.claim = params
+        .get("description")
+        .and_then(Value::as_str)
+        .map(|claim| shorten(claim, LONGEST_CLAIM));
+    Some(summary)
+}
+
+/// A command that brings the arguments of a change along: which of them the tool obeys is not known.
+fn unsure(mut command: Summary, change: Option<Summary>) -> Summary {
+    if let Some(change) = change {
+        command.risks.extend(change.risks);
+        command.risks.insert(Risk::Unreadable);
+    }
+    command
+}
+
+/// The argument that is a text, under the first of these names that has one.
+fn text<'a>(params: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| params.get(*name)?.as_str())
+}
+
+#[cfg(test)]
+mod tests;

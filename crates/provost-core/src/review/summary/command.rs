@@ -1,0 +1,168 @@
+//! The summary of a shell command: its parts, and what each of them risks.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Act, Part, Risk, Risks, Summary,
+    bounds::{head, hides_characters, shorten},
+    judge::Judge,
+    place::Place,
+    shell::{self, Word},
+    text,
+};
+
+const LONGEST_READ: usize = 64 * 1024;
+const LONGEST_PART: usize = 400;
+const MOST_PARTS: usize = 40;
+/// What editing tools call a command is no shell's.
+const EDITOR_VERBS: [&str; 5] = ["view", "create", "str_replace", "insert", "undo_edit"];
+
+pub(super) fn summarize(
+    tool: &str,
+    params: &Map<String, Value>,
+    project: Option<&str>,
+) -> Option<Summary> {
+    // Which of them the tool reads is not known: both count.
+    let commands: Vec<&Value> = ["command", "cmd"]
+        .iter()
+        .filter_map(|name| params.get(*name))
+        .filter(|value| is_command(value))
+        .collect();
+    if commands.is_empty() {
+        return None;
+    }
+    let place = place(params, project);
+    let mut parts = Vec::new();
+    for command in commands {
+        let mut judge = Judge::new(place.clone());
+        match command {
+            Value::String(text) => parts.append(&mut script(&mut judge, text)),
+            Value::Array(items) => parts.append(&mut words(&mut judge, items)),
+            _ => {}
+        }
+    }
+    if !speaks_posix(tool) {
+        for part in &mut parts {
+            part.risks.insert(Risk::Unreadable);
+        }
+    }
+    Some(shown(parts))
+}
+
+/// The folder that the call names is where it begins, and stands for a project that is not known.
+fn place(params: &Map<String, Value>, project: Option<&str>) -> Place {
+    let folder = text(params, &["cwd", "workdir", "working_directory"]);
+    let mut place = Place::new(project.or(folder));
+    if let Some(folder) = folder {
+        place.enter(folder);
+    }
+    place
+}
+
+fn is_command(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !EDITOR_VERBS.contains(&text.as_str()),
+        Value::Array(items) => !is_patch(items),
+        _ => false,
+    }
+}
+
+/// `["apply_patch", "*** Begin Patch…"]` is a change.
+fn is_patch(items: &[Value]) -> bool {
+    matches!(items, [name, Value::String(_)] if name == "apply_patch")
+}
+
+/// Other shells have other quotes and names: their commands are shown, and not judged harmless.
+fn speaks_posix(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    !["powershell", "pwsh", "cmd.exe", "sql", "python"]
+        .iter()
+        .any(|other| tool.contains(other))
+}
+
+fn script(judge: &mut Judge, text: &str) -> Vec<Part> {
+    let read = head(text, LONGEST_READ);
+    let script = shell::parse(read);
+    let mut parts: Vec<Part> = script
+        .pipelines
+        .iter()
+        .map(|pipeline| part(&pipeline.text, judge.pipeline(pipeline)))
+        .collect();
+    if !script.sound || read.len() < text.len() {
+        let unreadable = Risks::from([Risk::Unreadable]);
+        match parts.last_mut() {
+            Some(last) => last.risks.extend(unreadable),
+            None => parts.push(part(text, unreadable)),
+        }
+    }
+    if hides_characters(text) && !parts.iter().any(hides) {
+        // In a comment, in a here-document or beyond what is read.
+        parts.push(part(text, Risks::from([Risk::HiddenCharacters])));
+    }
+    parts
+}
+
+fn hides(part: &Part) -> bool {
+    part.risks.contains(&Risk::HiddenCharacters)
+}
+
+fn part(text: &str, mut risks: Risks) -> Part {
+    if hides_characters(text) {
+        risks.insert(Risk::HiddenCharacters);
+    }
+    Part {
+        text: Some(text.to_owned()),
+        risks,
+    }
+}
+
+/// A command that no shell splits. `bash -lc text` is how a tool hands its text to a shell.
+fn words(judge: &mut Judge, items: &[Value]) -> Vec<Part> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    let Some(words) = words else {
+        let text = Value::Array(items.to_vec()).to_string();
+        return vec![part(&text, Risks::from([Risk::Unreadable]))];
+    };
+    if let [
+        "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh" | "/bin/zsh",
+        "-c" | "-lc",
+        text,
+    ] = words.as_slice()
+    {
+        return script(judge, text);
+    }
+    let text: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let words: Vec<Word> = words.into_iter().map(Word::literal).collect();
+    vec![part(&text.join(" "), judge.words(&words))]
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Within bounds. The risks of the parts that are left out still count.
+fn shown(parts: Vec<Part>) -> Summary {
+    let risks = parts.iter().flat_map(|part| part.risks.clone()).collect();
+    let long = |part: &Part| {
+        part.text
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_PART)
+    };
+    let cut = parts.len() > MOST_PARTS || parts.iter().any(long);
+    let parts = parts.into_iter().take(MOST_PARTS).map(|part| Part {
+        text: part.text.map(|text| shorten(&text, LONGEST_PART)),
+        risks: part.risks,
+    });
+    Summary {
+        act: Act::Command {
+            parts: parts.collect(),
+        },
+        risks,
+        cut,
+        claim: None,
+    }
+}

@@ -1,0 +1,186 @@
+//! What the programs of a script risk. What hides a program (prefixes, other shells, `xargs`) is seen
+//! through, and what cannot be seen through is marked as such.
+
+mod args;
+mod git;
+mod interpreter;
+mod programs;
+mod wrapper;
+
+use std::{cell::Cell, rc::Rc};
+
+use super::{
+    Risk, Risks,
+    place::Place,
+    shell::{self, Command, Pipeline, Redirect, Script, Word, is_keyword},
+};
+
+/// Texts that run other texts, at most.
+const DEEPEST: usize = 6;
+/// Bytes of texts inside texts that are looked at, at most: nesting must not multiply the work.
+const MOST_READ: usize = 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub(super) struct Judge {
+    place: Place,
+    depth: usize,
+    read: Rc<Cell<usize>>,
+}
+
+impl Judge {
+    pub(super) fn new(place: Place) -> Self {
+        Self {
+            place,
+            depth: 0,
+            read: Rc::default(),
+        }
+    }
+
+    fn script(&self, script: &Script) -> Risks {
+        let mut inside = self.clone();
+        let mut risks = unreadable_unless(script.sound);
+        for pipeline in &script.pipelines {
+            risks.append(&mut inside.pipeline(pipeline));
+        }
+        risks
+    }
+
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline) -> Risks {
+        let mut risks = Risks::new();
+        for command in &pipeline.commands {
+            risks.append(&mut self.command(command));
+        }
+        risks
+    }
+
+    fn command(&mut self, command: &Command) -> Risks {
+        let mut risks = Risks::new();
+        let redirected = command.redirects.iter().map(|redirect| match redirect {
+            Redirect::Write(word) | Redirect::Read(word) | Redirect::Here(word) => word,
+        });
+        for word in command.words.iter().chain(redirected) {
+            for script in &word.inner {
+                risks.append(&mut self.script(script));
+            }
+        }
+        for group in &command.groups {
+            risks.append(&mut self.script(group));
+        }
+        for redirect in &command.redirects {
+            if let Redirect::Write(target) = redirect {
+                risks.append(&mut self.place.writing(&target.text));
+            }
+        }
+        risks.append(&mut self.words(&command.words));
+        risks.append(&mut self.input(command));
+        risks
+    }
+
+    /// What an interpreter finds in its here-document.
+    fn input(&mut self, command: &Command) -> Risks {
+        let mut risks = Risks::new();
+        for redirect in &command.redirects {
+            if let Redirect::Here(text) = redirect
+                && command
+                    .words
+                    .iter()
+                    .any(|word| interpreter::reads_commands(&name_of(word)))
+            {
+                risks.append(&mut self.text(text));
+            }
+        }
+        risks
+    }
+
+    /// A command as the words it is made of: its name, behind assignments and keywords, and the rest.
+    pub(super) fn words(&mut self, words: &[Word]) -> Risks {
+        let Some((name, args)) = named(words).split_first() else {
+            return Risks::new();
+        };
+        if is_computed(name) {
+            return Risks::from([Risk::Unreadable]);
+        }
+        if matches!(name.text.as_str(), "cd" | "pushd") {
+            self.enter(args);
+        }
+        let name = name_of(name);
+        let mut risks = programs::risks(&name, args, &self.place);
+        risks.append(&mut interpreter::risks(self, &name, args));
+        risks.append(&mut wrapper::risks(self, &name, args));
+        risks
+    }
+
+    fn enter(&mut self, args: &[Word]) {
+        match args.iter().find(|word| !args::is_flag(&word.text)) {
+            Some(folder) => self.place.enter(&folder.text),
+            None => self.place.enter("~"),
+        }
+    }
+
+    /// A text that is run as a shell command.
+    fn text(&self, text: &Word) -> Risks {
+        let mut risks = unreadable_unless(!text.computed);
+        risks.insert(Risk::RunsText);
+        match self.deeper(text.text.len()) {
+            Some(inner) => risks.append(&mut inner.script(&shell::parse(&text.text))),
+            None => risks.extend([Risk::Unreadable]),
+        }
+        risks
+    }
+
+    /// Another command that this one runs.
+    fn inner(&self, words: &[Word]) -> Risks {
+        match self.deeper(words.len()) {
+            Some(mut inner) => inner.words(words),
+            None => Risks::from([Risk::Unreadable]),
+        }
+    }
+
+    /// The judge of what runs inside, as long as depth and work are within bounds.
+    fn deeper(&self, size: usize) -> Option<Self> {
+        self.read.set(self.read.get().saturating_add(size));
+        let within = self.depth < DEEPEST && self.read.get() <= MOST_READ;
+        within.then(|| Self {
+            depth: self.depth + 1,
+            ..self.clone()
+        })
+    }
+}
+
+fn unreadable_unless(readable: bool) -> Risks {
+    if readable {
+        Risks::new()
+    } else {
+        Risks::from([Risk::Unreadable])
+    }
+}
+
+/// The words from the command's name on.
+fn named(words: &[Word]) -> &[Word] {
+    let is_prefix = |word: &&Word| is_keyword(&word.text) || args::is_assignment(&word.text);
+    let before = words.iter().take_while(is_prefix).count();
+    let words = words.get(before..).unwrap_or_default();
+    match words {
+        // `function name { …`, and `for name do …` without a list.
+        [head, _, next, body @ ..]
+            if (head.text == "function" && next.text == "{")
+                || (matches!(head.text.as_str(), "for" | "select") && next.text == "do") =>
+        {
+            named(body)
+        }
+        _ => words,
+    }
+}
+
+/// Names made of expansions, globs or braces are known only when they run. `[` is a program.
+fn is_computed(name: &Word) -> bool {
+    name.computed || (name.pattern && !matches!(name.text.as_str(), "[" | "[["))
+}
+
+/// The program behind a path, in lower case: some file systems do not tell them apart.
+fn name_of(word: &Word) -> String {
+    let name = word.text.rsplit(['/', '\\']).next().unwrap_or_default();
+    // Zsh finds `=rm` where `rm` is.
+    let name = name.trim_start_matches('=').to_lowercase();
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
+}

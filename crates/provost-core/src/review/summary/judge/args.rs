@@ -1,0 +1,54 @@
+//! Arguments of a program: flags in their spellings, and the rest.
+
+use super::Word;
+
+pub(super) fn is_flag(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+/// `NAME=value` or `NAME+=value`.
+pub(super) fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The words before `--`.
+fn flags(args: &[Word]) -> impl Iterator<Item = &str> {
+    args.iter()
+        .map(|word| word.text.as_str())
+        .take_while(|word| *word != "--")
+        .filter(|word| is_flag(word))
+}
+
+/// One of these letters, alone or among others: `-rf`.
+pub(super) fn has_short(args: &[Word], letters: &str) -> bool {
+    flags(args)
+        .filter_map(|flag| flag.strip_prefix('-'))
+        .any(|flag| !flag.starts_with('-') && flag.contains(|c| letters.contains(c)))
+}
+
+/// The long flag, with a value or without, or cut short as GNU programs let it be.
+pub(super) fn has_long(args: &[Word], long: &str) -> bool {
+    flags(args).any(|flag| {
+        let name = flag.split_once('=').map_or(flag, |(name, _)| name);
+        name.len() > 2 && name.starts_with("--") && long.starts_with(name)
+    })
+}
+
+/// The words that are no flags.
+pub(super) fn operands(args: &[Word]) -> impl Iterator<Item = &Word> {
+    args.iter().filter(|word| !is_flag(&word.text))
+}
+
+pub(super) fn first_operand(args: &[Word]) -> &str {
+    operands(args).next().map_or("", |word| &word.text)
+}
+
+pub(super) fn has(args: &[Word], texts: &[&str]) -> bool {
+    args.iter().any(|word| texts.contains(&word.text.as_str()))
+}

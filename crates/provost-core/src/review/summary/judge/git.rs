@@ -1,0 +1,88 @@
+//! What git risks: lost work, rewritten history, and settings that run programs.
+
+use super::{
+    Risk, Risks, Word,
+    args::{has, has_long, has_short, operands},
+};
+
+/// Flags before the subcommand whose value is the next word.
+const VALUED: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
+
+pub(super) fn risks(args: &[Word]) -> Risks {
+    let (settings, command, args) = split(args);
+    let mut risks = Risks::new();
+    if settings.iter().any(|setting| runs_program(setting)) {
+        risks.insert(Risk::RunsText);
+    }
+    match command {
+        "push" => {
+            risks.insert(Risk::Uploads);
+            if forces(args) {
+                risks.insert(Risk::ForcesPush);
+            }
+        }
+        "clone" | "fetch" | "pull" | "submodule" => {
+            risks.insert(Risk::Downloads);
+        }
+        "config" if has(args, &["--global", "--system"]) => {
+            risks.insert(Risk::WritesSensitive);
+        }
+        _ if discards(command, args) => {
+            risks.insert(Risk::DiscardsChanges);
+        }
+        _ => {}
+    }
+    risks
+}
+
+/// The settings given with `-c`, the subcommand, and its arguments.
+fn split(args: &[Word]) -> (Vec<&str>, &str, &[Word]) {
+    let (mut at, mut settings) = (0, Vec::new());
+    while let Some(word) = args.get(at) {
+        if VALUED.contains(&word.text.as_str()) {
+            if word.text == "-c" {
+                settings.extend(args.get(at + 1).map(|word| word.text.as_str()));
+            }
+            at += 2;
+        } else if word.text.starts_with('-') {
+            at += 1;
+        } else {
+            return (settings, &word.text, args.get(at + 1..).unwrap_or_default());
+        }
+    }
+    (settings, "", &[])
+}
+
+/// Aliases, hooks, pagers, editors and helpers are programs.
+fn runs_program(setting: &str) -> bool {
+    let setting = setting.to_lowercase();
+    setting.contains('!')
+        || [
+            "command", "pager", "editor", "hook", "helper", "proxy", "monitor",
+        ]
+        .iter()
+        .any(|word| setting.contains(word))
+}
+
+fn forces(args: &[Word]) -> bool {
+    has_short(args, "fd")
+        || ["--force", "--mirror", "--delete", "--prune"]
+            .iter()
+            .any(|flag| has_long(args, flag))
+        || args.iter().any(|word| word.text.starts_with("--force"))
+        || operands(args).any(|word| word.text.starts_with(['+', ':']))
+}
+
+fn discards(command: &str, args: &[Word]) -> bool {
+    match command {
+        "reset" => has_long(args, "--hard"),
+        "clean" => has_short(args, "f") || has_long(args, "--force"),
+        "checkout" | "switch" => {
+            has_short(args, "f") || has_long(args, "--force") || has(args, &["--", "."])
+        }
+        "restore" | "filter-branch" | "filter-repo" => true,
+        "stash" => has(args, &["drop", "clear"]),
+        "branch" => has_short(args, "D"),
+        _ => false,
+    }
+}

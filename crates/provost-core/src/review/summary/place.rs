@@ -1,0 +1,269 @@
+//! Where a path leads, read as text: the gateway never looks at the agent's disk.
+
+use super::{Risk, Risks};
+
+const SECRET_FOLDERS: [&str; 9] = [
+    ".ssh", ".gnupg", ".aws", ".kube", ".docker", ".claude", ".codex", ".cursor", ".husky",
+];
+const SENSITIVE_FILES: [&str; 20] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".inputrc",
+    ".gitconfig",
+    ".npmrc",
+    ".netrc",
+    ".pypirc",
+    ".mcp.json",
+    ".envrc",
+    "authorized_keys",
+    "crontab",
+    "id_rsa",
+    "id_ed25519",
+];
+const SYSTEM_FOLDERS: [&str; 12] = [
+    "etc", "usr", "bin", "sbin", "boot", "lib", "lib64", "sys", "proc", "system", "library", "root",
+];
+/// A folder and the one below it, whose files are run by others, later.
+const RUN_LATER: [[&str; 2]; 5] = [
+    ["spool", "cron"],
+    ["systemd", "user"],
+    ["library", "launchagents"],
+    [".config", "autostart"],
+    [".git", "hooks"],
+];
+const HARMLESS_DEVICES: [&str; 6] = ["null", "stdout", "stderr", "tty", "fd", "zero"];
+
+/// The folder in which relative paths begin, and the project that writes should not leave.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    project: Option<Vec<String>>,
+    here: Here,
+}
+
+#[derive(Clone, Debug)]
+enum Here {
+    /// In the project.
+    Start,
+    /// Somewhere below or beside, after a `cd` that may have failed.
+    At(Spot),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Spot {
+    Absolute(Vec<String>),
+    /// Below somebody's home folder.
+    Home(Vec<String>),
+    /// Below the project.
+    Relative(Vec<String>),
+    Unknown,
+}
+
+impl Place {
+    /// A folder that holds nearly everything is no project.
+    pub(super) fn new(project: Option<&str>) -> Self {
+        let folders = project.filter(|path| path.starts_with('/') || has_drive(path));
+        Self {
+            project: folders
+                .and_then(|path| join(Vec::new(), path))
+                .filter(|folders| folders.len() >= 2),
+            here: Here::Start,
+        }
+    }
+
+    /// Follows a `cd`.
+    pub(super) fn enter(&mut self, path: &str) {
+        self.here = Here::At(self.locate(path));
+    }
+
+    /// What writing to this path risks.
+    pub(super) fn writing(&self, path: &str) -> Risks {
+        let spot = self.locate(path);
+        if let Spot::Absolute(folders) = &spot
+            && folders.first().is_some_and(|folder| folder == "dev")
+        {
+            return device(folders);
+        }
+        let mut risks = Risks::new();
+        if self.outside(&spot) {
+            risks.insert(Risk::WritesOutside);
+        }
+        if sensitive(&spot) {
+            risks.insert(Risk::WritesSensitive);
+        }
+        risks
+    }
+
+    pub(super) fn knows_project(&self) -> bool {
+        self.project.is_some()
+    }
+
+    fn outside(&self, spot: &Spot) -> bool {
+        match (spot, &self.project) {
+            (Spot::Absolute(folders), Some(project)) => !folders.starts_with(project),
+            (Spot::Relative(_), _) => false,
+            _ => true,
+        }
+    }
+
+    fn locate(&self, path: &str) -> Spot {
+        for home in ["~", "$HOME", "${HOME}"] {
+            if let Some(rest) = path.strip_prefix(home) {
+                return join(Vec::new(), rest).map_or(Spot::Unknown, Spot::Home);
+            }
+        }
+        if path.contains(['$', '`']) {
+            return Spot::Unknown;
+        }
+        if path.starts_with('/') || has_drive(path) {
+            return join(Vec::new(), path).map_or(Spot::Unknown, Spot::Absolute);
+        }
+        self.below_here(path)
+    }
+
+    fn below_here(&self, path: &str) -> Spot {
+        let spot = match &self.here {
+            Here::Start => Spot::Relative(Vec::new()),
+            // The `cd` may have failed, and then `..` leads elsewhere.
+            Here::At(_) if path.split(['/', '\\']).any(|step| step == "..") => {
+                return Spot::Unknown;
+            }
+            Here::At(spot) => spot.clone(),
+        };
+        let joined = match spot {
+            Spot::Absolute(folders) => join(folders, path).map(Spot::Absolute),
+            Spot::Home(folders) => join(folders, path).map(Spot::Home),
+            Spot::Relative(folders) => join(folders, path).map(Spot::Relative),
+            Spot::Unknown => None,
+        };
+        joined.unwrap_or(Spot::Unknown)
+    }
+}
+
+fn has_drive(path: &str) -> bool {
+    let mut chars = path.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':')
+}
+
+/// `None` if `..` leads above where it began.
+fn join(mut folders: Vec<String>, path: &str) -> Option<Vec<String>> {
+    for step in path.split(['/', '\\']) {
+        match step {
+            "" | "." => {}
+            ".." => {
+                folders.pop()?;
+            }
+            _ => folders.push(step.to_owned()),
+        }
+    }
+    Some(folders)
+}
+
+fn device(folders: &[String]) -> Risks {
+    let name = folders.get(1).map_or("", String::as_str);
+    match name {
+        "tcp" | "udp" => Risks::from([Risk::Network]),
+        _ if HARMLESS_DEVICES.contains(&name) => Risks::new(),
+        _ => Risks::from([Risk::WritesDisk]),
+    }
+}
+
+fn sensitive(spot: &Spot) -> bool {
+    let (Spot::Absolute(steps) | Spot::Home(steps) | Spot::Relative(steps)) = spot else {
+        return false;
+    };
+    let steps: Vec<String> = steps.iter().map(|step| step.to_lowercase()).collect();
+    let first = steps.first().map_or("", String::as_str);
+    let reserved = match spot {
+        Spot::Absolute(_) => SYSTEM_FOLDERS.contains(&first) || dotted_in_home(&steps),
+        Spot::Home(_) => first.starts_with('.'),
+        _ => false,
+    };
+    reserved || sensitive_anywhere(&steps)
+}
+
+fn dotted_in_home(steps: &[String]) -> bool {
+    match steps {
+        [root, _, name, ..] => (root == "home" || root == "users") && name.starts_with('.'),
+        _ => false,
+    }
+}
+
+fn sensitive_anywhere(steps: &[String]) -> bool {
+    let last = steps.last().map_or("", String::as_str);
+    let follows = |pair: &[&str; 2]| steps.windows(2).any(|steps| steps == pair);
+    SENSITIVE_FILES.contains(&last)
+        || steps
+            .iter()
+            .any(|step| SECRET_FOLDERS.contains(&step.as_str()))
+        || RUN_LATER.iter().any(follows)
+        || (last == "config" && steps.iter().any(|step| step == ".git"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_placed() {
+        use Risk::{Network, WritesDisk, WritesOutside, WritesSensitive};
+        for (path, expected) in [
+            ("out.txt", &[][..]),
+            ("./a/../b", &[]),
+            (".gitignore", &[]),
+            ("/work/project/a", &[]),
+            ("/work/project/../other", &[WritesOutside]),
+            ("/work/projectile", &[WritesOutside]),
+            ("../x", &[WritesOutside]),
+            ("a/../../x", &[WritesOutside]),
+            ("~/x", &[WritesOutside]),
+            ("~/.bashrc", &[WritesSensitive, WritesOutside]),
+            ("$HOME/.zshrc", &[WritesSensitive, WritesOutside]),
+            ("/home/ann/.config/x", &[WritesSensitive, WritesOutside]),
+            ("$OUT", &[WritesOutside]),
+            ("/etc/passwd", &[WritesSensitive, WritesOutside]),
+            (".git/hooks/pre-commit", &[WritesSensitive]),
+            (".claude/settings.json", &[WritesSensitive]),
+            ("C:\\Windows\\x", &[WritesOutside]),
+            ("/dev/null", &[]),
+            ("/dev/fd/3", &[]),
+            ("/dev/sda", &[WritesDisk]),
+            ("/dev/tcp/1.2.3.4/80", &[Network]),
+        ] {
+            let place = Place::new(Some("/work/project"));
+            let expected: Risks = expected.iter().copied().collect();
+            assert_eq!(place.writing(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_folder_moves_relative_paths() {
+        for (folder, path, outside) in [
+            ("sub", "x", false),
+            ("sub", "../x", true),
+            ("/etc", "x", true),
+            ("..", "x", true),
+            ("/work/project/sub", "x", false),
+            ("$D", "x", true),
+        ] {
+            let mut place = Place::new(Some("/work/project"));
+            place.enter(folder);
+            let marked = place.writing(path).contains(&Risk::WritesOutside);
+            assert_eq!(marked, outside, "{folder} {path}");
+        }
+    }
+
+    #[test]
+    fn a_root_is_no_project() {
+        for project in [None, Some("/"), Some("/etc"), Some("relative/folder")] {
+            let risks = Place::new(project).writing("/etc/x");
+            assert!(risks.contains(&Risk::WritesOutside), "{project:?}");
+        }
+    }
+}

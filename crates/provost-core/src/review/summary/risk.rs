@@ -1,0 +1,36 @@
+//! The words for what deserves a closer look.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Characters that are not seen, or that change the order in which others are seen.
+    HiddenCharacters,
+    /// Deletes recursively, by force, or whatever it is handed.
+    Deletes,
+    /// Throws away uncommitted work.
+    DiscardsChanges,
+    ForcesPush,
+    RaisesPrivilege,
+    ChangesPermissions,
+    WritesDisk,
+    /// Shell profiles, keys, schedules, hooks, the system's own folders.
+    WritesSensitive,
+    /// Outside the project, or where that cannot be told.
+    WritesOutside,
+    /// An interpreter runs what it reads from its input.
+    PipesToShell,
+    /// Runs a text as a program: `sh -c`, `eval`, `python -c`.
+    RunsText,
+    Downloads,
+    Uploads,
+    /// Talks to another machine in either direction.
+    Network,
+    InstallsPackages,
+    KillsProcesses,
+    /// It could not be read in full, or says only when it runs what it does. A word of a later version is
+    /// read as this one.
+    #[serde(other)]
+    Unreadable,
+}

@@ -1,0 +1,108 @@
+//! Words: quotes and escapes taken away, expansions noted.
+
+use super::{Reader, Word};
+
+impl Reader<'_> {
+    pub(super) fn word(&mut self) -> Word {
+        let mut word = Word::default();
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')' => break,
+                '\\' => self.escape(&mut word),
+                '\'' => self.single_quoted(&mut word),
+                '"' => self.double_quoted(&mut word),
+                '$' => self.dollar(&mut word, false),
+                '`' => self.backticks(&mut word),
+                _ => {
+                    word.pattern |= matches!(c, '*' | '?' | '[' | '{');
+                    word.text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        word
+    }
+
+    /// Outside quotes: the next character as it is; a line that goes on.
+    fn escape(&mut self, word: &mut Word) {
+        self.at += 1;
+        match self.next() {
+            Some('\n') => {}
+            Some(c) => word.text.push(c),
+            None => self.sound = false,
+        }
+    }
+
+    fn single_quoted(&mut self, word: &mut Word) {
+        self.at += 1;
+        let Some(end) = self.rest().find('\'') else {
+            self.give_up();
+            return;
+        };
+        word.text.push_str(self.slice(self.at, self.at + end));
+        self.at += end + 1;
+    }
+
+    pub(super) fn double_quoted(&mut self, word: &mut Word) {
+        self.at += 1;
+        loop {
+            match self.peek() {
+                None => {
+                    self.sound = false;
+                    return;
+                }
+                Some('"') => {
+                    self.at += 1;
+                    return;
+                }
+                Some(c) => self.inside_quotes(c, word),
+            }
+        }
+    }
+
+    /// One step inside double quotes, or inside a here-document.
+    pub(super) fn inside_quotes(&mut self, c: char, word: &mut Word) {
+        match c {
+            '\\' => {
+                self.at += 1;
+                match self.next() {
+                    Some('\n') => {}
+                    Some(c @ ('$' | '`' | '"' | '\\')) => word.text.push(c),
+                    Some(c) => word.text.extend(['\\', c]),
+                    None => self.sound = false,
+                }
+            }
+            '$' => self.dollar(word, true),
+            '`' => self.backticks(word),
+            _ => {
+                word.text.push(c);
+                self.at += c.len_utf8();
+            }
+        }
+    }
+
+    /// The old form of `$( … )`: one level of backslashes goes before it is read.
+    pub(super) fn backticks(&mut self, word: &mut Word) {
+        let start = self.at;
+        self.at += 1;
+        let mut inner = String::new();
+        loop {
+            match self.next() {
+                None => {
+                    self.sound = false;
+                    break;
+                }
+                Some('`') => break,
+                Some('\\') => match self.next() {
+                    Some(c @ ('`' | '\\' | '$')) => inner.push(c),
+                    Some(c) => inner.extend(['\\', c]),
+                    None => self.sound = false,
+                },
+                Some(c) => inner.push(c),
+            }
+        }
+        word.text.push_str(self.slice(start, self.at));
+        let script = self.nested_text(&inner);
+        word.run(script);
+    }
+}

@@ -1,0 +1,271 @@
+//! Scripts: pipelines of commands, and what separates them.
+
+use super::{Command, Pipeline, Reader, Redirect, Script, Word};
+
+/// A script while it is read.
+#[derive(Default)]
+struct Draft {
+    pipelines: Vec<Pipeline>,
+    pipeline: Vec<Command>,
+    command: Command,
+    /// Where the pipeline's text starts and ends.
+    from: usize,
+    to: usize,
+    /// `case … in` without its `esac`.
+    cases: usize,
+    /// The next `)` ends a pattern of a `case`.
+    in_pattern: bool,
+}
+
+impl Draft {
+    fn end_command(&mut self) {
+        if !self.command.is_empty() {
+            self.pipeline.push(std::mem::take(&mut self.command));
+        }
+    }
+
+    fn end_pipeline(&mut self, text: &str) {
+        self.end_command();
+        if !self.pipeline.is_empty() {
+            self.pipelines.push(Pipeline {
+                text: text
+                    .get(self.from..self.to)
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned(),
+                commands: std::mem::take(&mut self.pipeline),
+            });
+        }
+    }
+
+    fn starts(&self) -> bool {
+        self.pipeline.is_empty() && self.command.is_empty()
+    }
+
+    fn push(&mut self, word: Word) {
+        let first = self
+            .command
+            .words
+            .iter()
+            .find(|word| !is_keyword(&word.text));
+        match (first.map(|word| word.text.as_str()), word.text.as_str()) {
+            (Some("case"), "in") => {
+                self.cases += 1;
+                self.in_pattern = true;
+            }
+            (None, "esac") => {
+                self.cases = self.cases.saturating_sub(1);
+                self.in_pattern = false;
+            }
+            _ => {}
+        }
+        self.command.words.push(word);
+    }
+}
+
+/// Words before a command that are not its name.
+pub(in crate::review::summary) fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "then"
+            | "else"
+            | "elif"
+            | "fi"
+            | "while"
+            | "until"
+            | "do"
+            | "done"
+            | "!"
+            | "{"
+            | "}"
+    )
+}
+
+impl Reader<'_> {
+    /// Reads up to `close`, or to the end.
+    pub(super) fn script(&mut self, close: Option<char>) -> Script {
+        let mut draft = Draft::default();
+        let mut closed = close.is_none();
+        loop {
+            self.blanks();
+            let before = self.at;
+            if draft.starts() {
+                draft.from = before;
+            }
+            let Some(c) = self.peek() else { break };
+            if c == ')' && close == Some(')') && !draft.in_pattern {
+                self.at += 1;
+                closed = true;
+                break;
+            }
+            self.token(c, &mut draft);
+            if !draft.starts() {
+                draft.to = self.at;
+            }
+            if self.at == before {
+                self.give_up();
+            }
+        }
+        draft.end_pipeline(self.text);
+        self.sound &= closed && draft.cases == 0;
+        Script {
+            pipelines: draft.pipelines,
+            sound: self.sound,
+        }
+    }
+
+    fn token(&mut self, c: char, draft: &mut Draft) {
+        match c {
+            '#' => self.comment(),
+            '\n' | ';' => self.separator(draft),
+            '&' => self.ampersand(draft),
+            '|' => self.bar(draft),
+            '(' => self.parenthesis(draft),
+            ')' => {
+                self.sound &= draft.in_pattern;
+                draft.in_pattern = false;
+                draft.end_pipeline(self.text);
+                self.at += 1;
+            }
+            '<' | '>' => self.redirect(draft),
+            _ => self.plain_word(draft),
+        }
+    }
+
+    pub(super) fn blanks(&mut self) {
+        while self.eat(" ") || self.eat("\t") || self.eat("\\\n") {}
+    }
+
+    fn comment(&mut self) {
+        let line = self.rest().find('\n').unwrap_or(self.rest().len());
+        self.at += line;
+    }
+
+    fn separator(&mut self, draft: &mut Draft) {
+        draft.end_pipeline(self.text);
+        if self.eat("\n") {
+            self.skip_here_documents();
+            return;
+        }
+        if self.eat(";;&") || self.eat(";;") || self.eat(";&") {
+            draft.in_pattern = draft.cases > 0;
+            self.sound &= draft.in_pattern;
+        } else {
+            self.at += 1;
+        }
+    }
+
+    fn ampersand(&mut self, draft: &mut Draft) {
+        if self.eat("&>>") || self.eat("&>") {
+            let target = self.target();
+            draft.command.redirects.push(Redirect::Write(target));
+            return;
+        }
+        draft.end_pipeline(self.text);
+        let _ = self.eat("&&") || self.eat("&");
+    }
+
+    fn bar(&mut self, draft: &mut Draft) {
+        if self.eat("||") {
+            draft.end_pipeline(self.text);
+        } else {
+            draft.end_command();
+            let _ = self.eat("|&") || self.eat("|");
+        }
+    }
+
+    /// A group, the head of a function, an array, or an arithmetic command.
+    fn parenthesis(&mut self, draft: &mut Draft) {
+        let start = self.at;
+        if self.arithmetic("((") {
+            let body = self.slice(start + 2, self.at - 2);
+            draft.command.groups.push(self.perhaps_commands(body));
+            return;
+        }
+        let touching = self.slice(0, self.at).ends_with('=');
+        self.at += 1;
+        if draft.in_pattern {
+            return;
+        }
+        let words = &draft.command.words;
+        if !words.is_empty() && self.rest().trim_start_matches([' ', '\t']).starts_with(')') {
+            self.blanks();
+            self.at += 1;
+            draft.command.words.clear();
+            return;
+        }
+        self.sound &= touching || words.iter().all(|word| is_keyword(&word.text));
+        let group = self.nested();
+        draft.command.groups.push(group);
+    }
+
+    /// Shells without arithmetic commands run what stands in `((rm -rf x))`. As commands it need not make
+    /// sense.
+    fn perhaps_commands(&mut self, body: &str) -> Script {
+        let mut script = Reader::new(body, self.depth + 1).script(None);
+        script.sound = true;
+        script
+    }
+
+    fn plain_word(&mut self, draft: &mut Draft) {
+        let word = self.word();
+        let names_descriptor = self.rest().starts_with(['<', '>'])
+            && !word.text.is_empty()
+            && word.text.chars().all(|c| c.is_ascii_digit());
+        if !names_descriptor {
+            draft.push(word);
+        }
+    }
+
+    fn redirect(&mut self, draft: &mut Draft) {
+        if let Some(word) = self.process() {
+            draft.push(word);
+        } else if self.eat("<<<") {
+            let word = self.target();
+            draft.command.redirects.push(Redirect::Here(word));
+        } else if self.eat("<<") {
+            let word = self.here_document();
+            draft.command.redirects.push(Redirect::Here(word));
+        } else if self.eat("<&") || self.eat(">&") {
+            self.duplicate(draft);
+        } else if self.eat("<>") || self.eat(">>") || self.eat(">|") || self.eat(">") {
+            let target = self.target();
+            draft.command.redirects.push(Redirect::Write(target));
+        } else {
+            self.at += 1;
+            let target = self.target();
+            draft.command.redirects.push(Redirect::Read(target));
+        }
+    }
+
+    /// `2>&1` copies a descriptor; `>&file` writes.
+    fn duplicate(&mut self, draft: &mut Draft) {
+        let target = self.target();
+        let descriptor = target.text.chars().all(|c| c.is_ascii_digit() || c == '-');
+        if !descriptor || target.computed {
+            draft.command.redirects.push(Redirect::Write(target));
+        }
+    }
+
+    fn target(&mut self) -> Word {
+        self.blanks();
+        if let Some(word) = self.process() {
+            return word;
+        }
+        let before = self.at;
+        let word = self.word();
+        self.sound &= self.at > before;
+        word
+    }
+
+    /// `<( … )` or `>( … )`: a file that a command writes or reads.
+    fn process(&mut self) -> Option<Word> {
+        if !self.eat("<(") && !self.eat(">(") {
+            return None;
+        }
+        let mut word = Word::literal("/dev/fd");
+        let script = self.nested();
+        word.run(script);
+        Some(word)
+    }
+}

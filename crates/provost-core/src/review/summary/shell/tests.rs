@@ -1,0 +1,115 @@
+use super::*;
+
+/// Pipelines as lists of commands as lists of words.
+fn read(text: &str) -> (Vec<Vec<Vec<String>>>, bool) {
+    let script = parse(text);
+    let words = |command: &Command| command.words.iter().map(|word| word.text.clone()).collect();
+    let pipelines = script.pipelines.iter();
+    let pipelines = pipelines.map(|pipeline| pipeline.commands.iter().map(words).collect());
+    (pipelines.collect(), script.sound)
+}
+
+#[test]
+fn commands_are_split_into_pipelines_and_words() {
+    let cases: &[(&str, &[&[&[&str]]])] = &[
+        ("", &[]),
+        ("ls -l", &[&[&["ls", "-l"]]]),
+        ("a|b |& c", &[&[&["a"], &["b"], &["c"]]]),
+        (
+            "a;b&&c||d&e\nf",
+            &[
+                &[&["a"]],
+                &[&["b"]],
+                &[&["c"]],
+                &[&["d"]],
+                &[&["e"]],
+                &[&["f"]],
+            ],
+        ),
+        (
+            r#"'a b' "c d" e\ f "g\"h" 'i'"j""#,
+            &[&[&["a b", "c d", "e f", "g\"h", "ij"]]],
+        ),
+        (r"r\m 'r'm", &[&[&["rm", "rm"]]]),
+        (r"$'\x72\155' $'a\tb'", &[&[&["rm", "a\tb"]]]),
+        ("a \\\n b", &[&[&["a", "b"]]]),
+        ("a # b; c\nd", &[&[&["a"]], &[&["d"]]]),
+        ("a 2>&1 >x 2>>y <z &>w", &[&[&["a"]]]),
+        ("a 'x;y|z' \"&&\"", &[&[&["a", "x;y|z", "&&"]]]),
+        ("cat <<EOF\nrm -rf /\nEOF\nls", &[&[&["cat"]], &[&["ls"]]]),
+        (
+            "cat <<-'E F' | sh\nx\n\tE F\nls",
+            &[&[&["cat"], &["sh"]], &[&["ls"]]],
+        ),
+        (
+            "a <<X <<Y; b\n1\nX\n2\nY\nc",
+            &[&[&["a"]], &[&["b"]], &[&["c"]]],
+        ),
+        ("a <<<'b c' d", &[&[&["a", "d"]]]),
+        ("f() { a; }; f", &[&[&["{", "a"]], &[&["}"]], &[&["f"]]]),
+        (
+            "echo $((1 + (2 * 3))) ; ((x > 1))",
+            &[&[&["echo", "$((1 + (2 * 3)))"]], &[&[]]],
+        ),
+        (
+            "case $x in a|b) c;; *) d;; esac",
+            &[
+                &[&["case", "$x", "in", "a"], &["b"]],
+                &[&["c"]],
+                &[&["*"]],
+                &[&["d"]],
+                &[&["esac"]],
+            ],
+        ),
+    ];
+    for (text, expected) in cases {
+        let (found, sound) = read(text);
+        assert_eq!(found, *expected, "{text}");
+        assert!(sound, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_said() {
+    for text in [
+        "a 'b",
+        "a \"b",
+        "a `b",
+        "a $(b",
+        "a ${b",
+        "(a",
+        "a )",
+        "a \\",
+        "a >",
+        "a b (c)",
+        "a ;; b",
+        "cat <<EOF\nx",
+        "case x in a) b",
+        "cat <<E 'a\nE\n'\nls",
+        &format!("{}a{}", "$(".repeat(20), ")".repeat(20)),
+    ] {
+        assert!(!read(text).1, "{text}");
+    }
+}
+
+#[test]
+fn substitutions_and_groups_are_read() {
+    for text in [
+        "a $(b c)",
+        "a \"x $(b c) y\"",
+        "a `b c`",
+        "a ${x:-$(b c)}",
+        "a <(b c)",
+        "a > >(b c)",
+        "cat <<E\n$(b c)\nE\n",
+        "(b c)",
+        "x=(b c)",
+        "a \"`echo \\`b c\\``\"",
+    ] {
+        let script = parse(text);
+        assert!(script.sound, "{text}");
+        assert!(format!("{script:?}").contains("\"c\""), "{text}");
+    }
+    let quoted = parse("cat <<'E'\n$(b c)\nE\n");
+    assert!(!format!("{quoted:?}").contains("\"c\""));
+}
