@@ -19,9 +19,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::{context::Context, exit::Exit, output};
-use keyring::{KeyState, Keyring};
-use plan::Plan;
+use crate::{context::Context, exit::Exit};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Connect {
@@ -80,9 +78,6 @@ fn parse_name(text: &str) -> Result<String, &'static str> {
 pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<Exit> {
     let data = || context.place().data;
     let (plan, options) = match &command {
-        Connect::Mcp(args) if args.is_printed() => {
-            return print(context, &args.plan()?, &args.options).await;
-        }
         Connect::ClaudeCode(args) => (args.plan()?, &args.options),
         Connect::Codex(args) => (args.plan(&data())?, &args.options),
         Connect::Cursor(args) => (args.plan(&data())?, &args.options),
@@ -92,21 +87,6 @@ pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<E
         return undo::run(context, &plan, options).await;
     }
     change::run(context, &plan, options).await
-}
-
-/// Settings with a new key, for a client whose file is not known.
-async fn print(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
-    let keyring = Keyring::open(context).await?;
-    let state = keyring.look(plan, None, options.replace_key).await?;
-    let replaces = matches!(state, KeyState::New { replaces: true });
-    let key = keyring.make(&plan.name, replaces).await?;
-    output::note(format_args!(
-        "settings for a client of MCP, with the key of `{}`, which is shown only this once:",
-        plan.name
-    ));
-    let settings = plan.draft(None, keyring.url(), key.expose())?;
-    output::line(settings.unwrap_or_default().trim_end())?;
-    Ok(Exit::Ok)
 }
 
 #[cfg(test)]

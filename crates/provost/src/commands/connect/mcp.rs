@@ -1,4 +1,4 @@
-//! `provost connect mcp`: the gateway as a server of any MCP client, or in front of the client's servers.
+//! `provost connect mcp`: the gate in front of the servers that an MCP client starts.
 
 use serde_json::Value;
 
@@ -15,50 +15,27 @@ const SERVERS: &str = "mcpServers";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  provost connect mcp                                print the settings, for any client
-  provost connect mcp --settings .mcp.json           write them
   provost connect mcp --settings .mcp.json --wrap    every server there goes through the gateway
   provost connect mcp --settings .mcp.json --undo    as it was before")]
 pub(crate) struct Args {
-    /// Put the gateway in front of each server that the file starts, instead of adding one
-    #[arg(long, requires = "settings")]
+    /// Put the gate in front of each server that the file starts
+    #[arg(long, required_unless_present = "undo")]
     wrap: bool,
     #[command(flatten)]
     pub(super) options: Options,
 }
 
 impl Args {
-    /// Whether there is no file to change.
-    pub(super) fn is_printed(&self) -> bool {
-        self.options.settings.is_none() && !self.options.undo
-    }
-
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let unnamed = || {
-            if self.options.undo {
-                return Err(usage("name the file to restore with --settings"));
-            }
-            Ok("what is printed".into())
-        };
+        let unnamed = || Err(usage("name the client's file with --settings"));
         Ok(Plan {
             agent: AGENT,
             name: self.options.name(AGENT),
             settings: self.options.settings_or(unnamed)?,
             place: KeyPlace::Settings,
-            edit: if self.wrap { wrap } else { add },
+            edit: wrap,
         })
     }
-}
-
-fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
-    let server = Json::object([
-        ("command", Json::text("provost")),
-        ("args", Json::texts(["mcp"])),
-        ("env", Json::object(environment(access))),
-    ]);
-    servers(settings)?
-        .set("provost", server)
-        .ok_or_else(|| Misfit::new(SERVERS, "an object"))
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
@@ -66,7 +43,7 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
         .members()
         .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
     for (name, server) in servers {
-        wrap_server(server, access).ok_or_else(|| {
+        wrap_server(name, server, access).ok_or_else(|| {
             Misfit::new(
                 format!("{SERVERS}.{name}"),
                 "a server with `args` a list of texts and `env` an object",
@@ -77,13 +54,13 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
 }
 
 /// Servers that are reached and not started are left alone. `None`: it is of no known shape.
-fn wrap_server(server: &mut Json, access: &Access<'_>) -> Option<()> {
+fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()> {
     let before = server.value();
     let Some(command) = before.get("command").and_then(Value::as_str) else {
         return Some(());
     };
     if command != "provost" {
-        let mut words = vec!["mcp", "--", command];
+        let mut words = vec!["mcp", "--name", name, "--", command];
         if let Some(args) = before.get("args") {
             for arg in args.as_array()? {
                 words.push(arg.as_str()?);
@@ -118,29 +95,15 @@ mod tests {
 
     use super::*;
 
-    type Edit = fn(&mut Json, &Access<'_>) -> Result<(), Misfit>;
-
-    fn edited(before: &Value, edit: Edit) -> Result<Value, Misfit> {
+    fn edited(before: &Value) -> Result<Value, Misfit> {
         let mut settings = Json::parse(&before.to_string()).unwrap();
         let access = Access {
             url: "http://gate",
             key: "pvk_1",
             place: &KeyPlace::Settings,
         };
-        edit(&mut settings, &access)?;
+        wrap(&mut settings, &access)?;
         Ok(settings.value())
-    }
-
-    #[test]
-    fn the_gateway_is_a_server_beside_others() {
-        let before = json!({"mcpServers": {"github": {"url": "https://x"}}});
-        let after = edited(&before, add).unwrap();
-        assert_eq!(after["mcpServers"]["github"], json!({"url": "https://x"}));
-        assert_eq!(
-            after["mcpServers"]["provost"],
-            json!({"command": "provost", "args": ["mcp"],
-                "env": {"PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"}})
-        );
     }
 
     #[test]
@@ -148,13 +111,13 @@ mod tests {
         let remote = json!({"url": "https://x"});
         let before = json!({"mcpServers": {
             "fs": {"command": "npx", "args": ["-y", "fs"], "env": {"A": "b"}}, "remote": remote}});
-        let after = edited(&before, wrap).unwrap();
+        let after = edited(&before).unwrap();
         let env = json!({"A": "b", "PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"});
-        let fs =
-            json!({"command": "provost", "args": ["mcp", "--", "npx", "-y", "fs"], "env": env});
+        let fs = json!({"command": "provost", "args": ["mcp", "--name", "fs", "--", "npx", "-y", "fs"],
+                "env": env});
         let servers = json!({"mcpServers": {"fs": fs, "remote": remote}});
         assert_eq!(after, servers);
-        assert_eq!(edited(&after, wrap).unwrap(), servers);
+        assert_eq!(edited(&after).unwrap(), servers);
     }
 
     #[test]
@@ -164,7 +127,7 @@ mod tests {
             json!({"mcpServers": {"a": {"command": "npx", "args": "fs"}}}),
             json!({"mcpServers": {"a": {"command": "npx", "args": [1]}}}),
         ] {
-            assert!(edited(&before, wrap).is_err(), "{before}");
+            assert!(edited(&before).is_err(), "{before}");
         }
     }
 }
