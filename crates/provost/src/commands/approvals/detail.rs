@@ -104,7 +104,7 @@ fn would_do(summary: &Value) -> String {
         });
     }
     if lines.is_empty() {
-        lines.extend(some_text(summary, "diff").map(str::to_owned));
+        lines.extend(some_text(summary, "diff").map(|diff| diff.trim_end().to_owned()));
         lines.extend(Some(risks(summary)).filter(|risks| !risks.is_empty()));
     }
     if summary.get("cut") == Some(&Value::Bool(true)) {
