@@ -113,6 +113,9 @@ pub fn is_name(text: &str) -> bool {
         && !text.chars().any(char::is_control)
 }
 
+/// What those are told whose numbers are not [`is_exact`].
+pub const NOT_EXACT: &str = "a number beyond 64 bits cannot be carried exactly";
+
 /// Whether every number can be carried exactly. One beyond 64 bits would be rounded, and what was approved
 /// would not be what the agent meant.
 pub fn is_exact(value: &Value) -> bool {

@@ -2,8 +2,10 @@
 
 mod backend;
 mod clock;
+mod rows;
 mod store;
 
 pub use backend::{Backend, ForwardError, Forwarded, ToolInfo};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use rows::*;
 pub use store::*;

@@ -45,7 +45,7 @@ pub enum Wait {
 #[derive(Debug)]
 pub enum Decided {
     Permitted(Permit),
-    /// Permitted, and executed: the answer of [`Gate::run`].
+    /// Permitted, and executed: by the backend that [`Gate::walk`] was given.
     Ran(Box<Executed>),
     Refused(Box<Refusal>),
     /// The caller's patience ended before the question was decided. The identical call, made again,

@@ -15,7 +15,7 @@ use crate::{
     trace::{OutcomeKind, OutcomeRecord, TraceRow, estimate_tokens},
 };
 
-use super::{Ask, Decided, Gate, GateError, Permit, telemetry, to_the_end::ToTheEnd};
+use super::{Gate, GateError, Permit, telemetry, to_the_end::ToTheEnd};
 
 /// A call that was permitted and executed: what the caller is told, now or when it repeats the request.
 #[derive(Debug, Serialize, Deserialize)]
@@ -88,15 +88,6 @@ pub(super) enum Settled {
 }
 
 impl Gate {
-    /// Decides a call and, if it is permitted, executes it.
-    pub async fn run(
-        self: &Arc<Self>,
-        ask: Ask,
-        backend: Arc<dyn Backend>,
-    ) -> Result<Decided, GateError> {
-        self.walk(ask, Some(backend)).await
-    }
-
     pub(super) async fn settle(
         self: &Arc<Self>,
         commit: Commit,

@@ -122,13 +122,16 @@ impl Bench {
     }
 
     pub(crate) async fn run(&self, ask: Ask) -> Decided {
-        self.gate.run(ask, self.backend.clone()).await.unwrap()
+        self.gate
+            .walk(ask, Some(self.backend.clone()))
+            .await
+            .unwrap()
     }
 
     /// Runs in the background, like a caller that waits.
     pub(crate) fn start(&self, ask: Ask) -> JoinHandle<Decided> {
         let (gate, backend) = (self.gate.clone(), self.backend.clone());
-        tokio::spawn(async move { gate.run(ask, backend).await.unwrap() })
+        tokio::spawn(async move { gate.walk(ask, Some(backend)).await.unwrap() })
     }
 
     pub(crate) async fn ask_and_leave(&self, mut ask: Ask) -> Approval {

@@ -9,7 +9,7 @@ use axum::extract::State;
 use futures_util::{FutureExt as _, future::ready};
 use http::StatusCode;
 use provost_core::{
-    call::{Call, is_exact, is_name},
+    call::{Call, NOT_EXACT, is_exact, is_name},
     door::Door,
     gate::Ask,
     ids::TraceId,
@@ -127,10 +127,7 @@ fn exact((call, backend): Asked) -> ApiResult<Asked> {
     if call.params.values().all(is_exact) {
         return Ok((call, backend));
     }
-    Err(
-        ApiError::bad_request("a number beyond 64 bits cannot be carried exactly")
-            .help("send it as text"),
-    )
+    Err(ApiError::bad_request(NOT_EXACT).help("send it as text"))
 }
 
 /// Through the gate, to a backend where there is one, and back.

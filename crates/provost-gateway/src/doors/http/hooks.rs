@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
-    call::{Call, is_exact, is_name},
+    call::{Call, NOT_EXACT, is_exact, is_name},
     door::Door,
     gate::{Ask, Decided, Told, Wait},
     ids::TraceId,
@@ -97,8 +97,7 @@ impl Speaker<'_> {
             ));
         }
         if !act.params.values().all(is_exact) {
-            let reason = "a number beyond 64 bits cannot be carried exactly";
-            return Ok(Err(reason.to_owned()));
+            return Ok(Err(NOT_EXACT.to_owned()));
         }
         let trace_id = self.trace_id(act.id.as_deref()).await?;
         let ask = Ask {
@@ -108,7 +107,7 @@ impl Speaker<'_> {
             wait: Wait::UntilDecided,
             idempotency_key: None,
         };
-        Ok(match self.app.gate.walk(ask, None).await? {
+        Ok(match self.app.gate.decide(ask).await? {
             Decided::Permitted(permit) => Ok(Permitted {
                 reason: permit.reason().to_owned(),
                 arguments: permit.changed().cloned(),

@@ -6,7 +6,7 @@ use axum::{Json, extract::State, response::IntoResponse as _};
 use http::StatusCode;
 use provost_core::{
     approval::{Approval, Claim, Decision, Status},
-    call::is_exact,
+    call::{NOT_EXACT, is_exact},
     gate::{Claiming, Escalating, Resolution, Resolving},
     time::parse_duration,
     trace::view::Exposure,
@@ -74,10 +74,7 @@ impl ResolveBody {
         }
         let exact = |arguments: &Map<String, Value>| arguments.values().all(is_exact);
         if !self.arguments.as_ref().is_none_or(exact) {
-            return Err(
-                ApiError::bad_request("a number beyond 64 bits cannot be carried exactly")
-                    .help("send it as text"),
-            );
+            return Err(ApiError::bad_request(NOT_EXACT).help("send it as text"));
         }
         Ok(Resolution {
             label: self.resolved_by,

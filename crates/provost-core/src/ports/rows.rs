@@ -1,0 +1,293 @@
+//! What goes into the store and comes out of it.
+
+use std::sync::Arc;
+
+use crate::{
+    approval::{Approval, Claim, Decision, Level, Question, State, Status},
+    call::Digest,
+    glob::Glob,
+    ids::{ApprovalId, GrantId, TraceId},
+    time::Time,
+    trace::{RecordKind, TraceRow, chain::Hash},
+};
+
+/// A decision to be recorded, and what must still hold for it to count.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub row: TraceRow,
+    /// The [`ControlRows::version`] the decision was made under. `None`: the decision is a no.
+    pub version: Option<u64>,
+    /// The grant that permits the call: one use of it is taken.
+    pub grant: Option<GrantId>,
+    pub key: Option<IdempotencyKey>,
+    /// How many calls of this agent may be let in altogether, by every replica.
+    pub max_total: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    Done,
+    /// Stops, grants or keys changed since: nothing was written, decide again.
+    Stale,
+    /// The grant is used up, over or revoked: nothing was written, decide again.
+    GrantSpent,
+    /// The idempotency key already stands for a permitted call: nothing was written.
+    KeyTaken,
+    /// The agent has made all the calls it may: nothing was written.
+    TotalSpent,
+}
+
+/// A caller's promise that two requests are one. Kept with the permit it was used for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub agent: Arc<str>,
+    pub key: String,
+    pub digest: Digest,
+    pub at: Time,
+    /// What is answered, where that is known already: nothing is executed here, so no outcome follows.
+    pub answer: Option<String>,
+}
+
+/// What an idempotency key stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyedAnswer {
+    pub digest: Digest,
+    pub trace_id: TraceId,
+    /// What was answered, as JSON, once the call has ended.
+    pub answer: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewApproval {
+    pub question: Question,
+    pub state: State,
+    /// As in [`Record::version`]: a question that a new grant or stop has answered is not asked.
+    pub version: u64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// The question, new or found.
+    Approval(Box<Approval>),
+    /// As [`Recorded::Stale`].
+    Stale,
+}
+
+#[derive(Clone, Debug)]
+pub struct Resolve {
+    pub id: ApprovalId,
+    pub decision: Decision,
+    /// The decider may only decide what is, at this moment, for supervisors.
+    pub only_supervisor_level: bool,
+    /// Until when the decision waits for a caller to take it.
+    pub permit_until: Option<Time>,
+    /// The grant that answers: one use of it is taken in the same transaction.
+    pub grant: Option<GrantId>,
+    /// The record of the decision, written in the same transaction.
+    pub row: TraceRow,
+}
+
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    Won(Box<Approval>),
+    /// Already decided or expired: this is how.
+    Lost(Box<Approval>),
+    /// It is for people now.
+    NotYours(Box<Approval>),
+    /// Another supervisor's claim lasts.
+    Held(Claim),
+    /// As [`Recorded::GrantSpent`].
+    GrantSpent,
+    NotFound,
+}
+
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// The decision is this caller's to act on, and nobody else's.
+    Yes,
+    /// It was handed to another caller, or its permit ran out.
+    No,
+    /// As [`Recorded::Stale`].
+    Stale,
+    KeyTaken,
+}
+
+#[derive(Clone, Debug)]
+pub enum Claimed {
+    Yes(Box<Approval>),
+    /// Somebody else's claim still lasts.
+    Held(Claim),
+    /// Not pending, or not for supervisors any more.
+    Lost(Box<Approval>),
+    NotFound,
+}
+
+#[derive(Clone, Debug)]
+pub enum Escalated {
+    Yes(Box<Approval>),
+    /// Not pending, or with people already.
+    Lost(Box<Approval>),
+    NotFound,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ApprovalFilter {
+    pub status: Option<Status>,
+    pub tool: Option<Glob>,
+    /// Any of these, when not empty: a supervisor's tools.
+    pub tools: Vec<Glob>,
+    pub level: Option<Level>,
+    pub agent: Option<String>,
+    pub session: Option<String>,
+    /// Made at or after.
+    pub since: Option<Time>,
+    /// The `place` of the last row of the page before.
+    pub after: Option<u64>,
+    pub limit: usize,
+}
+
+/// Approvals as a list shows them: the questions as the JSON text they were stored as, one after another,
+/// so that a page costs no parsing and no allocation per row.
+#[derive(Clone, Debug, Default)]
+pub struct ApprovalPage {
+    questions: String,
+    rows: Vec<PageRow>,
+}
+
+#[derive(Clone, Debug)]
+struct PageRow {
+    place: u64,
+    /// Where its question ends.
+    end: usize,
+    state: State,
+}
+
+/// One approval of an [`ApprovalPage`].
+#[derive(Clone, Copy, Debug)]
+pub struct ApprovalRow<'a> {
+    pub place: u64,
+    /// JSON of [`Question`].
+    pub question: &'a str,
+    pub state: &'a State,
+}
+
+impl ApprovalPage {
+    pub fn push(&mut self, place: u64, question: &str, state: State) {
+        self.questions.push_str(question);
+        self.rows.push(PageRow {
+            place,
+            end: self.questions.len(),
+            state,
+        });
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How long the text of all questions is.
+    pub fn text_len(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// The `place` of its last row: where the next page goes on.
+    pub fn last_place(&self) -> Option<u64> {
+        self.rows.last().map(|row| row.place)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = ApprovalRow<'_>> {
+        let mut begin = 0;
+        self.rows.iter().map(move |row| {
+            let question = self.questions.get(begin..row.end).unwrap_or_default();
+            begin = row.end;
+            ApprovalRow {
+                place: row.place,
+                question,
+                state: &row.state,
+            }
+        })
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TraceFilter {
+    pub agent: Option<String>,
+    pub tool: Option<Glob>,
+    /// Any of these, when not empty: a supervisor's tools.
+    pub tools: Vec<Glob>,
+    pub session: Option<String>,
+    pub verdict: Option<String>,
+    pub since: Option<Time>,
+    pub until: Option<Time>,
+    /// Older than this place.
+    pub before: Option<u64>,
+    pub limit: usize,
+}
+
+/// A decision and its outcome, as JSON text. Newest first.
+#[derive(Clone, Debug)]
+pub struct TraceEntry {
+    pub place: u64,
+    pub decision: String,
+    /// Let through to a backend, and its outcome not recorded yet.
+    pub in_flight: bool,
+    pub outcome: Option<String>,
+}
+
+/// One record as it stands in its chain, for verification and export.
+#[derive(Clone, Debug)]
+pub struct ChainRecord {
+    /// Where it stands among the records of all chains: the order in which they are listed.
+    pub place: u64,
+    pub seq: u64,
+    pub hash: Hash,
+    pub trace_id: TraceId,
+    pub kind: RecordKind,
+    pub at: Time,
+    pub agent: String,
+    pub session: Option<String>,
+    pub tool: String,
+    pub verdict: String,
+    pub forwarded: bool,
+    pub body: String,
+}
+
+/// A record that is no longer what this program writes: somebody changed it.
+#[derive(Clone, Debug)]
+pub struct Unreadable {
+    /// Its number in the chain, or 0 where it stands before the first.
+    pub seq: u64,
+    pub trace_id: Option<String>,
+    pub why: String,
+}
+
+/// Where a chain begins and ends. What was pruned is represented by the hash of its last record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainEnds {
+    pub chain: String,
+    pub anchor_seq: u64,
+    pub anchor_hash: Hash,
+    pub head_seq: u64,
+    pub head_hash: Hash,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Activity {
+    pub agent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    pub first_at: Time,
+    pub last_at: Time,
+    pub calls: u64,
+    pub denied: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueDepth {
+    pub pending: u64,
+    pub oldest: Option<Time>,
+}
