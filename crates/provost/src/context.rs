@@ -13,7 +13,7 @@ use provost_core::{
     ports::{Clock as _, SystemClock},
     time::Time,
 };
-use provost_gateway::yaml;
+use provost_gateway::{secret::Secret, yaml};
 
 use crate::{
     cli::Global,
@@ -145,13 +145,15 @@ impl Context {
         self.client_at(&self.place())
     }
 
-    /// As somebody else than this machine's admin. A key of the command line or the environment goes first.
-    pub(crate) fn client_as(&self, key: Key) -> anyhow::Result<Client> {
-        let place = self.place();
-        if self.global.key.is_some() {
-            return self.client_at(&place);
-        }
-        Ok(Client::new(&self.gateway_url(&place), Some(key))?.telling(self.global.verbose > 0))
+    /// The key of the command line or the environment.
+    pub(crate) fn given_key(&self) -> Option<&str> {
+        self.global.key.as_ref().map(Secret::expose)
+    }
+
+    /// With this key, whatever others are there.
+    pub(crate) fn client_as(&self, secret: &str) -> anyhow::Result<Client> {
+        let url = self.gateway_url(&self.place());
+        Ok(Client::new(&url, Some(key(secret)?))?.telling(self.global.verbose > 0))
     }
 
     fn gateway_url(&self, place: &Place) -> String {
@@ -164,16 +166,17 @@ impl Context {
     pub(crate) fn client_at(&self, place: &Place) -> anyhow::Result<Client> {
         let url = self.gateway_url(place);
         let key = match &self.global.key {
-            Some(key) => Some(
-                Key::new(key.expose())
-                    .ok_or_else(|| usage("the key holds characters that no key has"))?,
-            ),
+            Some(given) => Some(key(given.expose())?),
             // The admin key of this machine is nobody else's to see.
             None if self.global.url.is_none() || is_local(&url) => admin_key(&place.data),
             None => None,
         };
         Ok(Client::new(&url, key)?.telling(self.global.verbose > 0))
     }
+}
+
+fn key(secret: &str) -> anyhow::Result<Key> {
+    Key::new(secret).ok_or_else(|| usage("the key holds characters that no key has"))
 }
 
 fn default_policies() -> anyhow::Result<PolicySet> {

@@ -111,6 +111,7 @@ impl Group {
 /// Takes commits, in their order. Dropped, it finishes those that it has.
 pub(super) struct Syncer {
     groups: Option<SyncSender<Group>>,
+    horizon: Arc<Horizon>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -124,19 +125,23 @@ impl Syncer {
         // The writer waits until its commit is taken, so that the next one is larger meanwhile.
         let (groups, committed) = sync_channel(0);
         let runtime = Handle::current();
+        let shared = horizon.clone();
         let thread = thread::Builder::new()
             .name("provost-syncer".to_owned())
-            .spawn(move || run(&committed, sync, &horizon, &wake, &runtime))?;
+            .spawn(move || run(&committed, sync, &shared, &wake, &runtime))?;
         Ok(Self {
             groups: Some(groups),
+            horizon,
             thread: Some(thread),
         })
     }
 
     pub(super) fn sync(&self, group: Group) {
-        if let Some(groups) = &self.groups {
-            // Fails only if the thread is gone. The jobs go with it, and their callers are told no.
-            let _ = groups.send(group);
+        // Fails only if the thread is gone. The jobs go with it, and their callers are told no.
+        if let Some(groups) = &self.groups
+            && groups.send(group).is_err()
+        {
+            self.horizon.fail();
         }
     }
 }

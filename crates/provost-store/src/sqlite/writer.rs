@@ -264,6 +264,9 @@ impl Thread {
 
     /// The last commit. Where it fails, the next start does it.
     fn write_behind(&mut self) {
+        if self.horizon.has_failed() {
+            return;
+        }
         let written = self.begin().and_then(|mut batch| {
             batch.write_behind();
             batch.commit()

@@ -10,7 +10,7 @@ use provost_gateway::hooks::{Dialect, Heard, Reply, What};
 use serde_json::{Map, Value};
 
 use crate::{
-    client::{Client, Key, Target},
+    client::{Client, Target},
     context::Context,
     exit::{Exit, usage},
     output,
@@ -104,22 +104,19 @@ async fn ask(
     Ok(client.post(target, &Value::Object(said)).await?.body)
 }
 
-/// With the agent's key, never with the admin's.
+/// With the agent's key, never with the admin's: of the file that was named, of the environment, of the file
+/// that `provost connect` leaves, or, from this machine, by the agent's name alone.
 fn client(context: &Context, args: &Args, dialect: Dialect) -> anyhow::Result<Client> {
-    let file = args
-        .key_file
-        .clone()
-        .unwrap_or_else(|| key_file(context, dialect));
-    let secret = match fs::read_to_string(&file) {
-        Ok(secret) => secret,
-        Err(error) if args.key_file.is_some() => {
-            return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
-        }
-        // From this machine, an agent may go by its name.
-        Err(_) => format!("agent:{}", dialect.name()),
-    };
-    let key = Key::new(&secret).ok_or_else(|| usage("the key holds characters that no key has"))?;
-    context.client_as(key)
+    if let Some(file) = &args.key_file {
+        let secret = fs::read_to_string(file);
+        let secret = secret.with_context(|| format!("cannot read `{}`", file.display()))?;
+        return context.client_as(&secret);
+    }
+    if let Some(secret) = context.given_key() {
+        return context.client_as(secret);
+    }
+    let secret = fs::read_to_string(key_file(context, dialect));
+    context.client_as(&secret.unwrap_or_else(|_| format!("agent:{}", dialect.name())))
 }
 
 /// Where `provost connect` leaves an agent's key.

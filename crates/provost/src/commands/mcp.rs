@@ -1,33 +1,28 @@
 //! `provost mcp -- COMMAND`: the gate in front of one MCP server over stdio. What the client asks of a tool
 //! is decided by the gateway first; all else passes.
 
+mod desk;
 mod message;
 
 use std::{
-    collections::HashMap,
     io::{BufRead as _, Read as _, Write as _},
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
     time::Duration,
 };
 
 use anyhow::Context as _;
-use provost_core::{
-    call::is_name,
-    ids::{hex, random_bytes},
-};
-use serde_json::{Map, Value, json};
+use provost_core::call::is_name;
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
     sync::mpsc,
-    task::AbortHandle,
 };
 
-use self::message::{Call, Said, progress, refusal};
+use self::{desk::Desk, message::Said};
 use crate::{
-    client::{Client, ClientError, Key, Target},
     context::Context,
     exit::{Exit, usage},
     output,
@@ -36,8 +31,6 @@ use crate::{
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 /// Longer than an approval waits: the gateway says when nobody decided.
 const PATIENCE: Duration = Duration::from_hours(24);
-/// Clients give up on what is silent for a minute.
-const BETWEEN_SIGNS: Duration = Duration::from_secs(10);
 const END_TIME: Duration = Duration::from_secs(5);
 
 #[derive(Debug, clap::Args)]
@@ -59,18 +52,14 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     if !is_name(&name) {
         return Err(usage("a name is 1 to 256 printable characters"));
     }
-    let agent = Key::new("agent:mcp").ok_or_else(|| usage("the key cannot be used"))?;
+    // From this machine, an agent may go by its name.
+    let secret = context.given_key().unwrap_or("agent:mcp");
     let mut child = start(&args.command)?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (stdin, stdout) = stdin.zip(stdout).context("the server has no pipes")?;
     let (to_server, for_server) = mpsc::channel(64);
-    let desk = Arc::new(Desk {
-        client: context.client_as(agent)?.patient(PATIENCE),
-        server: name,
-        session: format!("mcp-{}", hex(&random_bytes::<8>())),
-        to_server,
-        waiting: Mutex::default(),
-    });
+    let client = context.client_as(secret)?.patient(PATIENCE);
+    let desk = Arc::new(Desk::new(client, name, to_server));
     tokio::spawn(write(stdin, for_server));
     let passing = tokio::spawn(pass_answers(stdout));
     let mut lines = read_client();
@@ -125,16 +114,6 @@ fn server_name(command: &[String]) -> String {
     if short.is_empty() { "server" } else { short }.to_owned()
 }
 
-/// Where calls wait for their decisions.
-struct Desk {
-    client: Client,
-    server: String,
-    session: String,
-    to_server: mpsc::Sender<String>,
-    /// By the id of the request, as text.
-    waiting: Mutex<HashMap<String, AbortHandle>>,
-}
-
 /// Lines of the client, read by a thread: its end must not be waited for.
 fn read_client() -> mpsc::Receiver<String> {
     let (lines, read) = mpsc::channel(64);
@@ -172,98 +151,6 @@ async fn hear(desk: &Arc<Desk>, lines: &mut mpsc::Receiver<String>) {
             Said::Other(line) => desk.pass(line).await,
             Said::Bad(answer) => tell(&answer),
         }
-    }
-}
-
-impl Desk {
-    async fn pass(&self, line: String) {
-        // The server is gone: its end is noticed elsewhere.
-        let _ = self.to_server.send(line).await;
-    }
-
-    /// Decides a call beside the others.
-    fn ask(self: Arc<Self>, call: Call) {
-        let id = call.id.to_string();
-        let desk = self.clone();
-        let deciding = tokio::spawn(async move {
-            let id = call.id.clone();
-            match desk.decide(&call).await {
-                Ok(arguments) => {
-                    let arguments = arguments.unwrap_or_else(|| call.arguments.clone());
-                    desk.forget(&id);
-                    desk.pass(call.line(arguments)).await;
-                }
-                Err(reason) => {
-                    desk.forget(&id);
-                    tell(&refusal(&id, &reason));
-                }
-            }
-        });
-        self.waiting().insert(id, deciding.abort_handle());
-        if deciding.is_finished() {
-            self.waiting().retain(|_, handle| !handle.is_finished());
-        }
-    }
-
-    /// The arguments a person changed the call to, if any; or why not.
-    async fn decide(&self, call: &Call) -> Result<Option<Map<String, Value>>, String> {
-        let body = json!({
-            "tool": format!("{}.{}", self.server, call.tool),
-            "arguments": call.arguments,
-            "session_id": self.session,
-        });
-        let deciding = self.client.post(Target::new("/decide"), &body);
-        tokio::pin!(deciding);
-        let mut signs = 0;
-        loop {
-            tokio::select! {
-                decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
-                () = tokio::time::sleep(BETWEEN_SIGNS) => {
-                    signs += 1;
-                    if let Some(token) = &call.progress {
-                        tell(&progress(token, signs));
-                    }
-                }
-            }
-        }
-    }
-
-    fn cancel(&self, id: &Value) -> bool {
-        let waiting = self.waiting().remove(&id.to_string());
-        waiting.is_some_and(|waiting| {
-            waiting.abort();
-            true
-        })
-    }
-
-    /// Nobody waits any more.
-    fn end(&self) {
-        for (_, waiting) in self.waiting().drain() {
-            waiting.abort();
-        }
-    }
-
-    fn forget(&self, id: &Value) {
-        self.waiting().remove(&id.to_string());
-    }
-
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Only a clear yes is one.
-fn permitted(decided: Result<Value, ClientError>) -> Result<Option<Map<String, Value>>, String> {
-    match decided {
-        Ok(answer) if answer.get("action").and_then(Value::as_str) == Some("allow") => {
-            match answer.get("arguments") {
-                None => Ok(None),
-                Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
-                Some(_) => Err("not permitted: the gateway's answer cannot be read".to_owned()),
-            }
-        }
-        Ok(_) => Err("not permitted: what answers there is not a provost gateway".to_owned()),
-        Err(error) => Err(format!("not permitted: {error}")),
     }
 }
 

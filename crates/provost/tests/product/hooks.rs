@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, Site},
+    harness::{AGENT, ALICE, Site},
 };
 
 const POLICY: &str = "policies:
@@ -75,6 +75,10 @@ fn the_gateway_decides_and_a_person_where_it_must() {
     let output = hook(&site, &url, &keyed, &bash("ls").to_string());
     assert_eq!(decision(&output), "allow");
     assert_eq!(gateway.traces()[0]["agent_id"], "keyed");
+    // A person's own key, which may stand in the environment, does not take its place.
+    let beside = [&keyed[..], &["--key", ALICE]].concat();
+    let output = hook(&site, &url, &beside, &bash("ls").to_string());
+    assert_eq!(decision(&output), "allow");
 
     let read = json!({"hook_event_name": "beforeReadFile", "file_path": "/p", "content": "x"});
     let output = hook(&site, &url, &["cursor"], &read.to_string());

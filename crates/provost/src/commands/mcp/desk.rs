@@ -1,0 +1,129 @@
+//! Where calls wait for their decisions, each beside the others.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use provost_core::ids::{hex, random_bytes};
+use serde_json::{Map, Value, json};
+use tokio::{sync::mpsc, task::AbortHandle};
+
+use super::{
+    message::{Call, progress, refusal},
+    tell,
+};
+use crate::client::{Client, ClientError, Target};
+
+/// Clients give up on what is silent for a minute.
+const BETWEEN_SIGNS: Duration = Duration::from_secs(10);
+
+pub(super) struct Desk {
+    client: Client,
+    server: String,
+    session: String,
+    to_server: mpsc::Sender<String>,
+    /// By the id of the request, as text.
+    waiting: Mutex<HashMap<String, AbortHandle>>,
+}
+
+impl Desk {
+    pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<String>) -> Self {
+        Self {
+            client,
+            server,
+            session: format!("mcp-{}", hex(&random_bytes::<8>())),
+            to_server,
+            waiting: Mutex::default(),
+        }
+    }
+
+    pub(super) async fn pass(&self, line: String) {
+        // The server is gone: its end is noticed elsewhere.
+        let _ = self.to_server.send(line).await;
+    }
+
+    /// Decides a call beside the others.
+    pub(super) fn ask(self: Arc<Self>, call: Call) {
+        let (id, desk) = (call.id.to_string(), self.clone());
+        // Held until the call is in it: a decision may be quicker than we are.
+        let mut waiting = self.waiting();
+        let deciding = tokio::spawn(async move {
+            let id = call.id.clone();
+            match desk.decide(&call).await {
+                Ok(arguments) => {
+                    let arguments = arguments.unwrap_or_else(|| call.arguments.clone());
+                    desk.forget(&id);
+                    desk.pass(call.line(arguments)).await;
+                }
+                Err(reason) => {
+                    desk.forget(&id);
+                    tell(&refusal(&id, &reason));
+                }
+            }
+        });
+        waiting.insert(id, deciding.abort_handle());
+    }
+
+    /// The arguments a person changed the call to, if any; or why not.
+    async fn decide(&self, call: &Call) -> Result<Option<Map<String, Value>>, String> {
+        let body = json!({
+            "tool": format!("{}.{}", self.server, call.tool),
+            "arguments": call.arguments,
+            "session_id": self.session,
+        });
+        let deciding = self.client.post(Target::new("/decide"), &body);
+        tokio::pin!(deciding);
+        let mut signs = 0;
+        loop {
+            tokio::select! {
+                decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
+                () = tokio::time::sleep(BETWEEN_SIGNS) => {
+                    signs += 1;
+                    if let Some(token) = &call.progress {
+                        tell(&progress(token, signs));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn cancel(&self, id: &Value) -> bool {
+        let waiting = self.waiting().remove(&id.to_string());
+        waiting.is_some_and(|waiting| {
+            waiting.abort();
+            true
+        })
+    }
+
+    /// Nobody waits any more.
+    pub(super) fn end(&self) {
+        for (_, waiting) in self.waiting().drain() {
+            waiting.abort();
+        }
+    }
+
+    fn forget(&self, id: &Value) {
+        self.waiting().remove(&id.to_string());
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Only a clear yes is one.
+fn permitted(decided: Result<Value, ClientError>) -> Result<Option<Map<String, Value>>, String> {
+    match decided {
+        Ok(answer) if answer.get("action").and_then(Value::as_str) == Some("allow") => {
+            match answer.get("arguments") {
+                None => Ok(None),
+                Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
+                Some(_) => Err("not permitted: the gateway's answer cannot be read".to_owned()),
+            }
+        }
+        Ok(_) => Err("not permitted: what answers there is not a provost gateway".to_owned()),
+        Err(error) => Err(format!("not permitted: {error}")),
+    }
+}
