@@ -103,7 +103,8 @@ pub struct Approval {
     pub state: State,
 }
 
-/// What changes over an approval's life. [`crate::ports::Store`] keeps it.
+/// What changes over an approval's life. [`crate::ports::Store`] keeps it. Most of what waits has none of
+/// the large parts, which are boxed so that a long list stays small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub status: Status,
@@ -112,13 +113,13 @@ pub struct State {
     pub expires_at: Time,
     /// Until when it is the supervisors' to judge. Past that it is a person's, whatever `level` says.
     pub supervisor_until: Option<Time>,
-    pub decision: Option<Decision>,
+    pub decision: Option<Box<Decision>>,
     /// An approval permits one call until then.
     pub permit_until: Option<Time>,
     /// The decision was handed to a caller. It happens once.
     pub answered_at: Option<Time>,
-    pub claim: Option<Claim>,
-    pub escalation: Option<Escalation>,
+    pub claim: Option<Box<Claim>>,
+    pub escalation: Option<Box<Escalation>>,
 }
 
 impl State {
@@ -137,7 +138,7 @@ impl State {
     }
 
     pub fn claim_at(&self, now: Time) -> Option<&Claim> {
-        self.claim.as_ref().filter(|claim| now < claim.until)
+        self.claim.as_deref().filter(|claim| now < claim.until)
     }
 
     pub fn remaining(&self, now: Time) -> Duration {

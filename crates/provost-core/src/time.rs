@@ -100,7 +100,10 @@ impl fmt::Debug for Time {
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self.text().as_ref().map(|text| str::from_utf8(text)) {
+            Some(Ok(text)) => serializer.serialize_str(text),
+            _ => serializer.collect_str(self),
+        }
     }
 }
 

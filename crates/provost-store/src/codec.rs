@@ -78,20 +78,19 @@ impl<'a> StateColumns<'a> {
             supervisor_until: self.supervisor_until.map(Time::from_millis),
             decision: self
                 .decision
-                .map(|text| from_json::<Decision>("a decision", &text))
+                .map(|text| from_json::<Box<Decision>>("a decision", &text))
                 .transpose()?,
             permit_until: self.permit_until.map(Time::from_millis),
             answered_at: self.answered_at.map(Time::from_millis),
-            claim: self
-                .claim_by
-                .zip(self.claim_until)
-                .map(|(by, until)| Claim {
+            claim: self.claim_by.zip(self.claim_until).map(|(by, until)| {
+                Box::new(Claim {
                     by: by.to_owned(),
                     until: Time::from_millis(until),
-                }),
+                })
+            }),
             escalation: self
                 .escalation
-                .map(|text| from_json::<Escalation>("an escalation", &text))
+                .map(|text| from_json::<Box<Escalation>>("an escalation", &text))
                 .transpose()?,
         })
     }

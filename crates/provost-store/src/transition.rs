@@ -58,7 +58,7 @@ pub(crate) fn resolve(state: &State, resolve: &Resolve) -> Resolution {
     }
     Resolution::Won(Box::new(State {
         status: resolve.decision.status,
-        decision: Some(resolve.decision.clone()),
+        decision: Some(Box::new(resolve.decision.clone())),
         permit_until: resolve.permit_until,
         ..state.clone()
     }))
@@ -99,7 +99,7 @@ pub(crate) fn claim(state: &State, claim: &Claim, now: Time) -> Claiming {
     match state.claim_at(now) {
         Some(held) if held.by != claim.by => Claiming::Held(held.clone()),
         _ => Claiming::Yes(Box::new(State {
-            claim: Some(claim.clone()),
+            claim: Some(Box::new(claim.clone())),
             ..state.clone()
         })),
     }
@@ -108,7 +108,7 @@ pub(crate) fn claim(state: &State, claim: &Claim, now: Time) -> Claiming {
 pub(crate) fn escalate(state: &State, escalation: &Escalation) -> Option<State> {
     is_for_supervisors(state, escalation.at).then(|| State {
         level: Level::Human,
-        escalation: Some(escalation.clone()),
+        escalation: Some(Box::new(escalation.clone())),
         claim: None,
         ..state.clone()
     })
@@ -216,7 +216,7 @@ mod tests {
             until: at(until),
         };
         let held = State {
-            claim: Some(mine(20)),
+            claim: Some(Box::new(mine(20))),
             ..pending()
         };
         let theirs = Claim {

@@ -153,7 +153,7 @@ impl Gate {
         if control.stop_for(&walk.subject.call).is_some() {
             return Ok(Step::Again);
         }
-        let (question, decision) = (&approval.question, approval.state.decision.as_ref());
+        let (question, decision) = (&approval.question, approval.state.decision.as_deref());
         let changed = decision.and_then(|decision| decision.arguments.clone());
         let call = match &changed {
             Some(arguments) => Arc::new(question.changed(arguments.clone())),
@@ -225,7 +225,7 @@ impl Gate {
 fn refusal(approval: &Approval, answer: Answer, now: Time) -> Step {
     let question = &approval.question;
     let reason = answer_reason(
-        approval.state.decision.as_ref(),
+        approval.state.decision.as_deref(),
         now.since(question.created_at),
     );
     Step::Done(Decided::Refused(Box::new(Refusal {

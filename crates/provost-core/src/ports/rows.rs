@@ -146,6 +146,9 @@ pub struct ApprovalFilter {
     pub limit: usize,
 }
 
+/// The text of most questions is shorter.
+const LIKELY_QUESTION: usize = 512;
+
 /// Approvals as a list shows them: the questions as the JSON text they were stored as, one after another,
 /// so that a page costs no parsing and no allocation per row.
 #[derive(Clone, Debug, Default)]
@@ -172,6 +175,14 @@ pub struct ApprovalRow<'a> {
 }
 
 impl ApprovalPage {
+    /// For so many rows at most.
+    pub fn with_room(rows: usize) -> Self {
+        Self {
+            questions: String::with_capacity(rows * LIKELY_QUESTION),
+            rows: Vec::with_capacity(rows),
+        }
+    }
+
     pub fn push(&mut self, place: u64, question: &str, state: State) {
         self.questions.push_str(question);
         self.rows.push(PageRow {

@@ -72,7 +72,7 @@ pub(super) async fn approvals(
     filter: &ApprovalFilter,
     now: Time,
 ) -> Result<ApprovalPage, Fault> {
-    let mut page = ApprovalPage::default();
+    let mut page = ApprovalPage::with_room(filter.limit);
     let mut after = filter.after.unwrap_or(0) as i64;
     while page.len() < filter.limit {
         let (mut conditions, tools) = filter::approvals(Dialect::Postgres, filter, now);

@@ -69,7 +69,7 @@ pub(super) fn approvals(
         conditions.sql()
     ))?;
     let mut found = list.query(params_from_iter(conditions.values()))?;
-    let mut page = ApprovalPage::default();
+    let mut page = ApprovalPage::with_room(filter.limit);
     while page.len() < filter.limit {
         let Some(row) = found.next()? else { break };
         if tools.are_all() || tools.matches(rows::text(row, 1)?) {

@@ -118,7 +118,7 @@ async fn a_claim_is_a_lease(place: &Place) {
         _ => None,
     });
     let holder = holder.expect("one holds it");
-    let held = |claimed: &&_| matches!(claimed, Claimed::Held(by) if *by == holder);
+    let held = |claimed: &&_| matches!(claimed, Claimed::Held(by) if *by == *holder);
     assert_eq!(claimed.iter().filter(held).count(), 19);
     let longer = store
         .claim(id, claim(&holder.by, 30), after(10))
@@ -161,7 +161,10 @@ async fn escalation_hands_over_to_people(place: &Place) {
     match store.escalate(id, escalation(after(5))).await.unwrap() {
         Escalated::Yes(approval) => {
             assert_eq!(approval.state.level, Level::Human);
-            assert_eq!(approval.state.escalation, Some(escalation(after(5))));
+            assert_eq!(
+                approval.state.escalation,
+                Some(Box::new(escalation(after(5))))
+            );
         }
         other => panic!("{other:?}"),
     }

@@ -124,7 +124,7 @@ async fn resolve(
         Resolving::Done(approval) => Ok(Json(json!({
             "id": approval.question.id,
             "status": status,
-            "resolved_by": approval.state.decision.as_ref().map(|decision| &decision.by),
+            "resolved_by": approval.state.decision.as_deref().map(|decision| &decision.by),
         }))
         .into_response()),
         Resolving::Already(approval) => Err(already(app, &approval)),
@@ -173,7 +173,7 @@ fn already(app: &App, approval: &Approval) -> ApiError {
         .with("status", json!(status))
         .with(
             "decision",
-            json!(approval.state.decision.as_ref().map(shown)),
+            json!(approval.state.decision.as_deref().map(shown)),
         )
         .with("approval", view(approval, Exposure::Structure, now))
 }

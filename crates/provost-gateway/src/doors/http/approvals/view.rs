@@ -69,8 +69,8 @@ impl<'a> StateView<'a> {
     fn new(state: &'a State, now: Time) -> Self {
         let (claim, escalation, decision) = (
             state.claim_at(now),
-            state.escalation.as_ref(),
-            state.decision.as_ref(),
+            state.escalation.as_deref(),
+            state.decision.as_deref(),
         );
         Self {
             status: state.status_at(now),
