@@ -111,6 +111,9 @@ impl Group {
 /// Takes commits, in their order. Dropped, it finishes those that it has.
 pub(super) struct Syncer {
     groups: Option<SyncSender<Group>>,
+    /// One message for every group that can be taken.
+    idle: Receiver<()>,
+    is_idle: bool,
     horizon: Arc<Horizon>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -122,21 +125,34 @@ impl Syncer {
         horizon: Arc<Horizon>,
         wake: broadcast::Sender<()>,
     ) -> io::Result<Self> {
-        // The writer waits until its commit is taken, so that the next one is larger meanwhile.
-        let (groups, committed) = sync_channel(0);
+        let (groups, committed) = sync_channel(1);
+        let (rest, idle) = sync_channel(1);
         let runtime = Handle::current();
         let shared = horizon.clone();
         let thread = thread::Builder::new()
             .name("provost-syncer".to_owned())
-            .spawn(move || run(&committed, sync, &shared, &wake, &runtime))?;
+            .spawn(move || run((&rest, &committed), sync, &shared, &wake, &runtime))?;
         Ok(Self {
             groups: Some(groups),
+            idle,
+            is_idle: false,
             horizon,
             thread: Some(thread),
         })
     }
 
-    pub(super) fn sync(&self, group: Group) {
+    /// Waits until nothing is being synced. What comes meanwhile can go into the next commit: with two
+    /// commits under way, each would have half as many.
+    pub(super) fn await_idle(&mut self) {
+        if !self.is_idle {
+            // Fails only if the thread is gone, which whoever sends a group will see.
+            self.is_idle = self.idle.recv().is_ok();
+        }
+    }
+
+    pub(super) fn sync(&mut self, group: Group) {
+        self.await_idle();
+        self.is_idle = false;
         // Fails only if the thread is gone. The jobs go with it, and their callers are told no.
         if let Some(groups) = &self.groups
             && groups.send(group).is_err()
@@ -156,14 +172,15 @@ impl Drop for Syncer {
 }
 
 fn run(
-    committed: &Receiver<Group>,
+    (rest, committed): (&SyncSender<()>, &Receiver<Group>),
     mut sync: impl FnMut() -> io::Result<()>,
     horizon: &Horizon,
     wake: &broadcast::Sender<()>,
     runtime: &Handle,
 ) {
-    while let Ok(first) = committed.recv() {
-        let groups: Vec<_> = std::iter::once(first).chain(committed.try_iter()).collect();
+    while rest.send(()).is_ok()
+        && let Ok(group) = committed.recv()
+    {
         if !horizon.has_failed()
             && let Err(error) = sync()
         {
@@ -171,36 +188,32 @@ fn run(
             horizon.fail();
         }
         if horizon.has_failed() {
-            refuse(groups);
+            refuse(group);
         } else {
-            answer(groups, horizon, wake, runtime);
+            answer(group, horizon, wake, runtime);
         }
     }
 }
 
-fn answer(groups: Vec<Group>, horizon: &Horizon, wake: &broadcast::Sender<()>, runtime: &Handle) {
-    if let Some(last) = groups.last() {
-        horizon.set(last.number);
-    }
-    if groups.iter().any(|group| group.made_events) {
+fn answer(group: Group, horizon: &Horizon, wake: &broadcast::Sender<()>, runtime: &Handle) {
+    horizon.set(group.number);
+    if group.made_events {
         // No receiver is no problem: waking is a courtesy.
         let _ = wake.send(());
     }
     // From inside the runtime, waking a caller costs no system call.
     runtime.spawn(async move {
-        for Group { jobs, timed, .. } in groups {
-            if let Some(timed) = timed {
-                timed.done();
-            }
-            for job in jobs {
-                job.finish(Ok(()));
-            }
+        if let Some(timed) = group.timed {
+            timed.done();
+        }
+        for job in group.jobs {
+            job.finish(Ok(()));
         }
     });
 }
 
-fn refuse(groups: Vec<Group>) {
-    for job in groups.into_iter().flat_map(|group| group.jobs) {
+fn refuse(group: Group) {
+    for job in group.jobs {
         job.finish(Err(sync_failed()));
     }
 }
@@ -258,7 +271,7 @@ mod tests {
             }
         }
 
-        fn commit(&self) -> oneshot::Receiver<Result<(), StoreError>> {
+        fn commit(&mut self) -> oneshot::Receiver<Result<(), StoreError>> {
             let (reply, answer) = oneshot::channel();
             self.syncer.sync(Group {
                 number: self.horizon.advance(),
@@ -285,7 +298,7 @@ mod tests {
 
     #[tokio::test]
     async fn neither_writers_nor_readers_hear_of_a_commit_before_it_is_on_disk() {
-        let disk = Disk::new();
+        let mut disk = Disk::new();
         let mut answer = disk.commit();
         let mut read = tokio::spawn({
             let horizon = disk.horizon.clone();
@@ -302,7 +315,7 @@ mod tests {
 
     #[tokio::test]
     async fn after_a_failed_sync_everything_is_refused() {
-        let disk = Disk::new();
+        let mut disk = Disk::new();
         let lost = disk.commit();
         disk.syncs.send(Err(io::Error::other("no"))).unwrap();
         assert!(lost.await.unwrap().is_err());

@@ -32,13 +32,12 @@ use super::{
 };
 use crate::telemetry::Commit;
 
-/// Larger groups would commit a little cheaper, but leave nobody at work while they are synced.
-const MAX_BATCH: usize = 64;
-/// So many in one commit are a crowd: the next one waits a few moments until as many have come, because
-/// a commit costs nearly the same for many as for a few. Callers who come alone never wait.
+const MAX_BATCH: usize = 128;
+/// So many in one commit are a crowd: the next one waits as long as more keep coming, for a few moments,
+/// because a commit costs nearly the same for many as for a few. Callers who come alone never wait.
 const CROWD: usize = 6;
-const MOMENT: Duration = Duration::from_micros(100);
-const MOMENTS: usize = 3;
+const MOMENT: Duration = Duration::from_micros(200);
+const MOMENTS: usize = 2;
 /// Operations that may wait. Beyond that the store is not keeping up, and the answer is no.
 const MAX_WAITING: usize = 16_384;
 
@@ -223,6 +222,7 @@ impl Thread {
     fn run(&mut self, waiting: &Receiver<Message>) {
         let mut last = 0;
         while let Ok(first) = waiting.recv() {
+            self.syncer.await_idle();
             let (jobs, closing) = gather(first, waiting, last);
             last = jobs.len();
             self.commit(jobs);
@@ -314,12 +314,14 @@ impl Thread {
     }
 }
 
-/// What waits, as much as a commit takes; after a crowd, what comes within a few moments, too. And
-/// whether that is all there will be.
+/// What waits, as much as a commit takes; after a crowd, also what comes until nobody has come for a
+/// moment. And whether that is all there will be.
 fn gather(first: Message, waiting: &Receiver<Message>, last: usize) -> (Vec<Box<dyn Job>>, bool) {
     let mut jobs = Vec::with_capacity(last);
     let mut first = Some(first);
-    for moment in 0..=MOMENTS {
+    let moments = if last < CROWD { 0 } else { MOMENTS };
+    for moment in 0..=moments {
+        let before = jobs.len();
         for message in first.take().into_iter().chain(waiting.try_iter()) {
             match message {
                 Message::Job(job) => jobs.push(job),
@@ -330,7 +332,7 @@ fn gather(first: Message, waiting: &Receiver<Message>, last: usize) -> (Vec<Box<
                 return (jobs, false);
             }
         }
-        if last < CROWD || jobs.len() >= last || moment == MOMENTS {
+        if jobs.len() == before || moment == moments {
             break;
         }
         thread::sleep(MOMENT);
