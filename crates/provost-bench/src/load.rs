@@ -15,7 +15,7 @@ use tokio::{
 
 /// Enough that some callers work while others wait for the disk, as in a busy gateway. With few, the time
 /// of one write to the disk is all that is measured.
-pub(crate) const CONNECTIONS: usize = 128;
+pub(crate) const CONNECTIONS: usize = 256;
 
 /// Twelve digits in a request, replaced by a new number every time.
 const NUMBER: &str = "############";
