@@ -181,7 +181,9 @@ async fn read(
     // Most answers are one frame, which is then passed on without a copy.
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
-    while let Some(frame) = line.during(body.frame()).await {
+    while !body.is_end_stream()
+        && let Some(frame) = line.during(body.frame()).await
+    {
         let frame = frame.map_err(|error| {
             ForwardError::Failed(format!("the backend's answer broke off: {error}"))
         })?;

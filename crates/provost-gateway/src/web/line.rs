@@ -43,9 +43,15 @@ impl Line {
         })
     }
 
-    /// Whether it can take a request. Looks whether the server has closed it meanwhile.
-    pub(super) fn is_ready(&mut self) -> bool {
+    /// Ends an exchange: whether another one can follow.
+    pub(super) fn settle(&mut self) -> bool {
         self.drive(&mut Context::from_waker(Waker::noop()));
+        self.is_ready()
+    }
+
+    /// Whether it could take a request when it was last driven. Where the server has closed it meanwhile,
+    /// sending gives the request back.
+    pub(super) fn is_ready(&self) -> bool {
         self.driver.is_some() && self.requests.is_ready()
     }
 

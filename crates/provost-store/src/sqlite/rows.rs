@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use provost_core::{
-    approval::{Approval, State},
+    approval::{Approval, State, Status},
     ids::TraceId,
     ports::{ChainEnds, ChainRecord, Unreadable},
     time::Time,
@@ -25,18 +25,27 @@ impl ToSql for Value {
     }
 }
 
-/// The state in columns `first` and following, in the order of [`codec::APPROVAL_COLUMNS`].
+/// The state in columns `first` and following, in the order of [`codec::APPROVAL_COLUMNS`]. Most rows of a
+/// long list are pending; what only a decision brings is not looked for there.
 pub(super) fn state(row: &Row<'_>, first: usize) -> Result<State, Fault> {
+    let status = text(row, first)?;
+    let decided = status != codec::status_text(Status::Pending);
+    let moment = |column, wanted| if wanted { row.get(column) } else { Ok(None) };
+    let claim_by = optional_text(row, first + 6)?;
     let columns = StateColumns {
-        status: text(row, first)?,
+        status,
         level: text(row, first + 1)?,
         expires_at: row.get(first + 2)?,
         supervisor_until: row.get(first + 3)?,
-        permit_until: row.get(first + 4)?,
-        answered_at: row.get(first + 5)?,
-        claim_by: optional_text(row, first + 6)?,
-        claim_until: row.get(first + 7)?,
-        decision: optional_text(row, first + 8)?.map(Cow::Borrowed),
+        permit_until: moment(first + 4, decided)?,
+        answered_at: moment(first + 5, decided)?,
+        claim_by,
+        claim_until: moment(first + 7, claim_by.is_some())?,
+        decision: if decided {
+            optional_text(row, first + 8)?.map(Cow::Borrowed)
+        } else {
+            None
+        },
         escalation: optional_text(row, first + 9)?.map(Cow::Borrowed),
     };
     Ok(columns.state()?)

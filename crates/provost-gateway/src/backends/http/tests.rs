@@ -114,6 +114,31 @@ async fn connections_are_kept() {
     assert_eq!((server.requests(), server.connections()), (40, 1));
 }
 
+/// The server promises to keep the connection, and closes it after the answer.
+#[tokio::test]
+async fn a_connection_closed_while_it_rested_is_replaced() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (closed, mut is_closed) = tokio::sync::mpsc::unbounded_channel();
+    let server = tokio::spawn(async move {
+        for _ in 0..3 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = vec![0; 4096];
+            assert!(stream.read(&mut request).await.unwrap() > 0);
+            let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            drop(stream);
+            closed.send(()).unwrap();
+        }
+    });
+    let tool = tool(config(&url, "POST"));
+    for _ in 0..3 {
+        assert_eq!(call(&tool, "{}").await.unwrap().status_code, 200);
+        is_closed.recv().await.unwrap();
+    }
+    server.await.unwrap();
+}
+
 #[tokio::test]
 async fn the_status_reaches_the_caller() {
     fn behaviour(seen: &Seen) -> Option<http::Response<Full<Bytes>>> {
