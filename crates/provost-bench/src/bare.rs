@@ -3,6 +3,7 @@
 mod echo;
 mod json;
 mod list;
+mod mcp;
 mod proxy;
 
 use std::{
@@ -22,6 +23,9 @@ pub(crate) enum Bare {
     /// An axum endpoint that writes the values of a page
     #[command(name = "bare-list", hide = true)]
     List { page: PathBuf },
+    /// An MCP server
+    #[command(name = "bare-mcp", hide = true)]
+    Mcp,
     /// A hyper reverse proxy
     #[command(name = "bare-proxy", hide = true)]
     Proxy { backend: SocketAddr },
@@ -38,6 +42,7 @@ pub(crate) async fn run(bare: Bare) -> anyhow::Result<()> {
     match bare {
         Bare::Json => serve(listener, json::router()).await,
         Bare::List { page } => serve(listener, list::router(&page)?).await,
+        Bare::Mcp => serve(listener, mcp::router()).await,
         Bare::Proxy { backend } => proxy::serve(listener, backend).await,
         Bare::Echo => echo::serve(listener).await,
     }

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant, SystemTime},
@@ -29,6 +30,21 @@ policies:
       - {tools: ["calendar.*"], action: allow}
       - {tools: "*", action: deny}
 "#;
+
+/// An address where nobody answers.
+pub(crate) const NOWHERE: &str = "127.0.0.1:9";
+
+/// Tools that are called at that address.
+pub(crate) fn http_tools(backend: &str) -> String {
+    format!(
+        "http_tools:\n  - {{name: echo, url: \"http://{backend}/\"}}\n  - {{name: shell.exec, url: \"http://{backend}/\"}}\n"
+    )
+}
+
+/// An upstream MCP server at that address.
+pub(crate) fn mcp_server(upstream: SocketAddr) -> String {
+    format!("mcp_servers:\n  - {{name: fs, transport: http, url: \"http://{upstream}/mcp\"}}\n")
+}
 
 /// Where gateways run: the binary, and a folder that goes away at the end.
 pub(crate) struct Stage {
@@ -60,14 +76,11 @@ impl Stage {
         Ok(path)
     }
 
-    /// Starts a gateway on the data folder of that name; `backend` is where its tool `echo` goes.
-    pub(crate) async fn gateway(&self, name: &str, backend: &str) -> anyhow::Result<Gateway> {
-        let tools = format!(
-            "http_tools:\n  - {{name: echo, url: \"http://{backend}/\"}}\n  - {{name: shell.exec, url: \"http://{backend}/\"}}\n"
-        );
+    /// Starts a gateway on the data folder of that name, with those backends in its configuration.
+    pub(crate) async fn gateway(&self, name: &str, backends: &str) -> anyhow::Result<Gateway> {
         let config = self.file(
             &format!("{name}.yaml"),
-            [POLICIES, &tools].concat().as_bytes(),
+            [POLICIES, backends].concat().as_bytes(),
         )?;
         let data = self.folder.path().join(name);
         let began = Instant::now();

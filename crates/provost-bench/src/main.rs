@@ -52,6 +52,7 @@ struct Options {
 enum Measure {
     Decisions,
     Forwarded,
+    Mcp,
     Policy,
     Listing,
     Waiting,
@@ -128,6 +129,9 @@ async fn run(options: &Options) -> anyhow::Result<Report> {
     }
     if wanted(Measure::Forwarded) {
         measure::forwarded::measure(&mut report, &stage, effort).await?;
+    }
+    if wanted(Measure::Mcp) {
+        measure::mcp::measure(&mut report, &stage, effort).await?;
     }
     if wanted(Measure::Listing) {
         measure::listing::measure(&mut report, &stage, effort).await?;

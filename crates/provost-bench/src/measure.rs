@@ -3,6 +3,7 @@
 pub(crate) mod decisions;
 pub(crate) mod forwarded;
 pub(crate) mod listing;
+pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod start;
 pub(crate) mod waiting;
@@ -72,7 +73,7 @@ async fn compare(
     name: &str,
     (server, bare): (&Server, &Server),
     request: fn(usize) -> Request,
-    (effort, least): (Effort, f64),
+    (effort, least): (Effort, Option<f64>),
 ) -> anyhow::Result<()> {
     for server in [server, bare] {
         let mut side = Side::new(server, effort.connections, request);
@@ -90,7 +91,7 @@ async fn compare(
         Unit::PerSecond,
         median(ours.per_second),
         Some(median(theirs.per_second)),
-        Some(Target::RatioAtLeast(least)),
+        least.map(Target::RatioAtLeast),
     ));
     let name = "  processor time of one";
     report.add(Row::new(

@@ -1,7 +1,13 @@
 //! Durable decisions per second over HTTP, against an endpoint that only reads and writes the JSON.
 
 use super::{ARGUMENTS, agent, answer_size, compare};
-use crate::{Effort, gateway::Stage, load::Request, process::Server, report::Report};
+use crate::{
+    Effort,
+    gateway::{self, NOWHERE, Stage},
+    load::Request,
+    process::Server,
+    report::Report,
+};
 
 const NAME: &str = "durable decisions, against bare axum JSON";
 const LEAST: f64 = 0.6;
@@ -11,7 +17,9 @@ pub(crate) async fn measure(
     stage: &Stage,
     effort: Effort,
 ) -> anyhow::Result<()> {
-    let gateway = stage.gateway("decisions", "127.0.0.1:9").await?;
+    let gateway = stage
+        .gateway("decisions", &gateway::http_tools(NOWHERE))
+        .await?;
     let bare = Server::bare("bare-json", "").await?;
     let ours = answer_size(gateway.server.addr, &request(0)).await?;
     let theirs = answer_size(bare.addr, &request(0)).await?;
@@ -20,7 +28,7 @@ pub(crate) async fn measure(
         "the answers differ in size: {ours} and {theirs} bytes"
     );
     let servers = (&gateway.server, &bare);
-    compare(report, NAME, servers, request, (effort, LEAST)).await?;
+    compare(report, NAME, servers, request, (effort, Some(LEAST))).await?;
     gateway.server.end().await
 }
 

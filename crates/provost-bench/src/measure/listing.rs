@@ -3,7 +3,7 @@
 use super::{ARGUMENTS, agent, median};
 use crate::{
     Effort,
-    gateway::{Gateway, Stage},
+    gateway::{self, Gateway, NOWHERE, Stage},
     load::{Connection, Request},
     process::Server,
     report::{Report, Row, Target, Unit},
@@ -18,7 +18,9 @@ pub(crate) async fn measure(
     stage: &Stage,
     effort: Effort,
 ) -> anyhow::Result<()> {
-    let gateway = stage.gateway("listing", "127.0.0.1:9").await?;
+    let gateway = stage
+        .gateway("listing", &gateway::http_tools(NOWHERE))
+        .await?;
     ask_all(&gateway).await?;
     let mut list = Request::get("/approvals?status=pending", &gateway.admin()?);
     let mut ours = Connection::open(gateway.server.addr).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::median;
 use crate::{
-    gateway::Stage,
+    gateway::{self, NOWHERE, Stage},
     report::{Report, Row, Target, Unit},
 };
 
@@ -13,7 +13,11 @@ const IDLE: Duration = Duration::from_millis(1200);
 
 pub(crate) async fn measure(report: &mut Report, stage: &Stage) -> anyhow::Result<()> {
     // The data folder of the decisions, where they were measured: one that has grown.
-    let begin = async || stage.gateway("decisions", "127.0.0.1:9").await;
+    let begin = async || {
+        stage
+            .gateway("decisions", &gateway::http_tools(NOWHERE))
+            .await
+    };
     begin().await?.server.end().await?;
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{ARGUMENTS, agent};
 use crate::{
-    gateway::{Gateway, Stage},
+    gateway::{self, Gateway, NOWHERE, Stage},
     load::{Connection, Request},
     report::{Report, Row, Target, Unit},
 };
@@ -30,7 +30,9 @@ pub(crate) async fn measure(report: &mut Report, stage: &Stage, files: u64) -> a
             "only {callers} callers wait: the limit of open files is {files}"
         ));
     }
-    let gateway = stage.gateway("waiting", "127.0.0.1:9").await?;
+    let gateway = stage
+        .gateway("waiting", &gateway::http_tools(NOWHERE))
+        .await?;
     let body = format!(r#"{{"params":{ARGUMENTS}}}"#);
     let mut connections = Vec::with_capacity(callers);
     for first in (0..callers).step_by(WAVE) {
