@@ -16,15 +16,17 @@ pg_bin() {
 }
 python() {
   for candidate in "${PROVOST_TEST_PYTHON:-}" python3 /usr/bin/python3; do
-    [ -n "$candidate" ] && "$candidate" -c 'import requests' 2>/dev/null && command -v "$candidate" && return
+    [ -n "$candidate" ] && "$candidate" -c 'import pip, requests' 2>/dev/null && command -v "$candidate" && return
   done
   return 1
 }
 need cc build-essential
 need curl curl
 need jq jq
+need node nodejs
+need npm npm
 [ -n "$(pg_bin)" ] || needs+=(postgresql)
-python >/dev/null || needs+=(python3 python3-requests)
+python >/dev/null || needs+=(python3 python3-pip python3-requests)
 
 if [ ${#needs[@]} -gt 0 ]; then
   if command -v apt-get >/dev/null 2>&1; then
@@ -37,8 +39,13 @@ if [ ${#needs[@]} -gt 0 ]; then
     exit 1
   fi
 fi
-PROVOST_TEST_PYTHON=$(python) || { echo "python3 with the requests package is needed" >&2; exit 1; }
+PROVOST_TEST_PYTHON=$(python) || { echo "python3 with pip and the requests package is needed" >&2; exit 1; }
 export PROVOST_TEST_PYTHON
+
+# ---- the programs of others that Provost is tested with: Claude Code, MCP servers and clients
+say "peers"
+PROVOST_TEST_PEERS=$(scripts/peers.sh)
+export PROVOST_TEST_PEERS
 
 command -v cargo >/dev/null 2>&1 || { echo "a Rust toolchain is needed: cargo is not found" >&2; exit 1; }
 cargo nextest --version >/dev/null 2>&1 || { say "installing cargo-nextest"; cargo install cargo-nextest --locked; }

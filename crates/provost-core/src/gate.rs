@@ -92,6 +92,9 @@ pub struct Gate {
     configured_keys: ArcSwap<Vec<Key>>,
     limits: Limits,
     waiters: Arc<Waiters>,
+    /// The newest event when the gate was opened: whatever comes after it is told, also what comes before the
+    /// pump's first beat.
+    opened_after: u64,
     /// Calls being executed and outcomes being recorded.
     running: TaskTracker,
 }
@@ -105,6 +108,7 @@ impl Gate {
         configured_keys: Vec<Key>,
     ) -> Result<Arc<Self>, StoreError> {
         let control = Control::new(store.control().await?, &configured_keys);
+        let opened_after = store.last_event().await?;
         Ok(Arc::new(Self {
             store,
             clock,
@@ -114,6 +118,7 @@ impl Gate {
             configured_keys: ArcSwap::from_pointee(configured_keys),
             limits: Limits::default(),
             waiters: Arc::default(),
+            opened_after,
             running: TaskTracker::new(),
         }))
     }

@@ -24,6 +24,8 @@ pub struct Heard {
     pub event: String,
     /// The agent's own session id, which is also ours.
     pub session: Option<String>,
+    /// Where the agent works.
+    pub folder: Option<String>,
     pub what: What,
 }
 

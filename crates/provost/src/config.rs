@@ -11,6 +11,7 @@ mod cover;
 mod document;
 mod fields;
 mod gate;
+mod hooks;
 mod mcp;
 mod node;
 mod policies;
@@ -39,6 +40,7 @@ use provost_core::{
 use provost_gateway::backends::BackendsConfig;
 
 pub(crate) use auth::{Auth, DeclaredAgents};
+pub(crate) use hooks::Unreachable;
 pub(crate) use mcp::{McpServer, McpTransport};
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};
@@ -54,7 +56,7 @@ use policies::{Origin, Policies, PolicyPlace, RulePlace};
 use reader::{Environment, Reader};
 
 /// The keys of the top of the file.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "listen",
     "port",
     "data",
@@ -64,6 +66,7 @@ const KEYS: [&str; 23] = [
     "approval",
     "grants",
     "supervisor",
+    "hooks",
     "limits",
     "retention",
     "policies",
@@ -92,6 +95,8 @@ pub(crate) struct Config {
     pub(crate) gate: Settings,
     /// Whether supervisors see what calls hold.
     pub(crate) expose_content: bool,
+    /// What agents' hooks answer when they cannot ask the gateway.
+    pub(crate) unreachable: Unreachable,
     /// Told of each new question.
     pub(crate) notify_url: Option<Secret>,
     /// How long traces are kept; `None`: for ever.
@@ -131,6 +136,7 @@ impl Default for Config {
             auth: Auth::default(),
             gate: Settings::default(),
             expose_content: true,
+            unreachable: Unreachable::default(),
             notify_url: None,
             retention: None,
             body_bytes: bounds.body_bytes,
@@ -255,6 +261,7 @@ impl Reader<'_> {
             auth: auth.auth,
             gate,
             expose_content: self.read_supervisor(top, policies.ask_supervisors()),
+            unreachable: self.read_hooks(top),
             notify_url: approval.notify_url,
             retention: self.read_retention(top),
             body_bytes: bounds.body_bytes,

@@ -18,7 +18,7 @@ use provost_gateway::{secret::Secret, yaml};
 use crate::{
     cli::Global,
     client::{Client, Key},
-    config::{self, Config, Loaded},
+    config::{self, Config, Loaded, Unreachable},
     exit::usage,
     output,
 };
@@ -139,6 +139,14 @@ impl Context {
             listen: self.global.listen.unwrap_or(place.listen),
             data: self.global.data.clone().unwrap_or(place.data),
         }
+    }
+
+    /// What an agent's hook answers without a gateway; where the configuration cannot be read, no.
+    pub(crate) fn unreachable(&self) -> Unreachable {
+        let config = self
+            .config_file()
+            .and_then(|path| config::load(&path).config);
+        config.map_or_else(Unreachable::default, |config| config.unreachable)
     }
 
     pub(crate) fn client(&self) -> anyhow::Result<Client> {

@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Decided, Gate, GateError, Permit, Refusal, Wait,
     decide::{Step, Walk},
-    record::{Subject, answer_reason, approval_row},
+    record::{answer_reason, approval_row},
     run::Commit,
 };
 
@@ -32,7 +32,7 @@ impl Gate {
         if self.waiters.len() >= self.settings.load().max_waiting {
             return Err(GateError::Crowded);
         }
-        let new = self.question(&walk.subject, ruling, control.version, now);
+        let new = self.question(walk, ruling, control.version, now);
         let id = match self.store.open_approval(new, now).await? {
             Opened::Approval(approval) => {
                 let until = approval.state.expires_at;
@@ -48,7 +48,8 @@ impl Gate {
         Box::pin(self.answer(walk, approval)).await
     }
 
-    fn question(&self, subject: &Subject, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
+    fn question(&self, walk: &Walk, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
+        let subject = &walk.subject;
         let settings = self.settings.load();
         let risk = review::assess(&subject.call.params);
         let level = if ruling.verdict == Verdict::Supervisor {
@@ -82,7 +83,7 @@ impl Gate {
             digest: subject.digest,
             injection_risk: risk.risky(),
             risk_reasons: risk.reasons,
-            summary: review::summarize(&call.tool, &call.params, None),
+            summary: review::summarize(&call.tool, &call.params, walk.folder.as_deref()),
             trace_id: subject.trace_id.clone(),
             door: subject.door,
         };

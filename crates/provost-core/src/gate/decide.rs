@@ -33,6 +33,9 @@ pub struct Ask {
     pub door: Door,
     pub wait: Wait,
     pub idempotency_key: Option<String>,
+    /// Where the agent works, as it says itself: what the summary of the call takes for its project. It is
+    /// no part of the call, and nothing is decided by it.
+    pub folder: Option<Box<str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +107,7 @@ pub(super) struct Walk {
     /// Boxed: few calls have one.
     key: Option<Box<IdempotencyKey>>,
     pub(super) backend: Option<Arc<dyn Backend>>,
+    pub(super) folder: Option<Box<str>>,
     counted: bool,
     /// A question was opened under the trace id: should another be needed, it gets an id of its own.
     asked: bool,
@@ -133,6 +137,7 @@ impl Walk {
             wait: ask.wait,
             key,
             backend,
+            folder: ask.folder,
             counted: false,
             asked: false,
         }

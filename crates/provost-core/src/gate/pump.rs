@@ -17,7 +17,7 @@ impl Gate {
     /// Runs until it is dropped. Every event, from whichever replica, is also sent to `feed`.
     pub async fn pump(self: Arc<Self>, feed: broadcast::Sender<Arc<Numbered>>) {
         let mut wake = self.store.wake();
-        let mut last = None;
+        let mut last = self.opened_after;
         let mut tick = tokio::time::interval(POLL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -33,15 +33,11 @@ impl Gate {
 
     async fn beat(
         &self,
-        last: &mut Option<u64>,
+        last: &mut u64,
         feed: &broadcast::Sender<Arc<Numbered>>,
         ticked: bool,
     ) -> Result<(), GateError> {
-        let after = match *last {
-            Some(after) => after,
-            None => self.store.last_event().await?,
-        };
-        *last = Some(self.publish(after, feed).await?);
+        *last = self.publish(*last, feed).await?;
         if ticked {
             self.follow_control().await?;
             self.limits.forget_totals();

@@ -118,6 +118,7 @@ impl Bench {
             door: Door::Http,
             wait: Wait::UntilDecided,
             idempotency_key: None,
+            folder: None,
         }
     }
 

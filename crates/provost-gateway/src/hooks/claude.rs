@@ -25,6 +25,7 @@ pub(super) fn hear(prefix: &str, said: &Map<String, Value>) -> Result<Heard, Str
     };
     Ok(Heard {
         session: text(said, "session_id").map(str::to_owned),
+        folder: text(said, "cwd").map(str::to_owned),
         event,
         what,
     })

@@ -38,9 +38,21 @@ pub(super) fn hear(said: &Map<String, Value>) -> Result<Heard, String> {
         session: text(said, "conversation_id")
             .or(text(said, "session_id"))
             .map(str::to_owned),
+        folder: folder(said).map(str::to_owned),
         event,
         what,
     })
+}
+
+/// The workspace, where there is one: a command may begin elsewhere.
+fn folder(said: &Map<String, Value>) -> Option<&str> {
+    let roots = said.get("workspace_roots").and_then(Value::as_array);
+    match roots.map(Vec::as_slice) {
+        Some([root]) => root.as_str(),
+        // Of several, none is the project.
+        Some([_, ..]) => None,
+        _ => text(said, "cwd"),
+    }
 }
 
 fn shell(said: &Map<String, Value>) -> Result<Act, String> {

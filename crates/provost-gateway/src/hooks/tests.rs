@@ -42,6 +42,46 @@ fn uses_of_tools_are_asked_about() {
             json!({}),
         ),
         (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "permission_mode": "default",
+                "tool_input": {"file_path": "/p/a", "content": "x"}}),
+            "claude.Write",
+            json!({"file_path": "/p/a", "content": "x"}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Edit",
+                "tool_input": {"file_path": "/p/a", "old_string": "x", "new_string": "y"}}),
+            "claude.Edit",
+            json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+        ),
+        (
+            Codex,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash",
+                "tool_input": {"command": "ls", "description": "look"}}),
+            "codex.Bash",
+            json!({"command": "ls", "description": "look"}),
+        ),
+        (
+            Codex,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "mcp__files__read", "tool_input": []}),
+            "codex.mcp__files__read",
+            json!({"input": []}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeShellExecution", "command": "ls", "cwd": ""}),
+            "cursor.Shell",
+            json!({"command": "ls"}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeMCPExecution", "tool_name": "search",
+                "tool_input": "not json"}),
+            "cursor.mcp__search",
+            json!({"input": "not json"}),
+        ),
+        (
             Codex,
             json!({"hook_event_name": "PreToolUse", "tool_name": "shell",
                 "tool_input": {"command": ["ls", "-l"]}}),
@@ -121,6 +161,40 @@ fn a_question_that_cannot_be_read_is_never_taken_for_another_event() {
             json!({"hook_event_name": "beforeReadFile", "file_path": ["a"]}),
         ),
         (Cursor, json!({"hook_event_name": "beforeMCPExecution"})),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": null, "tool_input": {}}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "x".repeat(300), "tool_input": {}}),
+        ),
+        (
+            ClaudeCode,
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": null}),
+        ),
+        (Codex, json!({"hook_event_name": "PermissionRequest"})),
+        (
+            Codex,
+            json!({"hook_event_name": "PreToolUse", "tool_name": {}, "tool_input": {}}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeShellExecution", "command": ["ls"]}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeShellExecution", "command": ""}),
+        ),
+        (Cursor, json!({"hook_event_name": "beforeReadFile"})),
+        (
+            Cursor,
+            json!({"hook_event_name": "beforeMCPExecution", "tool_name": "x"}),
+        ),
+        (
+            Cursor,
+            json!({"hook_event_name": "preToolUse", "tool_name": "Write"}),
+        ),
     ] {
         let what = heard(dialect, said.clone());
         assert!(matches!(what, What::Unreadable(_)), "{said}: {what:?}");
@@ -130,6 +204,10 @@ fn a_question_that_cannot_be_read_is_never_taken_for_another_event() {
             json!({}),
             json!({"hook_event_name": 1}),
             json!({"hook_event_name": ""}),
+            json!({"hook_event_name": null}),
+            json!({"hook_event_name": ["PreToolUse"]}),
+            json!({"hook_event_name": "Pre\u{0}ToolUse"}),
+            json!({"hookEventName": "PreToolUse", "tool_name": "Bash", "tool_input": {}}),
         ] {
             assert!(hear(dialect, said).is_err());
         }
@@ -138,7 +216,7 @@ fn a_question_that_cannot_be_read_is_never_taken_for_another_event() {
 
 #[test]
 fn what_was_done_and_what_else_happens_is_heard() {
-    use Dialect::{ClaudeCode, Cursor};
+    use Dialect::{ClaudeCode, Codex, Cursor};
     let done = |response: Value| {
         heard(
             ClaudeCode,
@@ -164,11 +242,41 @@ fn what_was_done_and_what_else_happens_is_heard() {
         (ClaudeCode, "SessionStart"),
         (ClaudeCode, "SessionEnd"),
         (Cursor, "beforeSubmitPrompt"),
+        (Codex, "SessionStart"),
+        (Codex, "UserPromptSubmit"),
         (Cursor, "afterFileEdit"),
+        (Cursor, "afterShellExecution"),
+        (Cursor, "sessionStart"),
+        (Cursor, "sessionEnd"),
         (Cursor, "stop"),
     ] {
         let what = heard(dialect, json!({"hook_event_name": event}));
         assert!(matches!(what, What::Note(_)), "{event}: {what:?}");
+    }
+    // What was done, told in a way that cannot be read, is noted as what it is: nothing is asked.
+    for said in [
+        json!({"hook_event_name": "PostToolUse"}),
+        json!({"hook_event_name": "PostToolUse", "tool_name": 1, "tool_input": {}}),
+    ] {
+        assert_eq!(heard(ClaudeCode, said), What::Unknown);
+    }
+    let failed = json!({"hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
+        "tool_input": {}, "error": "exit 1"});
+    let What::Done { error, size, .. } = heard(Codex, failed) else {
+        panic!()
+    };
+    assert_eq!((error.as_deref(), size), (Some("exit 1"), 0));
+    // Events are named exactly: another spelling is another event, and never a question.
+    for (dialect, event) in [
+        (ClaudeCode, "pretooluse"),
+        (ClaudeCode, "preToolUse"),
+        (ClaudeCode, "beforeShellExecution"),
+        (Codex, "Stop"),
+        (Cursor, "PreToolUse"),
+        (Cursor, "beforeTabFileRead"),
+    ] {
+        let said = json!({"hook_event_name": event, "tool_name": "Bash", "tool_input": {}});
+        assert_eq!(heard(dialect, said), What::Unknown, "{event}");
     }
     for dialect in Dialect::ALL {
         let future = json!({"hook_event_name": "SomethingNew", "tool_name": "Bash"});
@@ -184,6 +292,88 @@ fn sessions_are_the_agents_own() {
     let said = json!({"hook_event_name": "stop", "conversation_id": "c1"});
     let heard = hear(Dialect::Cursor, said).unwrap();
     assert_eq!(heard.session.as_deref(), Some("c1"));
+}
+
+#[test]
+fn the_folder_is_where_the_agent_works() {
+    use Dialect::{ClaudeCode, Codex, Cursor};
+    for (dialect, said, folder) in [
+        (ClaudeCode, json!({"cwd": "/p"}), Some("/p")),
+        (Codex, json!({"cwd": "/p"}), Some("/p")),
+        (ClaudeCode, json!({"cwd": 1}), None),
+        (ClaudeCode, json!({}), None),
+        (
+            Cursor,
+            json!({"cwd": "/p/sub", "workspace_roots": ["/p"]}),
+            Some("/p"),
+        ),
+        (
+            Cursor,
+            json!({"cwd": "/p", "workspace_roots": []}),
+            Some("/p"),
+        ),
+        (
+            Cursor,
+            json!({"cwd": "/p", "workspace_roots": ["/p", "/q"]}),
+            None,
+        ),
+        (Cursor, json!({"workspace_roots": [7]}), None),
+    ] {
+        let mut said = said;
+        said["hook_event_name"] = "stop".into();
+        let heard = hear(dialect, said.clone()).unwrap();
+        assert_eq!(heard.folder.as_deref(), folder, "{said}");
+    }
+}
+
+#[test]
+fn only_a_clear_answer_decides() {
+    use Dialect::{ClaudeCode, Codex, Cursor};
+    let pre = |decision: Value| json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": decision}});
+    let permission = |behavior: Value| {
+        json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+            "decision": {"behavior": behavior}}})
+    };
+    for (dialect, event, answer, decides) in [
+        (ClaudeCode, "PreToolUse", pre("allow".into()), true),
+        (Codex, "PreToolUse", pre("deny".into()), true),
+        (
+            ClaudeCode,
+            "PermissionRequest",
+            permission("allow".into()),
+            true,
+        ),
+        (ClaudeCode, "PreToolUse", pre("ask".into()), false),
+        (ClaudeCode, "PreToolUse", pre("defer".into()), false),
+        (ClaudeCode, "PreToolUse", pre("ALLOW".into()), false),
+        (ClaudeCode, "PreToolUse", pre(true.into()), false),
+        (ClaudeCode, "PreToolUse", permission("allow".into()), false),
+        (ClaudeCode, "PermissionRequest", pre("allow".into()), false),
+        (ClaudeCode, "PreToolUse", json!({}), false),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            json!({"permission": "allow"}),
+            false,
+        ),
+        (ClaudeCode, "PreToolUse", json!("allow"), false),
+        (
+            Cursor,
+            "beforeReadFile",
+            json!({"permission": "deny"}),
+            true,
+        ),
+        (
+            Cursor,
+            "beforeReadFile",
+            json!({"permission": "ask"}),
+            false,
+        ),
+        (Cursor, "beforeReadFile", json!({"continue": true}), false),
+        (Cursor, "beforeReadFile", json!(null), false),
+    ] {
+        assert_eq!(dialect.decides(event, &answer), decides, "{event} {answer}");
+    }
 }
 
 #[test]
@@ -250,6 +440,44 @@ fn each_agent_is_answered_in_its_own_words() {
         ),
         (Codex, "PermissionRequest", Reply::Allow("yes"), allowed),
         (ClaudeCode, "PermissionRequest", Reply::Deny("no"), denied),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            Reply::Ask("down"),
+            pre("ask", "down"),
+        ),
+        (Codex, "PreToolUse", Reply::Ask("down"), pre("ask", "down")),
+        // There is no such answer: the person at the agent is asked when there is none.
+        (
+            ClaudeCode,
+            "PermissionRequest",
+            Reply::Ask("down"),
+            json!({}),
+        ),
+        (
+            Codex,
+            "PermissionRequest",
+            Reply::AllowInstead("yes", &other),
+            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+                "decision": {"behavior": "deny", "interrupt": false,
+                    "message": "yes; not as asked, but with these arguments instead: {\"command\":\"ls\"}"}}}),
+        ),
+        (
+            Cursor,
+            "beforeReadFile",
+            Reply::Ask("down"),
+            json!({"permission": "ask", "user_message": "down"}),
+        ),
+        (
+            Cursor,
+            "preToolUse",
+            Reply::Deny("no"),
+            json!({"permission": "deny", "user_message": "no", "agent_message": "no"}),
+        ),
+        // A yes or no to what asks nothing is no answer.
+        (ClaudeCode, "PostToolUse", Reply::Allow("yes"), json!({})),
+        (ClaudeCode, "SessionStart", Reply::Deny("no"), json!({})),
+        (Cursor, "afterFileEdit", Reply::Allow("yes"), json!({})),
         (ClaudeCode, "PostToolUse", Reply::Neutral, json!({})),
         (Codex, "SomethingNew", Reply::Neutral, json!({})),
         (

@@ -75,6 +75,30 @@ async fn a_person_is_asked_while_the_agent_waits() {
     assert_eq!(decision(&answer), "allow");
 }
 
+#[tokio::test]
+async fn the_agents_folder_is_the_project_of_the_summary() {
+    let app = TestApp::new().await;
+    for (folder, id, is_outside) in [("/srv/project", "t5", false), ("/srv/other", "t6", true)] {
+        let mut said = pre("Bash", id);
+        said["cwd"] = folder.into();
+        said["session_id"] = id.into();
+        said["tool_input"] = json!({"command": "make > /srv/project/log"});
+        let asking = hook(&app, "claude-code", said);
+        let deciding = async {
+            let path = "/approvals?status=pending&wait=10s";
+            let listed = app.ask(Who::Human, "GET", path, Value::Null).await.body;
+            let listed = listed.as_array().or(listed["approvals"].as_array());
+            let path = format!("/approvals/{}", listed.unwrap()[0]["id"].as_str().unwrap());
+            let shown = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+            let risks = shown["summary"]["risks"].to_string();
+            assert_eq!(risks.contains("writes_outside"), is_outside, "{shown}");
+            let path = format!("{path}/deny");
+            app.ask(Who::Human, "POST", &path, json!({})).await;
+        };
+        tokio::join!(asking, deciding);
+    }
+}
+
 /// A waiting call of Bash, approved by a person with other arguments.
 async fn changed(app: &TestApp, arguments: Value) -> (Value, u16) {
     let asking = hook(app, "claude-code", pre("Bash", "t4"));

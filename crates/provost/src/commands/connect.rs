@@ -2,7 +2,7 @@
 //! shown before it is made, and can be taken back.
 
 mod change;
-mod claude_code;
+pub(in crate::commands) mod claude_code;
 mod codex;
 mod consent;
 mod cursor;
@@ -77,10 +77,11 @@ fn parse_name(text: &str) -> Result<String, &'static str> {
 
 pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<Exit> {
     let data = || context.place().data;
+    let unreachable = context.unreachable();
     let (plan, options) = match &command {
-        Connect::ClaudeCode(args) => (args.plan()?, &args.options),
-        Connect::Codex(args) => (args.plan(&data())?, &args.options),
-        Connect::Cursor(args) => (args.plan(&data())?, &args.options),
+        Connect::ClaudeCode(args) => (args.plan(&data(), unreachable).await?, &args.options),
+        Connect::Codex(args) => (args.plan(&data(), unreachable)?, &args.options),
+        Connect::Cursor(args) => (args.plan(&data(), unreachable)?, &args.options),
         Connect::Mcp(args) => (args.plan()?, &args.options),
     };
     if options.undo {

@@ -1,5 +1,6 @@
 //! `provost doctor`: what is configured, what runs, and what is wrong with it.
 
+mod agents;
 mod findings;
 mod here;
 mod there;
@@ -25,6 +26,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     if let Some(config) = &config {
         here::settings(config, &mut findings);
     }
+    agents::claude_code(&mut findings).await;
     let failed = findings
         .0
         .iter()

@@ -11,14 +11,16 @@ use serde_json::{Map, Value};
 
 use crate::{
     client::{Client, Target},
+    config::Unreachable,
     context::Context,
     exit::{Exit, usage},
     output,
 };
 
 const LARGEST_INPUT: u64 = 64 * 1024 * 1024;
-/// Longer than an approval waits: the gateway says when nobody decided.
-const PATIENCE: Duration = Duration::from_hours(24);
+/// Longer than an approval waits: the gateway says when nobody decided. Shorter than `provost connect` has
+/// agents wait for the command, because some of them go on when it does not end.
+const PATIENCE: Duration = Duration::from_hours(23);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -33,9 +35,9 @@ pub(crate) struct Args {
     /// A file with the agent's key [default: agents/AGENT.key in the data folder, where there is one]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// What to answer when the gateway cannot be asked
-    #[arg(long, value_enum, default_value_t)]
-    unreachable: Unreachable,
+    /// What to answer when the gateway cannot be asked [default: hooks.unreachable of the configuration]
+    #[arg(long, value_enum)]
+    unreachable: Option<Unreachable>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -43,15 +45,6 @@ enum Agent {
     ClaudeCode,
     Codex,
     Cursor,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Unreachable {
-    /// No
-    #[default]
-    Deny,
-    /// That the person at the agent be asked
-    Ask,
 }
 
 impl From<Agent> for Dialect {
@@ -73,7 +66,10 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         .map_err(|problem| usage(format!("not permitted: {problem}")))?;
     let answer = match ask(context, &args, dialect, said).await {
         Ok(answer) => settle(dialect, &heard, answer),
-        Err(error) => fall_back(dialect, &heard, args.unreachable, &error),
+        Err(error) => {
+            let unreachable = args.unreachable.unwrap_or_else(|| context.unreachable());
+            fall_back(dialect, &heard, unreachable, &error)
+        }
     };
     output::json(&answer)?;
     Ok(Exit::Ok)

@@ -126,6 +126,97 @@ fn claude_code_is_connected_and_disconnected() {
 }
 
 #[test]
+fn an_older_claude_code_is_connected_by_commands() {
+    let person = Person::new();
+    person.put(
+        "bin/claude",
+        "#!/bin/sh\necho '2.1.185 (Claude Code)'\n",
+        0o755,
+    );
+    let refused = person.connect(&["claude-code", "--hooks", "http", "--yes"]);
+    assert!(refused.is(1).err.contains("2.1.295"));
+    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    assert!(made.err.contains("before 2.1.295"), "{}", made.err);
+    let text = fs::read_to_string(person.path(".claude/settings.json")).unwrap();
+    assert!(!text.contains("pvk_") && !text.contains("http\""), "{text}");
+    let written = person.json(".claude/settings.json");
+    let command = &written["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    let command = command.as_str().unwrap();
+    assert!(
+        command.starts_with("provost hook claude-code --key-file "),
+        "{command}"
+    );
+    let key = fs::read_to_string(person.path("data/agents/claude-code.key")).unwrap();
+    assert_eq!(person.agent_of(key.trim()), "claude-code");
+
+    // After an update, the same key goes where the new way has it.
+    person.put(
+        "bin/claude",
+        "#!/bin/sh\necho '2.1.312 (Claude Code)'\n",
+        0o755,
+    );
+    person.connect(&["claude-code", "--yes"]).is(0);
+    let written = person.json(".claude/settings.json");
+    let hook = &written["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(
+        hook["headers"]["Authorization"],
+        format!("Bearer {}", key.trim())
+    );
+    // If it is put back to what it was, somebody should know.
+    let doctor = || {
+        let url = person.gateway.url();
+        let doctor = ["doctor", "--url", &url, "--data", "data"];
+        String::from_utf8(person.site.provost_of_owner(&doctor).stdout).unwrap()
+    };
+    assert!(doctor().contains("asks before it acts"), "{}", doctor());
+    person.put("bin/claude", "#!/bin/sh\necho 2.1.294\n", 0o755);
+    assert!(
+        doctor().contains("it goes on when the gateway"),
+        "{}",
+        doctor()
+    );
+    person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+    assert!(!person.path(".claude/settings.json").exists());
+    assert!(!person.path("data/agents/claude-code.key").exists());
+}
+
+#[test]
+fn codex_runs_hooks_again_and_keeps_what_it_wrote_itself() {
+    let person = Person::new();
+    let config = ".codex/config.toml";
+    let before = "model = \"m\" # mine\n\n[features]\ncodex_hooks = false\n";
+    person.put(config, before, 0o600);
+    let made = person.connect(&["codex", "--yes"]).is(0);
+    assert!(
+        made.out
+            .contains("-codex_hooks = false\n+codex_hooks = true"),
+        "{}",
+        made.out
+    );
+    let after = before.replace("false", "true");
+    assert_eq!(fs::read_to_string(person.path(config)).unwrap(), after);
+    person.connect(&["codex", "--undo", "--yes"]).is(0);
+    assert_eq!(fs::read_to_string(person.path(config)).unwrap(), before);
+
+    person.connect(&["codex", "--yes"]).is(0);
+    let trusted = format!("{after}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
+    person.put(config, &trusted, 0o600);
+    let undone = person.connect(&["codex", "--undo", "--yes"]).is(0);
+    assert!(undone.err.contains("stays as it is"), "{}", undone.err);
+    assert_eq!(fs::read_to_string(person.path(config)).unwrap(), trusted);
+    assert_eq!(fs::read_dir(person.path(".codex")).unwrap().count(), 1);
+
+    person.put(config, "features = 1\n", 0o600);
+    let refused = person.connect(&["codex", "--yes"]).is(1);
+    assert!(
+        refused.err.contains("`features` is not a table"),
+        "{}",
+        refused.err
+    );
+    assert!(!person.path(".codex/hooks.json").exists());
+}
+
+#[test]
 fn a_shared_file_holds_no_key() {
     let person = Person::new();
     let made = person.connect(&["claude-code", "--project", "--yes"]).is(0);

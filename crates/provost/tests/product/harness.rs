@@ -1,10 +1,12 @@
 //! `provost serve` as a child: started in a folder of its own, killed with its test.
 
 use std::{
+    ffi::OsString,
     fs,
     io::{BufRead as _, BufReader, Write as _},
+    iter,
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Arc, Mutex, mpsc},
     thread::{self, JoinHandle},
@@ -40,7 +42,7 @@ pub(crate) const POLICY: &str = "policies:
       - {tools: ['*'], action: human_approval}
 ";
 
-const PROVOST: &str = env!("CARGO_BIN_EXE_provost");
+pub(crate) const PROVOST: &str = env!("CARGO_BIN_EXE_provost");
 const PATIENCE: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
@@ -149,9 +151,19 @@ impl Site {
         child.wait_with_output().unwrap()
     }
 
+    /// A search path on which `provost` is found first.
+    pub(crate) fn search_path() -> OsString {
+        let ours = Path::new(PROVOST).parent().unwrap().to_owned();
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let all = iter::once(ours).chain(std::env::split_paths(&others));
+        std::env::join_paths(all).unwrap()
+    }
+
     /// The same, of somebody whose home the folder is.
     pub(crate) fn provost_of_owner(&self, arguments: &[&str]) -> Output {
         let mut command = self.command(arguments);
+        // What is installed on this machine is no concern of the tests'.
+        command.env("PATH", self.folder.path().join("bin"));
         command.env("HOME", self.folder.path());
         for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
             command.env_remove(variable);

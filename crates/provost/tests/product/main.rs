@@ -2,8 +2,8 @@
 //! SIGKILL and SIGTERM from above.
 //!
 //! Everything a test needs is its own (folder, port, backend, database), so tests run side by side. They
-//! need python3 with requests, curl, jq and a PostgreSQL server, which `./test.sh` provides; a test that
-//! misses one of them fails.
+//! need python3 with requests, curl, jq, node, a PostgreSQL server and the programs of `scripts/peers.pins`,
+//! which `./test.sh` provides; a test that misses one of them fails.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,10 +17,12 @@ mod echo;
 mod events_feed;
 mod harness;
 mod http;
+mod peers;
 
 mod bad_input;
 mod browser;
 mod calls;
+mod claude;
 mod connect;
 mod corrupt;
 mod crash;
@@ -29,6 +31,7 @@ mod ending;
 mod events;
 mod hooks;
 mod mcp;
+mod mcp_peers;
 mod reload;
 mod replicas;
 mod seed;

@@ -149,6 +149,7 @@ fn decided(
         },
         wait: manner.wait,
         idempotency_key: manner.idempotency_key,
+        folder: None,
     };
     let (given, parent) = (manner.trace_id, manner.parent);
     async move {

@@ -40,6 +40,7 @@ pub(super) async fn hook(
         dialect,
         agent,
         session: heard.session.map(Into::into),
+        folder: heard.folder.map(Into::into),
         event: &heard.event,
     };
     let told = match heard.what {
@@ -85,6 +86,7 @@ struct Speaker<'a> {
     dialect: Dialect,
     agent: Arc<str>,
     session: Option<Arc<str>>,
+    folder: Option<Box<str>>,
     event: &'a str,
 }
 
@@ -106,6 +108,7 @@ impl Speaker<'_> {
             door: Door::Hook,
             wait: Wait::UntilDecided,
             idempotency_key: None,
+            folder: self.folder.clone(),
         };
         Ok(match self.app.gate.decide(ask).await? {
             Decided::Permitted(permit) => Ok(Permitted {

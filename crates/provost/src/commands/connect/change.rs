@@ -19,6 +19,8 @@ struct Change<'a> {
     keyring: Keyring,
     key: KeyState,
     file: SettingsFile,
+    /// The other file, where it changes, and what it will hold.
+    beside: Option<(SettingsFile, String)>,
     diff: String,
 }
 
@@ -33,19 +35,25 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let file = SettingsFile::open(&plan.settings)?;
     // A file that cannot be changed is told before anything else.
     plan.draft(file.text(), "", diff::NEW_KEY)?;
+    let beside = beside(plan)?;
     let keyring = Keyring::open(context).await?;
     let key = keyring.look(plan, file.text(), options.replace_key).await?;
     let draft = plan.draft(file.text(), keyring.url(), shown(&key))?;
     // A key that would stand in the settings is needed where they change, and nowhere else.
-    let needs_key = matches!(key, KeyState::New { .. }) && plan.place != KeyPlace::Settings;
-    let is_made = draft.is_none() && !needs_key;
+    let needs_key = matches!(key, KeyState::New { .. }) && !plan.place.is_settings();
+    let is_made = draft.is_none() && beside.is_none() && !needs_key;
     let diff = draft.map(|after| diff::unified(&file.path, file.text(), Some(&after)));
+    let mut diff = diff.unwrap_or_default();
+    if let Some((file, after)) = &beside {
+        diff.push_str(&diff::unified(&file.path, file.text(), Some(after)));
+    }
     let change = Change {
         plan,
         keyring,
         key,
         file,
-        diff: diff.unwrap_or_default(),
+        beside,
+        diff,
     };
     if is_made {
         return change.is_made_already(context);
@@ -58,6 +66,15 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let done = change.make().await?;
     change.tell(context, &done)?;
     Ok(Exit::Ok)
+}
+
+fn beside(plan: &Plan) -> anyhow::Result<Option<(SettingsFile, String)>> {
+    let Some(beside) = &plan.beside else {
+        return Ok(None);
+    };
+    let file = SettingsFile::open(&beside.path)?;
+    let after = beside.draft(file.text())?;
+    Ok(after.map(|after| (file, after)))
 }
 
 impl Change<'_> {
@@ -121,8 +138,11 @@ impl Change<'_> {
 
     /// The key's file first: settings that name a file which is not there would lock the agent out.
     fn write(&self, key: &str, made: Option<&Secret>) -> anyhow::Result<Done> {
-        if let (KeyPlace::File(path), Some(secret)) = (&self.plan.place, made) {
-            Content::private(&format!("{}\n", secret.expose())).write(path)?;
+        if let Some(path) = self.plan.place.file() {
+            Content::private(&format!("{key}\n")).write(path)?;
+        }
+        if let Some((file, after)) = &self.beside {
+            file.change(after)?;
         }
         let after = self.plan.draft(self.file.text(), self.keyring.url(), key)?;
         let backup = after.map(|after| self.file.change(&after)).transpose()?;
@@ -149,6 +169,9 @@ impl Change<'_> {
             );
             output::line(format_args!("export PROVOST_KEY={}", secret.expose()))?;
         }
+        if let Some(next) = self.plan.next {
+            output::note(next);
+        }
         output::note(format_args!(
             "take it back with `provost connect {agent} --undo` and the same options"
         ));
@@ -162,10 +185,11 @@ impl Change<'_> {
             "settings": self.file.path,
             "changed": done.is_some(),
             "diff": self.diff,
+            "also": self.plan.beside.as_ref().map(|beside| &beside.path),
             "backup": done.and_then(|done| done.backup.as_ref()?.kept()),
             "key": {"name": self.plan.name, "made": is_new && done.is_some()},
         });
-        if let KeyPlace::File(path) = &self.plan.place {
+        if let Some(path) = self.plan.place.file() {
             insert(&mut report, "file", json!(path));
         }
         if let Some(secret) = done.and_then(|done| done.export.as_ref()) {

@@ -1,28 +1,37 @@
-//! `provost connect claude-code`: hooks over HTTP.
+//! `provost connect claude-code`: hooks over HTTP, or commands where the installed version would go on
+//! without the gateway.
 
-use std::path::PathBuf;
+mod version;
 
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
 use serde_json::Value;
 
 use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, KeyPlace, Plan, at_home},
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
 };
+use crate::{config::Unreachable, output};
+
+pub(in crate::commands) use self::version::{FIRST_THAT_BLOCKS, Installed, installed};
 
 const AGENT: &str = "claude-code";
 const DOOR: &str = "/hooks/claude-code";
+const COMMAND: &str = "provost hook claude-code";
 /// Of seconds: how long a person may think.
 const PATIENCE: u32 = 600;
-const EVENTS: [Event; 6] = [
+const EVENTS: [Event; 5] = [
     Event::of_tool("PreToolUse"),
     Event::of_tool("PermissionRequest"),
     Event::of_tool("PostToolUse"),
     Event::of_session("UserPromptSubmit"),
-    Event::of_session("SessionStart"),
     Event::of_session("SessionEnd"),
 ];
+/// Claude Code calls nobody over HTTP before a session has begun.
+const START: [Event; 1] = [Event::of_session("SessionStart")];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -34,39 +43,124 @@ pub(crate) struct Args {
     /// Change .claude/settings.json of this folder, which is shared: the key stays outside, in PROVOST_KEY
     #[arg(long)]
     project: bool,
+    /// How Claude Code asks [default: by HTTP, or by a command where its version needs one]
+    #[arg(long, value_enum)]
+    hooks: Option<Way>,
     #[command(flatten)]
     pub(super) options: Options,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// It posts to the gateway
+    Http,
+    /// It runs `provost hook claude-code`
+    Command,
+}
+
 impl Args {
-    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let place = if self.project {
-            KeyPlace::Environment
-        } else {
-            KeyPlace::Settings
+    pub(super) async fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
+        let name = self.options.name(AGENT);
+        let way = self.way(unreachable).await?;
+        let file = || key_file(data, &name);
+        let place = match way {
+            _ if self.project => KeyPlace::Environment,
+            Way::Http => KeyPlace::SettingsAndFile(file()?),
+            Way::Command => KeyPlace::File(file()?),
         };
         Ok(Plan {
             agent: AGENT,
-            name: self.options.name(AGENT),
             settings: self.options.settings_or(|| self.settings())?,
             place,
-            edit,
+            name,
+            unreachable,
+            edit: match way {
+                Way::Http => edit_http,
+                Way::Command => edit_commands,
+            },
+            next: None,
+            beside: None,
         })
+    }
+
+    /// Over HTTP only where Claude Code itself stops when the gateway cannot be reached.
+    async fn way(&self, unreachable: Unreachable) -> anyhow::Result<Way> {
+        if self.hooks == Some(Way::Command) || self.options.undo {
+            return Ok(self.hooks.unwrap_or(Way::Http));
+        }
+        if unreachable == Unreachable::Ask {
+            anyhow::ensure!(
+                self.hooks.is_none(),
+                "`hooks.unreachable: ask` needs a hook that is a command: leave out `--hooks http`"
+            );
+            return Ok(Way::Command);
+        }
+        let installed = installed().await;
+        let (major, minor, patch) = FIRST_THAT_BLOCKS;
+        let first = format!("{major}.{minor}.{patch}");
+        match installed {
+            Installed::Version(version) if version >= FIRST_THAT_BLOCKS => Ok(Way::Http),
+            Installed::Missing => {
+                output::note(format_args!(
+                    "there is no `claude` here to ask for its version: before {first} it goes on when \
+                     the gateway cannot be reached; `--hooks command` is safe with all versions"
+                ));
+                Ok(Way::Http)
+            }
+            Installed::Version(_) | Installed::Unknown => {
+                anyhow::ensure!(
+                    self.hooks.is_none(),
+                    "this Claude Code is not known to stop when the gateway cannot be reached, as {first} \
+                     does; update it, or leave out `--hooks http`"
+                );
+                output::note(format_args!(
+                    "the hook is a command, because Claude Code before {first} goes on when the gateway \
+                     cannot be reached over HTTP; connect again after an update"
+                ));
+                Ok(Way::Command)
+            }
+        }
     }
 
     fn settings(&self) -> anyhow::Result<PathBuf> {
         if self.project {
             return Ok(".claude/settings.json".into());
         }
-        match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
-            Some(folder) => Ok(PathBuf::from(folder).join("settings.json")),
-            None => at_home(".claude/settings.json"),
-        }
+        own_settings()
     }
 }
 
-fn edit(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
-    hooks::put_grouped(settings, &EVENTS, &hook(access), is_ours)
+/// The settings of the person who connects, whichever the project.
+pub(in crate::commands) fn own_settings() -> anyhow::Result<PathBuf> {
+    match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Ok(PathBuf::from(folder).join("settings.json")),
+        None => at_home(".claude/settings.json"),
+    }
+}
+
+/// Whether settings hold a hook of ours over HTTP.
+pub(in crate::commands) fn asks_over_http(settings: &str) -> bool {
+    settings.contains(&format!("{DOOR}\""))
+}
+
+fn edit_http(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    hooks::put_grouped(settings, &EVENTS, &hook(access), is_ours)?;
+    hooks::put_grouped(settings, &START, &command(access), is_ours)
+}
+
+fn edit_commands(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    hooks::put_grouped(settings, &EVENTS, &command(access), is_ours)?;
+    hooks::put_grouped(settings, &START, &command(access), is_ours)
+}
+
+fn command(access: &Access<'_>) -> Json {
+    Json::object([
+        ("type", Json::text("command")),
+        ("command", Json::text(&access.guarded_command(COMMAND))),
+        ("timeout", Json::number(COMMAND_PATIENCE)),
+        // Versions that know it also block when the time is over.
+        ("onFailure", Json::text("block")),
+    ])
 }
 
 fn hook(access: &Access<'_>) -> Json {
@@ -98,7 +192,7 @@ fn own(members: Vec<(&str, Json)>) -> Vec<(String, Json)> {
 
 fn is_ours(hook: &Value) -> bool {
     let url = hook.get("url").and_then(Value::as_str);
-    url.is_some_and(|url| url.ends_with(DOOR))
+    url.is_some_and(|url| url.ends_with(DOOR)) || hooks::runs(hook, COMMAND)
 }
 
 #[cfg(test)]
@@ -108,14 +202,49 @@ mod tests {
     use super::*;
 
     fn connected(before: &str, place: KeyPlace, url: &str) -> Option<String> {
+        drafted(before, place, url, edit_http)
+    }
+
+    fn drafted(
+        before: &str,
+        place: KeyPlace,
+        url: &str,
+        edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
+    ) -> Option<String> {
         let plan = Plan {
             agent: AGENT,
             name: AGENT.to_owned(),
             settings: "settings.json".into(),
             place,
+            unreachable: Unreachable::Deny,
             edit,
+            next: None,
+            beside: None,
         };
         plan.draft(Some(before), url, "pvk_1").unwrap()
+    }
+
+    #[test]
+    fn the_start_of_a_session_is_told_by_a_command_and_so_is_all_where_it_must() {
+        let place = || KeyPlace::SettingsAndFile("/d/c.key".into());
+        let first = connected("{}", place(), "http://gate").unwrap();
+        let after: Value = serde_json::from_str(&first).unwrap();
+        let command = json!({
+            "type": "command",
+            "command": "provost hook claude-code --key-file /d/c.key --url http://gate || exit 2",
+            "timeout": 86_400, "onFailure": "block",
+        });
+        let start = json!([{"hooks": [command]}]);
+        assert_eq!(after["hooks"]["SessionStart"], start);
+
+        // After a change of the way, none of the other is left.
+        let place = KeyPlace::File("/d/c.key".into());
+        let after = drafted(&first, place, "http://gate", edit_commands).unwrap();
+        assert!(!after.contains(DOOR) && !after.contains("pvk_1"), "{after}");
+        let after: Value = serde_json::from_str(&after).unwrap();
+        let group = json!([{"matcher": "*", "hooks": [command]}]);
+        assert_eq!(after["hooks"]["PreToolUse"], group);
+        assert_eq!(after["hooks"]["SessionStart"], start);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! `provost connect codex`: hooks that are commands, with the key in a file of its own.
+//! `provost connect codex`: hooks that are commands, with the key in a file of its own, and the feature
+//! that runs them.
+
+mod features;
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +9,15 @@ use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, Beside, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
 };
+use crate::config::Unreachable;
 
 const AGENT: &str = "codex";
+/// Codex runs no hook of a file that nobody looked at.
+const TRUST: &str =
+    "start codex and trust the new hooks with `/hooks`: until then it does not run them";
 const COMMAND: &str = "provost hook codex";
-/// Of seconds: how long a person may think.
-const PATIENCE: u32 = 600;
 /// Codex tells of no session's end.
 const EVENTS: [Event; 5] = [
     Event::of_tool("PreToolUse"),
@@ -33,14 +38,22 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn plan(&self, data: &Path) -> anyhow::Result<Plan> {
+    pub(super) fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
+        let settings = self.options.settings_or(settings)?;
+        let features = settings.with_file_name("config.toml");
         Ok(Plan {
             agent: AGENT,
-            settings: self.options.settings_or(settings)?,
+            settings,
             place: KeyPlace::File(key_file(data, &name)?),
             name,
+            unreachable,
             edit,
+            next: Some(TRUST),
+            beside: Some(Beside {
+                path: features,
+                edit: features::enable,
+            }),
         })
     }
 }
@@ -55,8 +68,8 @@ fn settings() -> anyhow::Result<PathBuf> {
 fn edit(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
     let hook = Json::object([
         ("type", Json::text("command")),
-        ("command", Json::text(&access.command(COMMAND))),
-        ("timeout", Json::number(PATIENCE)),
+        ("command", Json::text(&access.guarded_command(COMMAND))),
+        ("timeout", Json::number(COMMAND_PATIENCE)),
     ]);
     hooks::put_grouped(settings, &EVENTS, &hook, |hook| hooks::runs(hook, COMMAND))
 }
@@ -73,13 +86,14 @@ mod tests {
             url: "http://gate",
             key: "pvk_1",
             place: &place,
+            unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();
         let settings = settings.value();
         let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
         assert_eq!(
             hook["command"],
-            "provost hook codex --key-file /data/agents/codex.key --url http://gate"
+            "provost hook codex --key-file /data/agents/codex.key --url http://gate || exit 2"
         );
         assert!(!settings.to_string().contains("pvk_1"));
     }

@@ -8,6 +8,7 @@ use super::{
     json::Json,
     plan::{Access, KeyPlace, Plan, at_home, key_file},
 };
+use crate::config::Unreachable;
 
 const AGENT: &str = "cursor";
 const COMMAND: &str = "provost hook cursor";
@@ -35,7 +36,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn plan(&self, data: &Path) -> anyhow::Result<Plan> {
+    pub(super) fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
         let settings = || {
             if self.user {
@@ -49,7 +50,10 @@ impl Args {
             settings: self.options.settings_or(settings)?,
             place: KeyPlace::File(key_file(data, &name)?),
             name,
+            unreachable,
             edit,
+            next: None,
+            beside: None,
         })
     }
 }
@@ -77,6 +81,7 @@ mod tests {
             url: "http://gate",
             key: "",
             place: &place,
+            unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();
         edit(&mut settings, &access).unwrap();

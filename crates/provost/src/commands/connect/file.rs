@@ -187,6 +187,12 @@ impl Backup {
         }
     }
 
+    /// What it kept is not needed any more.
+    pub(super) fn forget(&self) -> anyhow::Result<()> {
+        let path = self.path();
+        remove(path).with_context(|| format!("cannot remove `{}`", path.display()))
+    }
+
     /// Where the file is kept, if there was one.
     pub(super) fn kept(&self) -> Option<&Path> {
         match self {

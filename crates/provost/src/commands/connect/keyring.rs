@@ -144,14 +144,16 @@ fn is_forbidden(error: &ClientError) -> bool {
 
 /// What stands where the agent looks for its key.
 fn candidates(place: &KeyPlace, settings: Option<&str>) -> anyhow::Result<Vec<Secret>> {
-    let text = match place {
-        KeyPlace::Environment => None,
-        KeyPlace::Settings => settings.map(str::to_owned),
-        KeyPlace::File(path) => Content::read(path)
-            .with_context(|| format!("cannot read `{}`", path.display()))?
-            .map(|content| content.text),
-    };
-    let mut found: Vec<_> = secrets(text.as_deref().unwrap_or_default()).collect();
+    let mut text = String::new();
+    if place.is_settings() {
+        text.push_str(settings.unwrap_or_default());
+    }
+    if let Some(path) = place.file() {
+        let content = Content::read(path);
+        let content = content.with_context(|| format!("cannot read `{}`", path.display()))?;
+        text.push_str(content.as_ref().map_or("", |content| &content.text));
+    }
+    let mut found: Vec<_> = secrets(&text).collect();
     found.dedup();
     Ok(found.into_iter().map(Secret::from).collect())
 }

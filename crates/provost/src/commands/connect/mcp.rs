@@ -8,7 +8,7 @@ use super::{
     json::Json,
     plan::{Access, KeyPlace, Plan},
 };
-use crate::exit::usage;
+use crate::{config::Unreachable, exit::usage};
 
 const AGENT: &str = "mcp";
 const SERVERS: &str = "mcpServers";
@@ -33,7 +33,10 @@ impl Args {
             name: self.options.name(AGENT),
             settings: self.options.settings_or(unnamed)?,
             place: KeyPlace::Settings,
+            unreachable: Unreachable::default(),
             edit: wrap,
+            next: None,
+            beside: None,
         })
     }
 }
@@ -101,6 +104,7 @@ mod tests {
             url: "http://gate",
             key: "pvk_1",
             place: &KeyPlace::Settings,
+            unreachable: Unreachable::Deny,
         };
         wrap(&mut settings, &access)?;
         Ok(settings.value())

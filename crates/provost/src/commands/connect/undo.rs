@@ -9,7 +9,7 @@ use super::{
     diff,
     file::{Backup, SettingsFile, remove},
     keyring::Keyring,
-    plan::{KeyPlace, Plan},
+    plan::Plan,
 };
 use crate::{context::Context, exit::Exit, output};
 
@@ -21,7 +21,9 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
             file.path.display()
         )
     })?;
-    let diff = diff::unified(&file.path, file.text(), backup.text());
+    let mut diff = diff::unified(&file.path, file.text(), backup.text());
+    let other = Other::open(plan)?;
+    diff.push_str(&other.as_ref().map(Other::diff).unwrap_or_default());
     if !context.json() {
         diff::show(&diff)?;
     }
@@ -31,6 +33,9 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     if is_given {
         keep_later_changes(context, plan, &file, &backup)?;
         file.restore(&backup)?;
+        if let Some(other) = &other {
+            other.undo()?;
+        }
         key_removed = forget_key(context, plan).await?;
     } else {
         consent.tell_refusal();
@@ -47,6 +52,52 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
         output::line(format_args!("`{}` is as it was", file.path.display()))?;
     }
     Ok(Exit::yes_or_no(is_given))
+}
+
+/// The other file that was changed. The agent itself may write to it, and that must not be lost: one that is
+/// not as we wrote it stays as it is, which takes nothing away.
+struct Other {
+    file: SettingsFile,
+    backup: Backup,
+    is_as_written: bool,
+}
+
+impl Other {
+    fn open(plan: &Plan) -> anyhow::Result<Option<Self>> {
+        let Some(beside) = &plan.beside else {
+            return Ok(None);
+        };
+        let file = SettingsFile::open(&beside.path)?;
+        let Some(backup) = file.backup()? else {
+            return Ok(None);
+        };
+        let written = beside.draft(backup.text());
+        let is_as_written = written.is_ok_and(|written| written.as_deref() == file.text());
+        Ok(Some(Self {
+            file,
+            backup,
+            is_as_written,
+        }))
+    }
+
+    fn diff(&self) -> String {
+        if !self.is_as_written {
+            return String::new();
+        }
+        diff::unified(&self.file.path, self.file.text(), self.backup.text())
+    }
+
+    fn undo(&self) -> anyhow::Result<()> {
+        if self.is_as_written {
+            return self.file.restore(&self.backup);
+        }
+        self.backup.forget()?;
+        output::note(format_args!(
+            "`{}` was changed after connecting, and stays as it is",
+            self.file.path.display()
+        ));
+        Ok(())
+    }
 }
 
 /// What somebody wrote after connecting is not in the backup.
@@ -73,7 +124,7 @@ fn keep_later_changes(
 
 /// Whether the gateway removed it. One that cannot be reached does not keep the settings from going back.
 async fn forget_key(context: &Context, plan: &Plan) -> anyhow::Result<bool> {
-    if let KeyPlace::File(path) = &plan.place {
+    if let Some(path) = plan.place.file() {
         remove(path).with_context(|| format!("cannot remove `{}`", path.display()))?;
     }
     let name = &plan.name;

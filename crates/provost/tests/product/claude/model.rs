@@ -1,0 +1,198 @@
+//! A model that does as it is told: one command in Bash, then a last word. It speaks Anthropic's API on
+//! loopback and remembers what it hears of the command.
+
+use std::{
+    io::{self, BufRead, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+/// So long is a command held back at most: a test that forgets to release it still ends.
+const LONGEST_HOLD: Duration = Duration::from_mins(1);
+
+pub(super) struct Model {
+    pub(super) addr: SocketAddr,
+    script: Arc<Script>,
+}
+
+struct Script {
+    command: String,
+    /// What became of the command, in the words the model is told.
+    results: Mutex<Vec<String>>,
+    /// Says that the model was asked, and waits for a word.
+    hold: Mutex<Option<(Sender<()>, Receiver<()>)>>,
+}
+
+/// A model that was asked, and has not answered yet.
+pub(super) struct Held {
+    asked: Receiver<()>,
+    go: Sender<()>,
+}
+
+impl Held {
+    pub(super) fn until_asked(&self) {
+        self.asked.recv_timeout(LONGEST_HOLD).unwrap();
+    }
+
+    pub(super) fn release(self) {
+        self.go.send(()).unwrap();
+    }
+}
+
+impl Model {
+    pub(super) fn that_runs(command: &str) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let script = Arc::new(Script {
+            command: command.to_owned(),
+            results: Mutex::default(),
+            hold: Mutex::default(),
+        });
+        let shared = script.clone();
+        // Ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let script = shared.clone();
+                thread::spawn(move || script.serve(&stream));
+            }
+        });
+        Self { addr, script }
+    }
+
+    /// Holds the command back until it is released.
+    pub(super) fn hold(&self) -> Held {
+        let ((say, asked), (go, wait)) = (mpsc::channel(), mpsc::channel());
+        *self.script.hold.lock().unwrap() = Some((say, wait));
+        Held { asked, go }
+    }
+
+    /// What the model was told of its command, at last.
+    #[track_caller]
+    pub(super) fn was_told(&self) -> String {
+        let results = self.script.results.lock().unwrap();
+        results.last().expect("the model was told nothing").clone()
+    }
+}
+
+impl Script {
+    fn serve(&self, mut stream: &TcpStream) {
+        // A caller that hangs up is no concern of a model's.
+        let Ok((path, asked)) = request(&mut BufReader::new(stream)) else {
+            return;
+        };
+        let (kind, body) = if path.ends_with("/v1/messages") && asked["stream"] == true {
+            ("text/event-stream", events(&self.blocks(&asked)))
+        } else if path.ends_with("/v1/messages") {
+            ("application/json", whole(&self.blocks(&asked)).to_string())
+        } else {
+            ("application/json", json!({"input_tokens": 1}).to_string())
+        };
+        let length = body.len();
+        let _ = stream.write_all(
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
+                 connection: close\r\n\r\n{body}"
+            )
+            .as_bytes(),
+        );
+    }
+
+    /// The command where there is Bash and it was not run yet. Side calls, for titles, have no tools.
+    fn blocks(&self, asked: &Value) -> Vec<Value> {
+        let results = tool_results(asked);
+        let tools = asked["tools"].as_array();
+        let has_bash = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Bash"));
+        if has_bash && results.is_empty() {
+            if let Some((asked, go)) = self.hold.lock().unwrap().take() {
+                asked.send(()).unwrap();
+                go.recv_timeout(LONGEST_HOLD).unwrap();
+            }
+            let input = json!({"command": self.command, "description": "Do the work"});
+            return vec![
+                json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input}),
+            ];
+        }
+        self.results.lock().unwrap().extend(results);
+        vec![json!({"type": "text", "text": "That is all."})]
+    }
+}
+
+fn tool_results(asked: &Value) -> Vec<String> {
+    let messages = asked["messages"].as_array().into_iter().flatten();
+    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let results = blocks.filter(|block| block["type"] == "tool_result");
+    results.map(|block| block["content"].to_string()).collect()
+}
+
+fn stop_reason(blocks: &[Value]) -> &'static str {
+    let is_call = blocks.iter().any(|block| block["type"] == "tool_use");
+    if is_call { "tool_use" } else { "end_turn" }
+}
+
+fn message(content: &[Value], stop: Option<&str>) -> Value {
+    json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted",
+        "content": content, "stop_reason": stop, "stop_sequence": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1}})
+}
+
+fn whole(blocks: &[Value]) -> Value {
+    message(blocks, Some(stop_reason(blocks)))
+}
+
+fn events(blocks: &[Value]) -> String {
+    let mut events = vec![json!({"type": "message_start", "message": message(&[], None)})];
+    for (index, block) in blocks.iter().enumerate() {
+        let (empty, delta) = if block["type"] == "tool_use" {
+            let mut empty = block.clone();
+            empty["input"] = json!({});
+            let input = block["input"].to_string();
+            (
+                empty,
+                json!({"type": "input_json_delta", "partial_json": input}),
+            )
+        } else {
+            let delta = json!({"type": "text_delta", "text": block["text"]});
+            (json!({"type": "text", "text": ""}), delta)
+        };
+        events.extend([
+            json!({"type": "content_block_start", "index": index, "content_block": empty}),
+            json!({"type": "content_block_delta", "index": index, "delta": delta}),
+            json!({"type": "content_block_stop", "index": index}),
+        ]);
+    }
+    let delta = json!({"stop_reason": stop_reason(blocks), "stop_sequence": null});
+    events.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}}));
+    events.push(json!({"type": "message_stop"}));
+    let event = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {event}\n\n")
+    };
+    events.iter().map(event).collect()
+}
+
+/// The path without its query, and the body.
+fn request(reader: &mut impl BufRead) -> io::Result<(String, Value)> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let path = path.split('?').next().unwrap_or_default().to_owned();
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    let mut body = Vec::new();
+    reader.take(length.unwrap_or(0)).read_to_end(&mut body)?;
+    Ok((path, serde_json::from_slice(&body).unwrap_or_default()))
+}

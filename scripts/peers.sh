@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs the peers pinned in peers.pins below target/peers and prints their folder.
+# A folder is named after everything it depends on and appears only when it is whole, so that it is
+# installed once and never taken half done.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+pins=scripts/peers.pins
+python=${PROVOST_TEST_PYTHON:-python3}
+cache=${CARGO_TARGET_DIR:-$PWD/target}/peers
+of() { awk -v kind="$1" '$1 == kind { print $2 (kind == "npm" ? "@" : "==") $3 }' "$pins"; }
+
+key=$({ cat "$pins" "$0"; node --version; "$python" --version; uname -sm; } | sha256sum | cut -c 1-16)
+folder=$cache/$key
+if [ -d "$folder" ]; then
+  echo "$folder"
+  exit
+fi
+
+mkdir -p "$cache"
+part=$(mktemp -d "$cache/part.XXXXXX")
+trap 'rm -rf "$part"' EXIT
+log=$part/log
+quietly() { "$@" >"$log" 2>&1 || { cat "$log" >&2; echo "cannot install the peers of the tests: $1 failed" >&2; exit 1; }; }
+
+# The adapter asks for a newer node than Debian's, and runs with it all the same.
+mapfile -t packages < <(of npm)
+quietly npm install --prefix "$part" --no-save --no-package-lock --no-audit --no-fund \
+  --engine-strict=false --include=optional "${packages[@]}"
+mapfile -t packages < <(of pypi)
+quietly "$python" -m pip install --quiet --disable-pip-version-check --target "$part/python" "${packages[@]}"
+
+claude=$(ls "$part"/node_modules/@anthropic-ai/claude-agent-sdk-*/claude 2>/dev/null | head -n 1)
+wanted=$(awk '$1 == "claude" { print $2 }' "$pins")
+version=$("${claude:-false}" --version 2>/dev/null || true)
+[ "${version%% *}" = "$wanted" ] || { echo "the adapter should bring Claude Code $wanted, and brought '$version'" >&2; exit 1; }
+
+rm "$log"
+# Whoever was faster installed the same.
+mv -T "$part" "$folder" 2>/dev/null || [ -d "$folder" ]
+find "$cache" -mindepth 1 -maxdepth 1 ! -name "$key" ! -name 'part.*' -exec rm -rf {} +
+find "$cache" -mindepth 1 -maxdepth 1 -name 'part.*' -mmin +60 -exec rm -rf {} +
+echo "$folder"
