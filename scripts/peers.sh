@@ -10,6 +10,9 @@ python=${PROVOST_TEST_PYTHON:-python3}
 cache=${CARGO_TARGET_DIR:-$PWD/target}/peers
 of() { awk -v kind="$1" '$1 == kind { print $2 (kind == "npm" ? "@" : "==") $3 }' "$pins"; }
 
+newer=$(node -p 'const [a, b] = process.versions.node.split("."); a > 18 || (a == 18 && b >= 20)')
+[ "$newer" = true ] || { echo "the peers of the tests need node 18.20 or newer, and this is $(node --version)" >&2; exit 1; }
+
 key=$({ cat "$pins" "$0"; node --version; "$python" --version; uname -sm; } | sha256sum | cut -c 1-16)
 folder=$cache/$key
 if [ -d "$folder" ]; then

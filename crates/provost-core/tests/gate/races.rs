@@ -1,5 +1,7 @@
 //! However many race, one wins.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use provost_core::{
     approval::Status,
@@ -7,8 +9,21 @@ use provost_core::{
     key::Role,
 };
 use serde_json::json;
+use tokio::{sync::broadcast, time::timeout};
 
 use crate::bench::{Bench, decider};
+
+#[tokio::test]
+async fn what_happens_before_the_pump_begins_is_told() {
+    let bench = Bench::new().await;
+    let asked = bench.ask_and_leave(bench.ask("l2.write", json!({}))).await;
+    let (feed, mut heard) = broadcast::channel(64);
+    let pump = tokio::spawn(bench.gate.clone().pump(feed));
+    let told = timeout(Duration::from_secs(30), heard.recv()).await;
+    let told = told.unwrap().unwrap();
+    assert_eq!(told.event.about().unwrap().approval_id, asked.question.id);
+    pump.abort();
+}
 
 async fn race(deciders: usize, callers: usize, approve_every: usize) {
     let bench = Bench::new().await;

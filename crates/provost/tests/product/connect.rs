@@ -146,6 +146,9 @@ fn an_older_claude_code_is_connected_by_commands() {
         command.starts_with("provost hook claude-code --key-file "),
         "{command}"
     );
+    person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+    assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 0);
+    person.connect(&["claude-code", "--yes"]).is(0);
     let key = fs::read_to_string(person.path("data/agents/claude-code.key")).unwrap();
     assert_eq!(person.agent_of(key.trim()), "claude-code");
 

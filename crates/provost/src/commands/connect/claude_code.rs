@@ -3,7 +3,10 @@
 
 mod version;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -85,8 +88,11 @@ impl Args {
 
     /// Over HTTP only where Claude Code itself stops when the gateway cannot be reached.
     async fn way(&self, unreachable: Unreachable) -> anyhow::Result<Way> {
-        if self.hooks == Some(Way::Command) || self.options.undo {
-            return Ok(self.hooks.unwrap_or(Way::Http));
+        if self.hooks == Some(Way::Command) {
+            return Ok(Way::Command);
+        }
+        if self.options.undo {
+            return self.way_taken();
         }
         if unreachable == Unreachable::Ask {
             anyhow::ensure!(
@@ -120,6 +126,17 @@ impl Args {
                 Ok(Way::Command)
             }
         }
+    }
+
+    /// What the settings say, whichever version is installed by now.
+    fn way_taken(&self) -> anyhow::Result<Way> {
+        let settings = self.options.settings_or(|| self.settings())?;
+        let text = fs::read_to_string(settings).unwrap_or_default();
+        Ok(if asks_over_http(&text) {
+            Way::Http
+        } else {
+            Way::Command
+        })
     }
 
     fn settings(&self) -> anyhow::Result<PathBuf> {
