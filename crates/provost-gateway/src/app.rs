@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     access::{Access, Attempts},
     backends::Backends,
+    doors::http::Sessions,
     telemetry::Spans,
 };
 
@@ -26,6 +27,8 @@ pub struct App {
     pub attempts: Attempts,
     pub policy_state: ArcSwap<PolicyState>,
     pub mcp_servers: Vec<McpServer>,
+    /// Of MCP clients.
+    pub(crate) sessions: Sessions,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
@@ -41,6 +44,17 @@ pub struct Live {
     /// What supervisors see of arguments.
     pub exposure: Exposure,
     pub body_limit: usize,
+    pub waiting: Waiting,
+}
+
+/// What an MCP client is offered while its call waits for a decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It waits.
+    #[default]
+    Block,
+    /// Where it can show a form, its user may leave the call pending instead.
+    Ask,
 }
 
 /// How the policies in force came to be, and why newer ones are not.
@@ -83,6 +97,7 @@ impl App {
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             mcp_servers: parts.mcp_servers,
+            sessions: Sessions::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,

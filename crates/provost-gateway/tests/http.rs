@@ -12,6 +12,8 @@
 mod app;
 #[path = "http/hooks.rs"]
 mod hooks;
+#[path = "http/mcp.rs"]
+mod mcp;
 #[path = "http/openapi.rs"]
 mod openapi;
 #[path = "http/protocol.rs"]

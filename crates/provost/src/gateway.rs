@@ -16,7 +16,7 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
-    app::{App, Live, McpServer, Parts, PolicyState},
+    app::{App, Live, McpServer, Parts, PolicyState, Waiting},
     backends::Backends,
     doors, notify, server,
     telemetry::Spans,
@@ -163,6 +163,7 @@ fn live(config: &Config) -> Live {
             Exposure::Structure
         },
         body_limit: config.body_bytes,
+        waiting: Waiting::Block,
     }
 }
 

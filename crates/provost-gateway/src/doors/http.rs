@@ -10,6 +10,7 @@ mod guard;
 mod hooks;
 mod input;
 mod keys;
+mod mcp;
 mod operations;
 mod policies;
 mod router;
@@ -18,4 +19,5 @@ mod tools;
 mod traces;
 
 pub use guard::handle;
+pub(crate) use mcp::Sessions;
 pub use router::router;

@@ -16,7 +16,7 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
-    app::{App, Live, Parts, PolicyState},
+    app::{App, Live, Parts, PolicyState, Waiting},
     backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig},
     doors,
 };
@@ -48,7 +48,7 @@ pub(crate) enum Who {
 }
 
 impl Who {
-    fn authorization(self) -> Option<&'static str> {
+    pub(crate) fn authorization(self) -> Option<&'static str> {
         match self {
             Self::Nobody => None,
             Self::Declared => Some("Bearer agent:bob"),
@@ -130,6 +130,7 @@ impl TestApp {
                 },
                 exposure,
                 body_limit: 1 << 20,
+                waiting: Waiting::Block,
             },
             mcp_servers: Vec::new(),
             metrics: None,
@@ -220,7 +221,7 @@ async fn backends() -> Backends {
         bare: Some(CliCommandConfig::default()),
         ..CliToolConfig::default()
     };
-    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay")];
+    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay"), tool("hidden")];
     Backends::build(BackendsConfig {
         cli_tools,
         ..BackendsConfig::default()

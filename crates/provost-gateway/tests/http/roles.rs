@@ -54,6 +54,15 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"hook_event_name": "SessionStart"}),
             ASK,
         ),
+        row(
+            "POST",
+            "/mcp",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+            ANYBODY,
+        ),
+        // Both are of a session, and here there is none.
+        row("GET", "/mcp", none.clone(), found(ANYBODY, 400)),
+        row("DELETE", "/mcp", none.clone(), found(ANYBODY, 400)),
         row("GET", "/tools", none.clone(), ANYBODY),
         row("GET", "/mcp-servers", none.clone(), ANYBODY),
         row("GET", "/approvals", none.clone(), LOOK),

@@ -26,6 +26,8 @@ use super::{
 use crate::{app::App, telemetry::CallSpan};
 use manner::Manner;
 
+pub(super) use manner::{given_trace_id, parent_span};
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ToolCall {

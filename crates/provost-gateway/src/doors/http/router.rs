@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, operations, policies, stops, tools,
+    approvals, calls, events, grants, guard, hooks, keys, mcp, operations, policies, stops, tools,
     traces,
 };
 use crate::app::App;
@@ -19,6 +19,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/tool/{*name}", post(calls::tool))
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
+        .route("/mcp", post(mcp::post).get(mcp::get).delete(mcp::delete))
         .route("/tools", get(tools::list))
         .route("/mcp-servers", get(tools::mcp_servers))
         // Supervisors
