@@ -131,7 +131,6 @@ impl TestApp {
                 exposure,
                 body_limit: 1 << 20,
             },
-            mcp_servers: Vec::new(),
             metrics: None,
             spans: None,
             version: "test",
