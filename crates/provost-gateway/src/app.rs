@@ -10,7 +10,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::{
     access::{Access, Attempts},
-    backends::Backends,
+    backends::{Backends, mcp::McpServers},
     doors::http::Sessions,
     telemetry::Spans,
 };
@@ -26,7 +26,8 @@ pub struct App {
     /// Failed attempts with keys.
     pub attempts: Attempts,
     pub policy_state: ArcSwap<PolicyState>,
-    pub mcp_servers: Vec<McpServer>,
+    /// The upstream MCP servers, which are among the backends.
+    pub mcp: Arc<McpServers>,
     /// Of MCP clients.
     pub(crate) sessions: Sessions,
     pub feed: broadcast::Sender<Arc<Numbered>>,
@@ -68,21 +69,12 @@ pub struct PolicyState {
     pub error: Option<String>,
 }
 
-/// An MCP server of the config file.
-#[derive(Clone, Debug, Serialize)]
-pub struct McpServer {
-    pub name: String,
-    pub transport: String,
-    pub status: &'static str,
-}
-
 /// What an [`App`] is made of.
 pub struct Parts {
     pub gate: Arc<Gate>,
     pub backends: Backends,
     pub live: Live,
     pub policy_state: PolicyState,
-    pub mcp_servers: Vec<McpServer>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
     pub version: &'static str,
@@ -92,11 +84,11 @@ impl App {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             gate: parts.gate,
+            mcp: parts.backends.mcp().clone(),
             backends: parts.backends,
             live: ArcSwap::from_pointee(parts.live),
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
-            mcp_servers: parts.mcp_servers,
             sessions: Sessions::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,

@@ -58,6 +58,7 @@ async fn tools_of_all_kinds_are_found_by_name() {
         ],
         openapi: vec![pets],
         cli_tools: vec![cli_tool("gh", "echo", &["pr"])],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -109,6 +110,7 @@ async fn every_problem_of_every_backend_is_told() {
             cli_tool("gh", "no-such-program-here", &[]),
             cli_tool("gh", "echo", &[]),
         ],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -155,6 +157,7 @@ async fn what_may_heal_does_not_keep_the_rest_from_serving() {
         http_tools: vec![http_tool("echo", "http://127.0.0.1:1/")],
         openapi: vec![unavailable],
         cli_tools: vec![cli_tool("gh", "no-such-program-here", &[])],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -173,6 +176,7 @@ async fn a_dispatched_command_is_judged_under_its_own_name() {
     let cli_tools = vec![cli_tool("gh", "echo", &["pr"]), strict];
     let backends = Backends::build(BackendsConfig {
         cli_tools,
+        mcp_servers: Vec::new(),
         ..BackendsConfig::default()
     })
     .await

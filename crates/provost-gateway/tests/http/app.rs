@@ -132,7 +132,6 @@ impl TestApp {
                 body_limit: 1 << 20,
                 waiting: Waiting::Block,
             },
-            mcp_servers: Vec::new(),
             metrics: None,
             spans: None,
             version: "test",

@@ -37,7 +37,7 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         "version": app.version,
         "uptime_seconds": app.started.elapsed().as_secs(),
         "store": app.gate.store().kind(),
-        "tools": app.backends.tools().len(),
+        "tools": app.backends.count(),
         "pending": queue.pending,
         "waiting": app.gate.waiting(),
         "stopped": stopped,

@@ -12,5 +12,6 @@ pub(super) async fn list(State(app): State<Arc<App>>, _: Anybody) -> ApiResult {
 }
 
 pub(super) async fn mcp_servers(State(app): State<Arc<App>>, _: Anybody) -> ApiResult {
-    Ok(Json(&app.mcp_servers).into_response())
+    let servers: Vec<_> = app.mcp.upstreams().map(|server| server.status()).collect();
+    Ok(Json(servers).into_response())
 }
