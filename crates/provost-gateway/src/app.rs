@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
-    doors::http::Sessions,
+    doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
 
@@ -30,12 +30,16 @@ pub struct App {
     pub mcp: Arc<McpServers>,
     /// Of MCP clients.
     pub(crate) sessions: Sessions,
+    /// What upstream servers listed lately.
+    pub(crate) listed: Listed,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
     pub version: &'static str,
     pub started: Instant,
     stopping: watch::Sender<bool>,
+    /// How often the policies were replaced.
+    policies: watch::Sender<u64>,
 }
 
 /// Settings of the doors that may change while they are open.
@@ -90,12 +94,14 @@ impl App {
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             sessions: Sessions::default(),
+            listed: Listed::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,
             version: parts.version,
             started: Instant::now(),
             stopping: watch::channel(false).0,
+            policies: watch::channel(0).0,
         })
     }
 
@@ -110,6 +116,15 @@ impl App {
         let mut stopping = self.stopping.subscribe();
         // The sender lives in `self`: waiting on it cannot fail.
         let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    /// Tells those who listen that other policies are in force.
+    pub fn policies_changed(&self) {
+        self.policies.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn policies(&self) -> watch::Receiver<u64> {
+        self.policies.subscribe()
     }
 
     /// Runs what happens by itself, until [`App::stop`].

@@ -171,6 +171,13 @@ impl Backends {
             .filter(|backend| backend.has(tool))
     }
 
+    /// The MCP server that runs a tool, where it is one that does.
+    pub fn upstream(&self, tool: &str) -> Option<&Arc<mcp::Upstream>> {
+        let (prefix, _) = tool.rsplit_once('.')?;
+        let ours = self.by_tool.contains_key(tool) || self.dispatchers.contains_key(prefix);
+        self.mcp.of_tool(tool).filter(|_| !ours)
+    }
+
     /// The upstream MCP servers. They run from [`McpServers::start`] on.
     pub fn mcp(&self) -> &Arc<McpServers> {
         &self.mcp

@@ -5,6 +5,7 @@
 //! one that changed is held back until a person accepts it.
 
 mod answer;
+mod ask;
 mod call;
 mod connect;
 mod events;
@@ -30,6 +31,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub use ask::AskError;
 pub use listing::Definition;
 pub use pins::{Trust, TrustError};
 pub use upstream::{Phase, Status, ToolState, ToolView, Upstream};

@@ -19,5 +19,5 @@ mod tools;
 mod traces;
 
 pub use guard::handle;
-pub(crate) use mcp::Sessions;
+pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;

@@ -81,20 +81,20 @@ impl Upstream {
         format!("`{server}.{tool}` is not what it was when it was trusted, and is held back")
     }
 
-    fn not_sent(&self, error: &ServiceError) -> ForwardError {
+    pub(super) fn not_sent(&self, error: &ServiceError) -> ForwardError {
         self.doubted.notify_one();
         let why = one_line(&error.to_string(), &self.secrets);
         ForwardError::Unreachable(format!("MCP server `{}`: {why}", self.name))
     }
 
-    fn lost(&self) -> ForwardError {
+    pub(super) fn lost(&self) -> ForwardError {
         let server = &self.name;
         ForwardError::Failed(format!(
             "outcome unknown: MCP server `{server}` was lost while it had the call"
         ))
     }
 
-    fn failed(&self, error: ServiceError) -> ForwardError {
+    pub(super) fn failed(&self, error: ServiceError) -> ForwardError {
         match error {
             ServiceError::McpError(error) => {
                 let why = one_line(&error.message, &self.secrets);
@@ -143,7 +143,7 @@ fn cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Forward
     None
 }
 
-fn meta(given: Map<String, Value>) -> RequestMetaObject {
+pub(super) fn meta(given: Map<String, Value>) -> RequestMetaObject {
     let given = given.into_iter();
     let theirs = given.filter(|(key, _)| !key.starts_with(OURS) && key != "progressToken");
     RequestMetaObject(MetaObject(theirs.collect()))

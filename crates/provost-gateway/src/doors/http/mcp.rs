@@ -9,8 +9,13 @@ mod call;
 mod exchange;
 mod hello;
 mod message;
+mod notices;
 mod pages;
 mod progress;
+mod prompts;
+mod reading;
+mod resources;
+mod servers;
 mod session;
 mod stream;
 mod tools;
@@ -39,6 +44,7 @@ use message::{Answer, Fault, Message, Notification, Request};
 use session::{Owner, Session};
 use stream::Accepts;
 
+pub(crate) use servers::Listed;
 pub(crate) use session::Sessions;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -65,7 +71,7 @@ pub(super) async fn get(
     headers: HeaderMap,
 ) -> ApiResult {
     let session = session_of(&app, &caller, &headers)?.ok_or_else(no_session)?;
-    Ok(stream::listen(app, session))
+    Ok(stream::listen(app, caller, session))
 }
 
 pub(super) async fn delete(
@@ -107,9 +113,7 @@ fn initialize(app: &App, caller: &Caller, request: Request) -> ApiResult {
     let version = version::agreed(&hello.protocol_version);
     let takes_forms = version::takes_forms(version, hello.capabilities.as_ref());
     let now = app.gate.now();
-    let session = app
-        .sessions
-        .open(Owner::of(caller), version, takes_forms, now);
+    let session = app.sessions.open(Owner::of(caller), takes_forms, now);
     let session = session.ok_or_else(|| {
         ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -14,7 +14,9 @@ use provost_core::{
     ids::TraceId,
     ports::{Backend, ForwardError, Forwarded, ToolInfo},
 };
+use rmcp::model::ProgressNotificationParam;
 use serde_json::{Map, Value};
+use tokio::sync::mpsc::Receiver;
 
 use super::{
     exchange::Exchange,
@@ -31,6 +33,8 @@ pub(super) struct Act {
     pub(super) call: Call,
     pub(super) backend: Arc<dyn Backend>,
     pub(super) progress: Progress,
+    /// What the server says of its progress.
+    pub(super) heard: Option<Receiver<ProgressNotificationParam>>,
     /// What the user chose when it was asked before.
     pub(super) chosen: Option<Choice>,
 }
@@ -69,10 +73,16 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
     {
         ask.trace_id = given.clone();
     }
-    let mut progress = act.progress;
-    let mut decided = app.gate.walk(ask.clone(), Some(backend.clone())).await?;
-    if let Decided::Waiting(approval) = decided {
-        let question = match waiting::offer(exchange, &approval, act.chosen) {
+    let mut signs = Signs {
+        progress: act.progress,
+        heard: act.heard,
+        waiting: None,
+        question: None,
+    };
+    let walk = app.gate.walk(ask.clone(), Some(backend.clone()));
+    let mut decided = signs.attend(exchange, walk).await?;
+    if let Some(Decided::Waiting(approval)) = decided {
+        signs.question = match waiting::offer(exchange, &approval, act.chosen) {
             Offer::Wait => None,
             Offer::Form(question) => Some(question),
             Offer::InputRequired => return Ok(Passed::InputRequired(approval)),
@@ -80,11 +90,13 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
         };
         ask.wait = Wait::UntilDecided;
         let walk = app.gate.walk(ask.clone(), Some(backend));
-        match attended(exchange, walk, &approval, &mut progress, question).await? {
-            Some(in_the_end) => decided = in_the_end,
-            None => return Ok(Passed::Left(approval)),
+        signs.waiting = Some(&approval);
+        decided = signs.attend(exchange, walk).await?;
+        if decided.is_none() {
+            return Ok(Passed::Left(approval));
         }
     }
+    let decided = decided.ok_or(GateError::Busy)?;
     span(exchange, &ask, began_at, &decided);
     Ok(match decided {
         Decided::Ran(executed) | Decided::Replayed(executed) => Passed::Ran {
@@ -100,31 +112,57 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
     })
 }
 
-/// Waits for the decision, and says so. `None`: the user would not.
-async fn attended(
-    exchange: &Exchange,
-    walk: impl Future<Output = Result<Decided, GateError>>,
-    approval: &Approval,
-    progress: &mut Progress,
-    mut question: Option<Question>,
-) -> Result<Option<Decided>, GateError> {
-    tokio::pin!(walk);
-    let mut signs = tokio::time::interval(BETWEEN_SIGNS);
-    loop {
-        tokio::select! {
-            biased;
-            decided = &mut walk => {
-                if let Some(question) = &question {
-                    waiting::withdraw(exchange, question);
+/// What is told of an act while it is under way.
+struct Signs<'a> {
+    progress: Progress,
+    heard: Option<Receiver<ProgressNotificationParam>>,
+    waiting: Option<&'a Approval>,
+    question: Option<Question>,
+}
+
+impl Signs<'_> {
+    /// `None`: the user would not wait.
+    async fn attend(
+        &mut self,
+        exchange: &Exchange,
+        walk: impl Future<Output = Result<Decided, GateError>>,
+    ) -> Result<Option<Decided>, GateError> {
+        tokio::pin!(walk);
+        let mut signs = tokio::time::interval(BETWEEN_SIGNS);
+        loop {
+            tokio::select! {
+                biased;
+                decided = &mut walk => {
+                    if let Some(question) = &self.question {
+                        waiting::withdraw(exchange, question);
+                    }
+                    return decided.map(Some);
                 }
-                return decided.map(Some);
+                Some(said) = hear(&mut self.heard) => {
+                    let (total, message) = (said.total, said.message.as_deref());
+                    self.progress.passes(said.progress, total, message);
+                }
+                answered = answer(&mut self.question) => match waiting::chosen(answered.as_ref()) {
+                    Choice::Leave => return Ok(None),
+                    Choice::Wait => self.question = None,
+                },
+                _ = signs.tick(), if self.waiting.is_some() => {
+                    if let Some(approval) = self.waiting {
+                        self.progress.waits(approval);
+                    }
+                }
             }
-            answered = answer(&mut question) => match waiting::chosen(answered.as_ref()) {
-                Choice::Leave => return Ok(None),
-                Choice::Wait => question = None,
-            },
-            _ = signs.tick() => progress.waits(approval),
         }
+    }
+}
+
+/// Never, where there is nothing to hear.
+async fn hear(
+    heard: &mut Option<Receiver<ProgressNotificationParam>>,
+) -> Option<ProgressNotificationParam> {
+    match heard {
+        Some(heard) => heard.recv().await,
+        None => None,
     }
 }
 

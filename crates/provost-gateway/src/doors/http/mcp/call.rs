@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use provost_core::{
     call::{Call, NOT_EXACT, is_exact},
-    gate::{End, Executed},
-    ports::Backend,
+    gate::{End, Executed, Permit},
+    ports::{Backend, ForwardError, Forwarded, ToolInfo},
 };
+use rmcp::model::ProgressNotificationParam;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     acts::{Act, Passed, pass},
@@ -17,7 +21,13 @@ use super::{
     progress::Progress,
     virtual_tools, waiting, words,
 };
-use crate::access::Caller;
+use crate::{
+    access::Caller,
+    backends::mcp::{CallLine, Upstream},
+};
+
+/// More than that at once, and some are missed.
+const MOST_PROGRESS: usize = 64;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +37,7 @@ struct Params {
     #[serde(rename = "_meta")]
     meta: Option<Map<String, Value>>,
     input_responses: Option<Map<String, Value>>,
-    request_state: Option<String>,
+    request_state: Option<Value>,
 }
 
 pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Result<Value, Fault> {
@@ -45,31 +55,32 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     // A dispatcher's call is judged, and recorded, as the command it runs.
     let backends = &exchange.app.backends;
     let tool: Arc<str> = (*backends.judged_name(&params.name, &arguments)).into();
-    let backend = find(exchange, &tool).ok_or_else(|| unknown(&params.name))?;
+    let (heard, runner) = runner(exchange, &tool, params.meta.as_ref());
+    let Some(Runner {
+        backend,
+        speaks_mcp,
+    }) = runner
+    else {
+        return not_run(exchange, &tool);
+    };
     let call = Call {
         agent: agent.clone(),
         session: exchange.session.clone(),
         tool: tool.clone(),
         params: arguments,
     };
-    if let Some(state) = &params.request_state {
-        let ours = waiting::is_ours(exchange, state, &call).await;
-        match ours.map_err(Into::into) {
-            Ok(true) => {}
-            Ok(false) => return Err(stale()),
-            Err(error) => return Ok(failure(&words::undecided(&error, &tool))),
-        }
-    }
+    waiting::check(exchange, params.request_state.as_ref(), &call).await?;
     let act = Act {
         call,
         backend,
         progress: Progress::new(params.meta.as_ref(), exchange.out.as_ref()),
+        heard,
         chosen: waiting::chosen_before(params.input_responses.as_ref()),
     };
     Ok(match pass(exchange, act).await {
         Ok(Passed::Ran { executed, changed }) => {
             let note = changed.as_ref().map(words::changed);
-            noted(ran(&executed), note)
+            noted(ran(&executed, speaks_mcp), note)
         }
         Ok(Passed::Refused(refusal)) => failure(&words::refusal(&refusal, &tool)),
         Ok(Passed::Left(approval)) => failure(&words::left(&approval)),
@@ -78,21 +89,100 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     })
 }
 
-fn find(exchange: &Exchange, tool: &str) -> Option<Arc<dyn Backend>> {
-    exchange.app.backends.find(tool)
+/// What executes a tool.
+struct Runner {
+    backend: Arc<dyn Backend>,
+    /// Its results are those of MCP.
+    speaks_mcp: bool,
+}
+
+type Progresses = Option<mpsc::Receiver<ProgressNotificationParam>>;
+
+fn runner(
+    exchange: &Exchange,
+    tool: &str,
+    meta: Option<&Map<String, Value>>,
+) -> (Progresses, Option<Runner>) {
+    let Some(backend) = exchange.app.backends.find(tool) else {
+        return (None, None);
+    };
+    let Some(upstream) = exchange.app.backends.upstream(tool) else {
+        let speaks_mcp = false;
+        return (
+            None,
+            Some(Runner {
+                backend,
+                speaks_mcp,
+            }),
+        );
+    };
+    let wanted = meta.is_some_and(|meta| meta.contains_key("progressToken"));
+    let (told, heard) = mpsc::channel(MOST_PROGRESS);
+    let line = Line {
+        upstream: upstream.clone(),
+        progress: wanted.then_some(told),
+        cancelled: exchange.cancelled.clone(),
+        meta: meta.cloned(),
+    };
+    let runner = Runner {
+        backend: Arc::new(line),
+        speaks_mcp: true,
+    };
+    (wanted.then_some(heard), Some(runner))
+}
+
+/// A tool that nothing runs. One that changed is there, and still not to be had.
+fn not_run(exchange: &Exchange, tool: &str) -> Result<Value, Fault> {
+    let upstream = exchange.app.backends.upstream(tool);
+    if let Some((upstream, (_, name))) = upstream.zip(tool.split_once('.'))
+        && upstream.is_held(name)
+    {
+        let why = upstream.held_back(name);
+        return Ok(failure(&format!(
+            "Not run: {why} until a person accepts it. Go on without it, and tell the person you work for: \
+             `provost mcp trust` shows what changed."
+        )));
+    }
+    Err(unknown(tool))
+}
+
+/// A call's way to an upstream server and back.
+struct Line {
+    upstream: Arc<Upstream>,
+    progress: Option<mpsc::Sender<ProgressNotificationParam>>,
+    cancelled: CancellationToken,
+    meta: Option<Map<String, Value>>,
+}
+
+#[async_trait]
+impl Backend for Line {
+    fn tools(&self) -> Vec<ToolInfo> {
+        self.upstream.tools()
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.upstream.has(tool)
+    }
+
+    async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
+        let line = CallLine {
+            progress: self.progress.clone(),
+            cancelled: self.cancelled.clone(),
+            meta: self.meta.clone(),
+        };
+        self.upstream.call(permit, line).await
+    }
 }
 
 fn unknown(tool: &str) -> Fault {
     Fault::params(format!("unknown tool `{tool}`"))
 }
 
-fn stale() -> Fault {
-    Fault::params("`requestState` is not of this call: make the call again without it")
-}
-
-/// What a backend that knows no MCP answered.
-fn ran(executed: &Executed) -> Value {
+/// What a server of MCP answered, as it is; what another backend answered, as text.
+fn ran(executed: &Executed, speaks_mcp: bool) -> Value {
     match &executed.end {
+        End::Answered { result, .. } if speaks_mcp => serde_json::from_str(result.get())
+            .unwrap_or_else(|_| failure("The tool's answer cannot be read.")),
         End::Answered {
             status_code,
             result,

@@ -10,9 +10,12 @@ use tokio_util::sync::CancellationToken;
 use super::{
     call, hello,
     message::{
-        self, Fault, HEADER_MISMATCH, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Request,
-        UNSUPPORTED_VERSION,
+        self, Fault, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND,
+        NO_RESOURCE, Request, UNSUPPORTED_VERSION,
     },
+    notices, prompts,
+    resources::{self, Wanted},
+    servers::List,
     session::{Running, Session},
     stream::{Answered, Out},
     tools,
@@ -97,13 +100,16 @@ impl Exchange {
         };
         let answered = served.map(|served| match served {
             Ok(result) => (StatusCode::OK, message::result(&id, &result)),
-            Err(fault) => (self.status(&fault), fault.answer(Some(&id))),
+            Err(fault) => {
+                let fault = self.renumbered(fault);
+                (self.status(&fault), fault.answer(Some(&id)))
+            }
         });
         drop(gone);
         answered
     }
 
-    async fn serve(&self, _id: &Id, request: Request) -> Result<Value, Fault> {
+    async fn serve(&self, id: &Id, request: Request) -> Result<Value, Fault> {
         let Request { method, params, .. } = request;
         let stateless = matches!(self.form, Form::Stateless(_));
         let mut result = match (&*method, stateless) {
@@ -111,6 +117,22 @@ impl Exchange {
             ("ping", false) => json!({}),
             ("tools/list", _) => tools::list(self, &params)?,
             ("tools/call", _) => call::call(self, params).await?,
+            ("resources/list", _) => resources::list(self, List::Resources, &params).await?,
+            ("resources/templates/list", _) => {
+                resources::list(self, List::Templates, &params).await?
+            }
+            ("resources/read", _) => resources::read(self, params).await?,
+            ("resources/subscribe", false) => {
+                resources::subscribe(self, params, Wanted::Yes).await?
+            }
+            ("resources/unsubscribe", false) => {
+                resources::subscribe(self, params, Wanted::No).await?
+            }
+            ("prompts/list", _) => prompts::list(self, &params).await?,
+            ("prompts/get", _) => prompts::get(self, params).await?,
+            ("completion/complete", _) => prompts::complete(self, params).await?,
+            ("logging/setLevel", false) => notices::set_level(self, params).await?,
+            ("subscriptions/listen", true) => notices::listen(self, id, params).await?,
             _ => {
                 let message = format!("unknown method `{method}`");
                 return Err(Fault::new(METHOD_NOT_FOUND, message));
@@ -120,6 +142,14 @@ impl Exchange {
             complete(&method, result);
         }
         Ok(result)
+    }
+
+    /// The stateless protocol has no code of its own for a resource that is not there.
+    fn renumbered(&self, mut fault: Fault) -> Fault {
+        if matches!(self.form, Form::Stateless(_)) && fault.code == NO_RESOURCE {
+            fault.code = INVALID_PARAMS;
+        }
+        fault
     }
 
     /// Errors of the protocol itself have a status of their own since there are no sessions.

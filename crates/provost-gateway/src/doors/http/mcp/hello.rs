@@ -38,8 +38,19 @@ pub(super) fn discovered(app: &App) -> Value {
     })
 }
 
-fn capabilities(_app: &App) -> Value {
-    json!({"tools": {"listChanged": true}})
+/// What only servers behind us can do is not promised where there are none.
+fn capabilities(app: &App) -> Value {
+    let tools = json!({"listChanged": true});
+    if app.mcp.names().next().is_none() {
+        return json!({"tools": tools});
+    }
+    json!({
+        "tools": tools,
+        "resources": {"subscribe": true, "listChanged": true},
+        "prompts": {"listChanged": true},
+        "completions": {},
+        "logging": {},
+    })
 }
 
 fn ourselves(app: &App) -> Value {

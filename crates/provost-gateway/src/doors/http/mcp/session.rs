@@ -40,7 +40,6 @@ pub(super) struct Owner {
 
 pub(super) struct Session {
     pub(super) id: Arc<str>,
-    pub(super) version: &'static str,
     pub(super) takes_forms: bool,
     owner: Owner,
     state: Mutex<State>,
@@ -93,13 +92,7 @@ impl Owner {
 
 impl Sessions {
     /// `None`: there are too many.
-    pub(super) fn open(
-        &self,
-        owner: Owner,
-        version: &'static str,
-        takes_forms: bool,
-        now: Time,
-    ) -> Option<Arc<Session>> {
+    pub(super) fn open(&self, owner: Owner, takes_forms: bool, now: Time) -> Option<Arc<Session>> {
         let mut table = self.lock();
         if table.len() >= MOST {
             table.retain(|_, session| !session.is_idle(now));
@@ -114,7 +107,6 @@ impl Sessions {
         let id: Arc<str> = format!("mcp-{}", hex(&random_bytes::<16>())).into();
         let session = Arc::new(Session {
             id: id.clone(),
-            version,
             takes_forms,
             owner,
             state: Mutex::new(State {
@@ -307,7 +299,7 @@ mod tests {
     #[test]
     fn a_session_is_its_owners_alone_and_ends_when_nobody_uses_it() {
         let sessions = Sessions::default();
-        let open = |name| sessions.open(owner(name), "2025-06-18", false, Time::default());
+        let open = |name| sessions.open(owner(name), false, Time::default());
         let (a, used) = (open("a").unwrap(), open("a").unwrap());
         assert!(sessions.find(&a.id, &owner("b"), at(0)).is_none());
         assert!(sessions.find(&a.id, &owner("a"), at(0)).is_some());
@@ -323,7 +315,7 @@ mod tests {
         let sessions = Sessions::default();
         let open = |minute: u64| {
             let now = Time::default().plus(Duration::from_secs(minute));
-            sessions.open(owner("a"), "2025-06-18", false, now).unwrap()
+            sessions.open(owner("a"), false, now).unwrap()
         };
         let first = open(0);
         let cancel = CancellationToken::new();
@@ -340,9 +332,7 @@ mod tests {
     #[test]
     fn a_call_runs_once_under_its_id_and_can_be_cancelled() {
         let sessions = Sessions::default();
-        let session = sessions
-            .open(owner("a"), "2025-06-18", false, Time::default())
-            .unwrap();
+        let session = sessions.open(owner("a"), false, Time::default()).unwrap();
         let (id, cancel) = (Id::Number(1), CancellationToken::new());
         let running = session.begin(&id, cancel.clone());
         assert!(session.begin(&id, CancellationToken::new()).is_none());
@@ -357,9 +347,7 @@ mod tests {
     #[test]
     fn a_newer_stream_ends_the_older_and_is_not_ended_by_it() {
         let sessions = Sessions::default();
-        let session = sessions
-            .open(owner("a"), "2025-06-18", false, Time::default())
-            .unwrap();
+        let session = sessions.open(owner("a"), false, Time::default()).unwrap();
         let older = session.listen();
         let newer = session.listen();
         assert!(older.ended.is_cancelled());

@@ -12,8 +12,12 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{answer, session};
-use crate::app::App;
+use super::{
+    answer,
+    notices::Heard,
+    session::{Session, Stream},
+};
+use crate::{access::Caller, app::App};
 
 /// What is said in the course of one request.
 const MOST_SAID: usize = 64;
@@ -123,15 +127,46 @@ impl Speaking {
 }
 
 /// What happens beside the client's requests, until it or the gateway goes away.
-pub(super) fn listen(app: Arc<App>, session: Arc<session::Session>) -> Response {
-    let stream = session.listen();
-    let events = stream::unfold((app, stream), |(app, stream)| async move {
-        tokio::select! {
-            () = app.stopping() => None,
-            () = stream.ended.cancelled() => None::<(Result<Event, axum::Error>, _)>,
-        }
+pub(super) fn listen(app: Arc<App>, caller: Caller, session: Arc<Session>) -> Response {
+    let listening = Listening {
+        open: session.listen(),
+        heard: Heard::of(&app),
+        ready: VecDeque::new(),
+        app,
+        caller,
+        session,
+    };
+    let events = stream::unfold(listening, |mut listening| async move {
+        let message = listening.next().await?;
+        Some((event(&message), listening))
     });
     Sse::new(events).keep_alive(keep_alive()).into_response()
+}
+
+struct Listening {
+    app: Arc<App>,
+    caller: Caller,
+    session: Arc<Session>,
+    open: Stream,
+    heard: Heard,
+    ready: VecDeque<Value>,
+}
+
+impl Listening {
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            tokio::select! {
+                () = self.app.stopping() => return None,
+                () = self.open.ended.cancelled() => return None,
+                said = self.heard.for_session(&self.app, &self.caller, &self.session) => {
+                    self.ready.extend(said);
+                }
+            }
+        }
+    }
 }
 
 fn event(message: &Value) -> Result<Event, axum::Error> {

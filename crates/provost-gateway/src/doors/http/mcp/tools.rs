@@ -6,7 +6,7 @@ use provost_core::ports::ToolInfo;
 use serde_json::{Map, Value, json};
 
 use super::{exchange::Exchange, message::Fault, pages::page, virtual_tools};
-use crate::access::Caller;
+use crate::{access::Caller, backends::mcp::Definition};
 
 pub(super) fn list(exchange: &Exchange, params: &Map<String, Value>) -> Result<Value, Fault> {
     let mut tools = offered(exchange);
@@ -23,10 +23,28 @@ fn offered(exchange: &Exchange) -> BTreeMap<String, Value> {
     };
     let (app, policy) = (&exchange.app, exchange.app.gate.policy());
     let tools = app.backends.tools().into_iter();
-    tools
+    let mut offered: BTreeMap<_, _> = tools
         .filter(|tool| policy.could_permit(agent, &tool.name))
         .map(|tool| (tool.name.clone(), definition(tool)))
-        .collect()
+        .collect();
+    let upstreams = app.mcp.upstreams();
+    for tool in upstreams.flat_map(|upstream| upstream.definitions()) {
+        if let Some(offered) = offered.get_mut(&tool.name)
+            && app.backends.upstream(&tool.name).is_some()
+        {
+            *offered = renamed(&tool);
+        }
+    }
+    offered
+}
+
+/// As its server describes it, but for the name.
+fn renamed(tool: &Definition) -> Value {
+    let mut definition = (*tool.definition).clone();
+    if let Some(definition) = definition.as_object_mut() {
+        definition.insert("name".into(), tool.name.as_str().into());
+    }
+    definition
 }
 
 fn definition(tool: ToolInfo) -> Value {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     exchange::{Exchange, Form},
-    message::{notification, request},
+    message::{Fault, REFUSED, notification, request},
     session::Question,
     words,
 };
@@ -119,19 +119,33 @@ fn state(approval: &Approval) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(approval.question.id.as_str())
 }
 
-/// Whether the state is of an approval for exactly this call.
-pub(super) async fn is_ours(
+/// A call that is made again with a state must be the call that the state is of.
+pub(super) async fn check(
     exchange: &Exchange,
-    state: &str,
+    state: Option<&Value>,
     call: &Call,
-) -> Result<bool, StoreError> {
+) -> Result<(), Fault> {
+    let Some(state) = state else { return Ok(()) };
+    match is_of(exchange, state.as_str().unwrap_or_default(), call).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Fault::params(
+            "`requestState` is not of this call: make the call again without it",
+        )),
+        Err(error) => {
+            let words = words::undecided(&error.into(), &call.tool);
+            Err(Fault::new(REFUSED, words))
+        }
+    }
+}
+
+async fn is_of(exchange: &Exchange, state: &str, call: &Call) -> Result<bool, StoreError> {
     let id = BASE64_URL_SAFE_NO_PAD.decode(state).ok();
-    // Of its whole length: the store also finds approvals by the beginning of their ids.
     let Some(id) = id.and_then(|id| String::from_utf8(id).ok()) else {
         return Ok(false);
     };
     let approval = exchange.app.gate.store().approval(&id).await?;
     Ok(approval.is_some_and(|approval| {
+        // The whole id: the store also finds approvals by its beginning.
         approval.question.id.as_str() == id && approval.question.digest == call.digest()
     }))
 }
