@@ -29,6 +29,7 @@ mod ending;
 mod events;
 mod hooks;
 mod mcp;
+mod mcp_bridge;
 mod reload;
 mod replicas;
 mod seed;
