@@ -23,6 +23,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use provost_core::{gate::Gate, ports::ToolInfo};
 use rmcp::model::ProgressNotificationParam;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::{
     sync::{broadcast, mpsc},
@@ -116,6 +117,16 @@ pub enum Notice {
     },
 }
 
+/// How many servers are how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    pub up: usize,
+    pub starting: usize,
+    pub down: usize,
+    /// Tools that changed and wait for a person.
+    pub held_tools: usize,
+}
+
 /// All upstreams.
 pub struct McpServers {
     upstreams: BTreeMap<String, Arc<Upstream>>,
@@ -177,7 +188,12 @@ impl McpServers {
     pub async fn stop(&self) {
         self.stop.cancel();
         let mut tasks = self.tasks.lock().await;
-        let ended = async { while tasks.join_next().await.is_some() {} };
+        let ended = async {
+            while tasks.join_next().await.is_some() {}
+            for upstream in self.upstreams.values() {
+                upstream.ended().await;
+            }
+        };
         if tokio::time::timeout(ENDING, ended).await.is_err() {
             tracing::warn!("not all MCP servers have ended");
         }
@@ -213,6 +229,20 @@ impl McpServers {
     pub fn count(&self) -> usize {
         let count = |upstream: &Arc<Upstream>| upstream.count();
         self.upstreams.values().map(count).sum()
+    }
+
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        for upstream in self.upstreams.values() {
+            let status = upstream.status();
+            summary.held_tools += status.held.len();
+            match status.status {
+                Phase::Up => summary.up += 1,
+                Phase::Starting => summary.starting += 1,
+                Phase::Down => summary.down += 1,
+            }
+        }
+        summary
     }
 
     /// The server whose name stands before a tool's first dot.

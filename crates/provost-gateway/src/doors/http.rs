@@ -13,6 +13,7 @@ mod keys;
 mod operations;
 mod policies;
 mod router;
+mod servers;
 mod stops;
 mod tools;
 mod traces;

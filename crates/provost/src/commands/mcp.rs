@@ -3,6 +3,7 @@
 
 mod desk;
 mod message;
+mod trust;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
@@ -13,6 +14,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use clap::Subcommand;
 use provost_core::call::is_name;
 use serde_json::Value;
 use tokio::{
@@ -38,7 +40,10 @@ const END_TIME: Duration = Duration::from_secs(5);
   provost mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/project
   provost mcp --name files -- uvx mcp-server-git
 `provost connect mcp --wrap` writes it into a client's settings.")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// What the server's tools are called in policies: NAME.tool [default: from the command]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -47,7 +52,16 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Look at tools of the gateway's MCP servers that changed, and accept them
+    Trust(trust::Args),
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    if let Some(Action::Trust(args)) = args.action {
+        return trust::run(context, args).await;
+    }
     let name = args.name.unwrap_or_else(|| server_name(&args.command));
     if !is_name(&name) {
         return Err(usage("a name is 1 to 256 printable characters"));

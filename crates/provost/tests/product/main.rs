@@ -34,3 +34,4 @@ mod replicas;
 mod seed;
 mod starting;
 mod tampering;
+mod upstream;

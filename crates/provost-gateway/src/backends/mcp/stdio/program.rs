@@ -13,7 +13,10 @@ use tokio::{
     sync::watch,
     time::timeout,
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{backends::mcp::patience::one_line, secret::Secret};
 
@@ -34,6 +37,8 @@ pub(in crate::backends::mcp) struct Launch {
     pub(in crate::backends::mcp) env: Vec<(String, Secret)>,
     /// What must not get into a log.
     pub(in crate::backends::mcp) secrets: Arc<[Secret]>,
+    /// Those who see to its end.
+    pub(in crate::backends::mcp) watchers: TaskTracker,
 }
 
 pub(super) struct Program {
@@ -68,7 +73,7 @@ impl Program {
         let end = CancellationToken::new();
         let watched = watch(child, end.clone());
         let why = blame.clone();
-        tokio::spawn(async move {
+        launch.watchers.spawn(async move {
             let how = watched.await;
             // What it said last may still be on its way.
             if let Some(log) = log {
