@@ -155,7 +155,7 @@ async fn a_program_is_called_and_its_answer_is_not_touched() {
     let failed = app.call("ok.fails", json!({})).await;
     assert_eq!(failed.body["result"]["isError"], true);
     assert_eq!(
-        failed.body["error"], "the tool failed: no such file",
+        failed.body["error"]["message"], "the tool failed: no such file",
         "{}",
         failed.body
     );

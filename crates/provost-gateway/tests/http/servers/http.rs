@@ -157,7 +157,7 @@ async fn servers_of_all_versions_are_called() {
         let failed = app.call("ok.fails", json!({})).await;
         assert_eq!(failed.body["result"]["isError"], true);
         assert!(
-            failed.body["error"]
+            failed.body["error"]["message"]
                 .as_str()
                 .unwrap()
                 .starts_with("the tool failed")
