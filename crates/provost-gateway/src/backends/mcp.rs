@@ -39,7 +39,7 @@ use super::BackendError;
 use crate::{secret::Secret, web::Web};
 
 /// How long a call may take, unless configured otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// What upstreams told lately, for a listener that is slow.
 const NOTICES: usize = 1024;
 /// How long servers may take to end with the gateway.

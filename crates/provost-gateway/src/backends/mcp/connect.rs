@@ -29,7 +29,7 @@ use super::{
 };
 
 /// How long a server may take to begin: a package may have to be fetched first.
-const BEGINNING: Duration = Duration::from_secs(60);
+const BEGINNING: Duration = Duration::from_mins(1);
 const ENDED: &str = "the connection ended at once";
 /// Calls at a time over HTTP.
 const AT_ONCE: usize = 256;

@@ -1,7 +1,10 @@
 //! One upstream server as the rest of the gateway sees it: what it offers, how it is, and its line.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -39,6 +42,8 @@ pub struct Upstream {
     pub(super) changed: Arc<Notify>,
     /// A call failed in a way that makes one doubt that it is there.
     pub(super) doubted: Notify,
+    /// Calls it has now.
+    pub(super) calls: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -153,6 +158,7 @@ impl Upstream {
             notices,
             changed: Arc::default(),
             doubted: Notify::new(),
+            calls: AtomicUsize::new(0),
             state: Mutex::default(),
         }))
     }
@@ -301,6 +307,10 @@ impl Upstream {
             launch.watchers.close();
             launch.watchers.wait().await;
         }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > 0
     }
 
     pub(super) fn has_held(&self) -> bool {

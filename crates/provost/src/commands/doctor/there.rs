@@ -149,18 +149,14 @@ fn mcp_server(server: &Value, findings: &mut Findings) {
     let (name, status) = (text(server, "name"), text(server, "status"));
     let (held, warnings) = (list("held"), list("warnings"));
     let since = moment(text(server, "since"));
-    let mut detail = format!(
-        "{name} ({}): {status} since {since}",
-        text(server, "transport")
-    );
+    let transport = text(server, "transport");
     let (tools, restarts) = (number("tools"), number("restarts"));
-    match status {
-        "up" => detail.push_str(&format!(", {tools} tools")),
-        _ => detail.push_str(&format!(", tried again {restarts} times")),
-    }
-    if let Some(error) = some_text(server, "last_error").filter(|_| status != "up") {
-        detail.push_str(&format!(": {error}"));
-    }
+    let more = match (status, some_text(server, "last_error")) {
+        ("up", _) => format!("{tools} tools"),
+        (_, None) => format!("tried again {restarts} times"),
+        (_, Some(error)) => format!("tried again {restarts} times: {error}"),
+    };
+    let detail = format!("{name} ({transport}): {status} since {since}, {more}");
     if status == "down" {
         let hint = "look at its command or URL in `mcp_servers`, and at the gateway's log";
         return findings.fail("mcp servers", detail, hint);
