@@ -1,6 +1,14 @@
 //! Servers over HTTP: a real one of `rmcp`, of today and of before, and one with server-sent events.
 
-use std::{borrow::Cow, net::SocketAddr, sync::Arc};
+use std::{
+    borrow::Cow,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -196,6 +204,78 @@ async fn a_server_that_went_away_is_noticed_and_found_again() {
     let _listening = listen(router(), at).await;
     app.up("ok").await;
     assert_eq!(app.call("ok.echo", json!({})).await.status, 200);
+}
+
+/// Answers in JSON, or in events where the tool says so; `breaks` ends in the middle of its answer.
+async fn by_hand(State(calls): State<Arc<AtomicUsize>>, body: Bytes) -> Response {
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    let params = &message["params"];
+    let result = match message["method"].as_str().unwrap() {
+        "initialize" => json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "by hand", "version": "1"},
+        }),
+        "tools/list" => {
+            let names = ["json", "events", "breaks", "resets"];
+            json!({"tools": names.map(|name| super::tool(name, "a tool"))})
+        }
+        "tools/call" => {
+            calls.fetch_add(1, Ordering::SeqCst);
+            let bytes = params["arguments"]["bytes"].as_u64().unwrap_or_default();
+            json!({"content": [], "novel": "x".repeat(bytes as usize)})
+        }
+        "ping" => json!({}),
+        method if method.starts_with("notifications/") => {
+            return StatusCode::ACCEPTED.into_response();
+        }
+        _ => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+    let event = format!("event: message\r\ndata: {answer}\r\n\r\n");
+    let broken = || Err::<String, _>(std::io::Error::other("broken"));
+    let parts = match params["name"].as_str() {
+        Some("events") => vec![Ok(": hello\n\n".to_owned()), Ok(event)],
+        Some("breaks") => vec![Ok(": hello\n\n".to_owned())],
+        Some("resets") => vec![Ok("event: message\ndata: {".to_owned()), broken()],
+        _ => return axum::Json(answer).into_response(),
+    };
+    let body = Body::from_stream(futures_util::stream::iter(parts));
+    ([("content-type", "text/event-stream")], body).into_response()
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_breaks_off_is_made_once_and_its_outcome_is_unknown() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let router = Router::new()
+        .route("/mcp", post(by_hand))
+        .with_state(calls.clone());
+    let listening = listen(router, anywhere()).await;
+    let mut config = server(&listening, "Bearer hunter2");
+    config.timeout = Some(Duration::from_secs(20));
+    let app = TestApp::serving_within(vec![config], Some(10_000)).await;
+    app.up("ok").await;
+    for tool in ["json", "events"] {
+        let tool = format!("ok.{tool}");
+        let answer = app.call(&tool, json!({"bytes": 5})).await;
+        let expected = json!({"content": [], "novel": "xxxxx"});
+        assert_eq!(answer.body["result"], expected, "{}", answer.body);
+        let large = app.call(&tool, json!({"bytes": 20_000})).await;
+        assert_eq!(large.status, 502);
+        assert!(
+            large.body.to_string().contains("larger than 10000"),
+            "{}",
+            large.body
+        );
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 4);
+    for (tool, made) in [("ok.breaks", 5), ("ok.resets", 6)] {
+        let lost = app.call(tool, json!({})).await;
+        assert_eq!(lost.status, 502, "{}", lost.body);
+        assert_eq!(calls.load(Ordering::SeqCst), made);
+    }
+    let status = app.server("ok").await;
+    assert_eq!(status["restarts"], 0, "{status}");
 }
 
 type Streams = Arc<tokio::sync::Mutex<Option<mpsc::UnboundedSender<String>>>>;
