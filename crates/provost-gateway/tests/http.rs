@@ -20,3 +20,5 @@ mod openapi;
 mod protocol;
 #[path = "http/roles.rs"]
 mod roles;
+#[path = "http/servers.rs"]
+mod servers;

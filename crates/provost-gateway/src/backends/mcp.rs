@@ -24,6 +24,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use provost_core::{gate::Gate, ports::ToolInfo};
 use rmcp::model::ProgressNotificationParam;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::{
     sync::{broadcast, mpsc},
@@ -40,7 +41,7 @@ use super::BackendError;
 use crate::{secret::Secret, web::Web};
 
 /// How long a call may take, unless configured otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// What upstreams told lately, for a listener that is slow.
 const NOTICES: usize = 1024;
 /// How long servers may take to end with the gateway.
@@ -118,6 +119,16 @@ pub enum Notice {
     },
 }
 
+/// How many servers are how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    pub up: usize,
+    pub starting: usize,
+    pub down: usize,
+    /// Tools that changed and wait for a person.
+    pub held_tools: usize,
+}
+
 /// All upstreams.
 pub struct McpServers {
     upstreams: BTreeMap<String, Arc<Upstream>>,
@@ -179,7 +190,12 @@ impl McpServers {
     pub async fn stop(&self) {
         self.stop.cancel();
         let mut tasks = self.tasks.lock().await;
-        let ended = async { while tasks.join_next().await.is_some() {} };
+        let ended = async {
+            while tasks.join_next().await.is_some() {}
+            for upstream in self.upstreams.values() {
+                upstream.ended().await;
+            }
+        };
         if tokio::time::timeout(ENDING, ended).await.is_err() {
             tracing::warn!("not all MCP servers have ended");
         }
@@ -215,6 +231,20 @@ impl McpServers {
     pub fn count(&self) -> usize {
         let count = |upstream: &Arc<Upstream>| upstream.count();
         self.upstreams.values().map(count).sum()
+    }
+
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        for upstream in self.upstreams.values() {
+            let status = upstream.status();
+            summary.held_tools += status.held.len();
+            match status.status {
+                Phase::Up => summary.up += 1,
+                Phase::Starting => summary.starting += 1,
+                Phase::Down => summary.down += 1,
+            }
+        }
+        summary
     }
 
     /// The server whose name stands before a tool's first dot.

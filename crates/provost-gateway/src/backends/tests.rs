@@ -222,3 +222,32 @@ async fn a_backend_of_another_kind_can_be_added() {
         .unwrap();
     assert_eq!(backends.add(Arc::new(unnamed)).unwrap_err().len(), 1);
 }
+
+#[tokio::test]
+async fn an_mcp_server_has_its_prefix_for_itself() {
+    let server = |name: &str| McpServerConfig {
+        name: name.into(),
+        transport: McpTransport::Stdio {
+            command: "true".into(),
+            args: Vec::new(),
+            env: Vec::new(),
+        },
+        timeout: None,
+    };
+    let config = |names: &[&str]| BackendsConfig {
+        http_tools: vec![http_tool("echo.run", "http://127.0.0.1:1/")],
+        cli_tools: vec![cli_tool("gh", "echo", &["pr"])],
+        mcp_servers: names.iter().map(|name| server(name)).collect(),
+        ..BackendsConfig::default()
+    };
+    let names = ["echo", "gh", "a.b", "mesh", "", "twice", "twice", "fine"];
+    let problems = Backends::build(config(&names)).await.unwrap_err();
+    let blamed: Vec<_> = problems.iter().map(|problem| &*problem.backend).collect();
+    assert_eq!(blamed, ["a.b", "mesh", "", "twice", "echo", "gh"]);
+    let backends = Backends::build(config(&["fine"])).await.unwrap();
+    assert!(
+        backends.find("fine.tool").is_none(),
+        "it has not been asked"
+    );
+    assert!(backends.find("echo.run").is_some());
+}

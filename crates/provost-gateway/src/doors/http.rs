@@ -14,6 +14,7 @@ mod mcp;
 mod operations;
 mod policies;
 mod router;
+mod servers;
 mod stops;
 mod tools;
 mod traces;

@@ -1,5 +1,7 @@
 //! The MCP door over real connections: by raw messages, and by a client of the official library.
 
+#[path = "mcp/behind.rs"]
+mod behind;
 #[path = "mcp/lists.rs"]
 mod lists;
 #[path = "mcp/messages.rs"]
@@ -10,6 +12,8 @@ mod roles;
 mod sessions;
 #[path = "mcp/stateless.rs"]
 mod stateless;
+#[path = "mcp/upstream.rs"]
+mod upstream;
 #[path = "mcp/waiting.rs"]
 mod waiting;
 #[path = "mcp/wire.rs"]

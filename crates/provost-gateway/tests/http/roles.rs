@@ -124,6 +124,18 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"agent": "somebody"}),
             found(ADMIN, 404),
         ),
+        row(
+            "GET",
+            "/mcp-servers/nobody/tools",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "POST",
+            "/mcp-servers/nobody/trust",
+            json!({"tool": "x", "digest": "0".repeat(64)}),
+            found(PEOPLE, 404),
+        ),
         row("GET", "/policies", none.clone(), PEOPLE),
         row("GET", "/keys", none.clone(), ADMIN),
         row(
@@ -187,7 +199,8 @@ async fn the_table_covers_every_endpoint_there_is() {
                 .replace("/ok.run", "/{name}")
                 .replace("/claude-code", "/{agent}")
                 .replace("/s1", "/{id}")
-                .replace("keys/nobody", "keys/{name}");
+                .replace("keys/nobody", "keys/{name}")
+                .replace("servers/nobody", "servers/{name}");
             format!("{} {path}", row.method)
         })
         .collect();

@@ -4,6 +4,7 @@
 mod bridge;
 mod desk;
 mod message;
+mod trust;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
@@ -15,6 +16,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use clap::Subcommand;
 use provost_core::call::is_name;
 use serde_json::Value;
 use tokio::{
@@ -42,7 +44,10 @@ const END_TIME: Duration = Duration::from_secs(5);
   provost mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/project
   provost mcp --name files -- uvx mcp-server-git
 `provost connect mcp` writes it into a client's settings.")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// What the server's tools are called in policies: NAME.tool [default: from the command]
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
@@ -54,7 +59,16 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Look at tools of the gateway's MCP servers that changed, and accept them
+    Trust(trust::Args),
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    if let Some(Action::Trust(args)) = args.action {
+        return trust::run(context, args).await;
+    }
     if args.command.is_empty() {
         return bridge::run(context, args.key_file.as_deref(), read_client()).await;
     }

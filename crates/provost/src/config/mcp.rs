@@ -55,6 +55,7 @@ impl Reader<'_> {
             .and_then(|field| self.server_name(field, names, others));
         let timeout = map.filled("timeout").and_then(|field| self.duration(field));
         let by = self.read_by(&map);
+        self.check_unused(&map, by);
         let args = map
             .get("args")
             .map(|field| self.strings(field))
@@ -88,6 +89,21 @@ impl Reader<'_> {
             transport,
             timeout,
         })
+    }
+
+    /// What is written for another transport would be thought to hold.
+    fn check_unused(&mut self, map: &Map<'_>, by: Option<By>) {
+        let (unused, transport): (&[_], _) = match by {
+            Some(By::Stdio) => (&["url", "headers"], "a server that is a program"),
+            Some(_) => (&["command", "args", "env"], "a server over HTTP"),
+            None => return,
+        };
+        for name in unused {
+            if let (Some(_), Some(span)) = (map.filled(name), map.key_span(name)) {
+                let message = format!("`{name}` has no use with {transport}");
+                self.warn(span, message, "remove it, or set `transport`");
+            }
+        }
     }
 
     /// It stands before the dot in the names of its tools, and nothing else may.

@@ -35,3 +35,4 @@ mod replicas;
 mod seed;
 mod starting;
 mod tampering;
+mod upstream;

@@ -34,8 +34,10 @@ fn failure(result: &RawValue) -> Option<String> {
     let Ok(answer) = serde_json::from_str::<Answer<'_>>(result.get()) else {
         return Some("the server's answer is no result of a tool".to_owned());
     };
-    if answer.kind.as_deref() == Some("input_required") {
-        return Some("the tool asks for more input, which is not passed on here".to_owned());
+    // Input that is required, or a task that is to be asked for: nobody here can do that.
+    if let Some(kind) = answer.kind.filter(|kind| kind != "complete") {
+        let kind = one_line(&kind, &[]);
+        return Some(format!("the tool did not finish: it answered `{kind}`"));
     }
     if answer.is_error != Some(true) {
         return None;
@@ -63,7 +65,10 @@ mod tests {
         for (result, expected) in [
             (r#"{"content": [ ],"x":1.0}"#, None),
             (r#"{"content":[],"isError":false}"#, None),
-            (r#"{"structuredContent":{"a":1}}"#, None),
+            (
+                r#"{"structuredContent":{"a":1},"resultType":"complete"}"#,
+                None,
+            ),
             (
                 r#"{"content":[{"type":"image"},{"type":"text","text":"no\nsuch file"}],"isError":true}"#,
                 Some("the tool failed: no such file"),
@@ -71,7 +76,7 @@ mod tests {
             (r#"{"isError":true}"#, Some("the tool failed")),
             (
                 r#"{"resultType":"input_required","inputRequests":{}}"#,
-                Some("the tool asks for more input, which is not passed on here"),
+                Some("the tool did not finish: it answered `input_required`"),
             ),
             ("[1]", Some("the server's answer is no result of a tool")),
         ] {

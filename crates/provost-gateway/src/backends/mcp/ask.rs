@@ -1,5 +1,7 @@
 //! Requests that are no calls of tools: resources, prompts, completion, logging. Answers pass as they came.
 
+use std::pin::pin;
+
 use provost_core::ports::ForwardError;
 use rmcp::{
     model::{ClientRequest, CustomRequest, ServerCapabilities},
@@ -9,7 +11,12 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::{Upstream, call::meta, patience::one_line, tap::Wanted};
+use super::{
+    Upstream,
+    call::{Busy, cancel, meta},
+    patience::one_line,
+    tap::Wanted,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -46,20 +53,24 @@ impl Upstream {
         let wanted = Wanted::call(None);
         let mut request = CustomRequest::new(method, Some(Value::Object(params)));
         request.extensions.insert(wanted.clone());
-        let mut handle = peer
-            .send_cancellable_request(ClientRequest::CustomRequest(request), options)
-            .await
-            .map_err(|error| self.not_sent(&error))?;
+        let _busy = Busy::new(&self.calls);
+        let mut late = pin!(sleep(self.timeout));
+        let request = ClientRequest::CustomRequest(request);
+        let mut handle = tokio::select! {
+            sent = peer.send_cancellable_request(request, options) => {
+                sent.map_err(|error| self.not_sent(&error))?
+            }
+            () = &mut late => return Err(self.too_late().into()),
+        };
         let answered = tokio::select! {
             answered = &mut handle.rx => answered,
             () = cancelled.cancelled() => {
-                // It may be gone by now, and then there is nobody to be told.
-                let _ = handle.cancel(Some("the caller gave up".to_owned())).await;
+                cancel(handle, "the caller gave up");
                 return Err(ForwardError::Failed("the caller gave up".to_owned()).into());
             }
-            () = sleep(self.timeout) => {
-                let _ = handle.cancel(Some("it took too long".to_owned())).await;
-                return Err(ForwardError::Timeout(format!("{:?}", self.timeout)).into());
+            () = &mut late => {
+                cancel(handle, "it took too long");
+                return Err(self.too_late().into());
             }
         };
         if wanted.was_too_large() {

@@ -1,23 +1,33 @@
 //! One call of an upstream tool. It is sent once, whatever happens: where the answer was lost, what became
 //! of it is not known, and nobody tries again.
 
-use std::sync::Arc;
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use provost_core::{
     gate::Permit,
     ports::{ForwardError, Forwarded},
 };
 use rmcp::{
+    RoleClient,
     model::{CallToolRequest, CallToolRequestParams, ClientRequest, MetaObject, RequestMetaObject},
-    service::{PeerRequestOptions, ServiceError},
+    service::{PeerRequestOptions, RequestHandle, ServiceError},
 };
 use serde_json::{Map, Value};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{CallLine, Definition, Upstream, answer, patience::one_line, tap::Wanted};
 
 /// What a connection says about itself with each request; it is not the caller's to say.
 const OURS: &str = "io.modelcontextprotocol/";
+/// How long it is tried to tell a server that a call is given up.
+const TELLING: Duration = Duration::from_secs(5);
 
 impl Upstream {
     /// One call with its line back to the caller: progress passes, cancellation too.
@@ -33,20 +43,23 @@ impl Upstream {
         let mut options = PeerRequestOptions::no_options();
         options.meta = line.meta.map(meta);
         let request = ClientRequest::CallToolRequest(request);
-        let mut handle = peer
-            .send_cancellable_request(request, options)
-            .await
-            .map_err(|error| self.not_sent(&error))?;
+        let _busy = Busy::new(&self.calls);
+        let mut late = pin!(sleep(self.timeout));
+        let mut handle = tokio::select! {
+            sent = peer.send_cancellable_request(request, options) => {
+                sent.map_err(|error| self.not_sent(&error))?
+            }
+            () = &mut late => return Err(self.too_late()),
+        };
         let answered = tokio::select! {
             answered = &mut handle.rx => answered,
             () = line.cancelled.cancelled() => {
-                // It may be gone by now, and then there is nobody to be told.
-                let _ = handle.cancel(Some("the caller gave up".to_owned())).await;
+                cancel(handle, "the caller gave up");
                 return Err(ForwardError::Failed("the caller gave up the call".to_owned()));
             }
-            () = sleep(self.timeout) => {
-                let _ = handle.cancel(Some("it took too long".to_owned())).await;
-                return Err(ForwardError::Timeout(format!("{:?}", self.timeout)));
+            () = &mut late => {
+                cancel(handle, "it took too long");
+                return Err(self.too_late());
             }
         };
         if wanted.was_too_large() {
@@ -67,11 +80,11 @@ impl Upstream {
         let tool = name.strip_prefix(&*self.name).unwrap_or_default();
         let tool = tool.strip_prefix('.').unwrap_or_default();
         self.definition(tool).ok_or_else(|| {
-            let why = match self.is_held(tool) {
-                true => self.held_back(tool),
-                false => format!("MCP server `{}` has no tool `{tool}`", self.name),
-            };
-            ForwardError::Failed(why)
+            ForwardError::Failed(if self.is_held(tool) {
+                self.held_back(tool)
+            } else {
+                format!("MCP server `{}` has no tool `{tool}`", self.name)
+            })
         })
     }
 
@@ -79,6 +92,10 @@ impl Upstream {
     pub fn held_back(&self, tool: &str) -> String {
         let server = &self.name;
         format!("`{server}.{tool}` is not what it was when it was trusted, and is held back")
+    }
+
+    pub(super) fn too_late(&self) -> ForwardError {
+        ForwardError::Timeout(format!("{:?}", self.timeout))
     }
 
     pub(super) fn not_sent(&self, error: &ServiceError) -> ForwardError {
@@ -123,6 +140,27 @@ impl Upstream {
             }
         }
     }
+}
+
+/// A call that is counted as long as it lasts.
+pub(super) struct Busy<'u>(&'u AtomicUsize);
+
+impl<'u> Busy<'u> {
+    pub(super) fn new(calls: &'u AtomicUsize) -> Self {
+        calls.fetch_add(1, Ordering::SeqCst);
+        Self(calls)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Tells the server, without waiting for one that does not listen.
+pub(super) fn cancel(handle: RequestHandle<RoleClient>, reason: &'static str) {
+    tokio::spawn(timeout(TELLING, handle.cancel(Some(reason.to_owned()))));
 }
 
 /// What our own client said, below what `rmcp` makes of it.

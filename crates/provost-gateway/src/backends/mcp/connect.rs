@@ -29,7 +29,8 @@ use super::{
 };
 
 /// How long a server may take to begin: a package may have to be fetched first.
-const BEGINNING: Duration = Duration::from_secs(60);
+const BEGINNING: Duration = Duration::from_mins(1);
+const ENDED: &str = "the connection ended at once";
 /// Calls at a time over HTTP.
 const AT_ONCE: usize = 256;
 /// How much longer than a call an HTTP request may take: whoever waits gives up first.
@@ -101,10 +102,11 @@ async fn attempt(
                     ended: Some(ended),
                     ..connection
                 }),
-                Err(error) => Err(Refused::Perhaps(match ended.how().await {
-                    Some(how) => how,
-                    None => error,
-                })),
+                // The program knows better why it ended, if it did.
+                Err(error) if error == ENDED => {
+                    Err(Refused::Perhaps(ended.how().await.unwrap_or(error)))
+                }
+                Err(error) => Err(Refused::Perhaps(error)),
             }
         }
         Reach::Http { uri, headers } => {
@@ -160,7 +162,7 @@ where
 
 fn told(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => "the connection ended at once".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => told(fallback),
         ClientInitializeError::ExpectedInitResponse(_)

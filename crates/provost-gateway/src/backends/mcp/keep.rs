@@ -20,7 +20,7 @@ use super::{
     Upstream,
     connect::{Connection, Speaks, connect},
     handler::Handler,
-    listing,
+    listing::{self, Unread},
     patience::{Patience, one_line},
     pins,
 };
@@ -90,7 +90,9 @@ async fn serve(
     let cancel = running.cancellation_token();
     let mut over = pin!(running.waiting());
     let watched = async {
-        refresh(upstream, gate, &peer).await?;
+        refresh(upstream, gate, &peer)
+            .await
+            .map_err(|unread| unread.to_string())?;
         upstream.up(gate.now(), peer.clone());
         *up_since = Some(Instant::now());
         tracing::info!(mcp.server = &*upstream.name, "an MCP server is up");
@@ -114,14 +116,14 @@ async fn serve(
 }
 
 /// Reads its tools, remembers new ones, and judges them all.
-async fn refresh(upstream: &Upstream, gate: &Gate, peer: &Peer<RoleClient>) -> Result<(), String> {
+async fn refresh(upstream: &Upstream, gate: &Gate, peer: &Peer<RoleClient>) -> Result<(), Unread> {
     let listing = listing::read(peer, &upstream.name).await?;
     for warning in &listing.warnings {
         tracing::debug!(mcp.server = &*upstream.name, "{warning}");
     }
     let pins = pins::remembered(gate, &upstream.name, &listing.tools)
         .await
-        .map_err(|error| format!("its tools cannot be remembered: {error}"))?;
+        .map_err(|error| Unread::Failed(format!("its tools cannot be remembered: {error}")))?;
     upstream.take_listing(listing, pins);
     Ok(())
 }
@@ -143,7 +145,11 @@ async fn watch(
     loop {
         tokio::select! {
             () = upstream.changed.notified() => {
-                refresh(upstream, gate, peer).await?;
+                let read = refresh(upstream, gate, peer).await;
+                if matches!(read, Err(Unread::Late)) {
+                    upstream.changed.notify_one();
+                }
+                forgiven(upstream, read)?;
                 sleep(CALM).await;
             }
             _ = accepted.tick(), if upstream.has_held() => {
@@ -151,13 +157,23 @@ async fn watch(
                     upstream.judge_again(pins);
                 }
             }
-            _ = look.tick() => is_there(upstream, gate, peer, speaks).await?,
+            _ = look.tick() => {
+                forgiven(upstream, is_there(upstream, gate, peer, speaks).await)?;
+            }
             () = upstream.doubted.notified() => {
-                is_there(upstream, gate, peer, speaks).await?;
+                forgiven(upstream, is_there(upstream, gate, peer, speaks).await)?;
                 sleep(CALM).await;
             }
             () = &mut told => {}
         }
+    }
+}
+
+/// Many servers do one thing after another: one that has a call may take its time for everything else.
+fn forgiven(upstream: &Upstream, looked: Result<(), Unread>) -> Result<(), String> {
+    match looked {
+        Err(Unread::Late) if upstream.is_busy() => Ok(()),
+        looked => looked.map_err(|unread| unread.to_string()),
     }
 }
 
@@ -167,7 +183,7 @@ async fn is_there(
     gate: &Gate,
     peer: &Peer<RoleClient>,
     speaks: Speaks,
-) -> Result<(), String> {
+) -> Result<(), Unread> {
     if speaks == Speaks::Discover {
         return refresh(upstream, gate, peer).await;
     }
@@ -180,7 +196,8 @@ async fn is_there(
     match answered {
         // It speaks, even if it has not heard of pings.
         Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
-        Err(error) => Err(format!("it does not answer: {error}")),
+        Err(ServiceError::Timeout { .. }) => Err(Unread::Late),
+        Err(error) => Err(Unread::Failed(format!("it does not answer: {error}"))),
     }
 }
 
@@ -209,7 +226,7 @@ async fn listen(peer: &Peer<RoleClient>, handler: &Handler, speaks: Speaks) {
             }
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Between 0 and 1.

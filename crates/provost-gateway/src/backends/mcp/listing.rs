@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    fmt,
     sync::Arc,
     time::Duration,
 };
@@ -62,11 +63,28 @@ pub(super) struct Listing {
     pub(super) warnings: Vec<String>,
 }
 
+/// Why a list could not be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// The server took its time.
+    Late,
+    Failed(String),
+}
+
 #[derive(Deserialize)]
 struct Page {
     tools: Vec<Value>,
     #[serde(default, rename = "nextCursor")]
     next: Option<String>,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late => f.write_str("it does not answer"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
 }
 
 impl Definition {
@@ -121,7 +139,7 @@ fn pinned(definition: &Value) -> Value {
 }
 
 /// A server that has no tools at all has an empty list.
-pub(super) async fn read(peer: &Peer<RoleClient>, server: &str) -> Result<Listing, String> {
+pub(super) async fn read(peer: &Peer<RoleClient>, server: &str) -> Result<Listing, Unread> {
     let mut gathered = Gathered::default();
     let (mut cursor, mut seen) = (None, HashSet::new());
     for _ in 0..MAX_PAGES {
@@ -150,11 +168,13 @@ pub(super) async fn read(peer: &Peer<RoleClient>, server: &str) -> Result<Listin
     Ok(gathered.listing())
 }
 
-async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Option<Page>, String> {
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Option<Page>, Unread> {
     let wanted = Wanted::list();
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-    let mut request: ListToolsRequest = RequestOptionalParam::default();
-    request.params = params;
+    let mut request = ListToolsRequest {
+        params,
+        ..RequestOptionalParam::default()
+    };
     request.extensions.insert(wanted.clone());
     let asked = peer.send_cancellable_request(
         ClientRequest::ListToolsRequest(request),
@@ -169,12 +189,18 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Option<
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
             return Ok(None);
         }
-        Err(error) => return Err(format!("its tools cannot be read: {error}")),
+        Err(ServiceError::Timeout { .. }) => return Err(Unread::Late),
+        Err(error) => {
+            let why = format!("its tools cannot be read: {error}");
+            return Err(Unread::Failed(why));
+        }
     }
-    let answer = wanted.take().ok_or("its list of tools is not readable")?;
-    serde_json::from_str(answer.get())
-        .map(Some)
-        .map_err(|error| format!("its list of tools is not readable: {error}"))
+    let answer = wanted.take();
+    let page = answer.and_then(|answer| serde_json::from_str(answer.get()).ok());
+    page.map(Some).ok_or_else(|| {
+        let why = "its list of tools is not what the protocol says";
+        Unread::Failed(why.to_owned())
+    })
 }
 
 #[derive(Default)]

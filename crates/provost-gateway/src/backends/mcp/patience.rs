@@ -7,7 +7,7 @@ use crate::secret::Secret;
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(30);
 /// After so long a health, what went wrong before is forgotten.
-const HEALTHY: Duration = Duration::from_secs(60);
+const HEALTHY: Duration = Duration::from_mins(1);
 /// What is told of a trouble.
 const MAX_TEXT: usize = 400;
 
@@ -78,7 +78,7 @@ mod tests {
             .collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000]);
         assert_eq!(millis(patience.wait(Duration::from_secs(59), 1.0)), 30000);
-        assert_eq!(millis(patience.wait(Duration::from_secs(60), 0.0)), 375);
+        assert_eq!(millis(patience.wait(Duration::from_mins(1), 0.0)), 375);
         assert_eq!(millis(patience.wait(Duration::ZERO, 1.0)), 1250);
     }
 

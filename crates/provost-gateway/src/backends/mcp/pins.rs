@@ -2,7 +2,7 @@
 //! accepted. The others are held.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -82,11 +82,11 @@ pub(super) async fn remembered(
     tools: &[Arc<Definition>],
 ) -> Result<Vec<ToolPin>, GateError> {
     let pins = gate.tool_pins(server).await?;
-    let known: HashMap<&str, ()> = pins.iter().map(|pin| (pin.tool.as_str(), ())).collect();
+    let known: HashSet<&str> = pins.iter().map(|pin| pin.tool.as_str()).collect();
     let room = MAX_PINS.saturating_sub(pins.len());
     let new = tools
         .iter()
-        .filter(|tool| !known.contains_key(tool.tool.as_str()));
+        .filter(|tool| !known.contains(tool.tool.as_str()));
     let mut new: Vec<ToolPin> = new
         .take(room)
         .map(|tool| pin(server, tool, gate.now(), None))

@@ -91,7 +91,10 @@ impl Stdio {
                 self.skipping = end.is_none();
                 if !head.is_empty() {
                     // Whom it answers waits for nothing: they are told, or the connection ends.
-                    let instead = self.tap.too_large(&head)?;
+                    let Some(instead) = self.tap.too_large(&head) else {
+                        self.program.blame("it wrote a message that is too long");
+                        return None;
+                    };
                     return serde_json::from_str(&instead).ok();
                 }
                 continue;

@@ -1,7 +1,10 @@
 //! One upstream server as the rest of the gateway sees it: what it offers, how it is, and its line.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,6 +20,7 @@ use rmcp::{Peer, RoleClient};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
+use tokio_util::task::TaskTracker;
 
 use super::{
     CallLine, DEFAULT_TIMEOUT, Definition, McpServerConfig, McpTransport, Notice,
@@ -38,6 +42,8 @@ pub struct Upstream {
     pub(super) changed: Arc<Notify>,
     /// A call failed in a way that makes one doubt that it is there.
     pub(super) doubted: Notify,
+    /// Calls it has now.
+    pub(super) calls: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -62,7 +68,7 @@ struct State {
     phase: Phase,
     since: Time,
     restarts: u64,
-    error: Option<String>,
+    last_error: Option<String>,
     protocol: Option<String>,
     peer: Option<Peer<RoleClient>>,
     /// As it was read last; kept while the server is away.
@@ -84,9 +90,9 @@ pub struct Status {
     pub held: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// What went wrong last, in one line.
+    /// What went wrong last, in one line; it may be over.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub last_error: Option<String>,
     /// What of its list of tools is not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -132,6 +138,7 @@ impl Upstream {
                 args,
                 env,
                 secrets: secrets.clone(),
+                watchers: TaskTracker::new(),
             }),
             McpTransport::Http { url, headers } => {
                 let (uri, headers) = place(&url, &headers, web)?;
@@ -151,6 +158,7 @@ impl Upstream {
             notices,
             changed: Arc::default(),
             doubted: Notify::new(),
+            calls: AtomicUsize::new(0),
             state: Mutex::default(),
         }))
     }
@@ -174,7 +182,7 @@ impl Upstream {
             tools: state.judged.trusted.len(),
             held: state.judged.held.keys().cloned().collect(),
             protocol_version: state.protocol.clone(),
-            error: state.error.clone(),
+            last_error: state.last_error.clone(),
             warnings: state.listing.warnings.clone(),
         }
     }
@@ -221,7 +229,7 @@ impl Upstream {
             .as_ref()
             .filter(|peer| !peer.is_transport_closed());
         peer.cloned().ok_or_else(|| {
-            let why = state.error.as_deref().unwrap_or("it is starting");
+            let why = state.last_error.as_deref().unwrap_or("it is starting");
             ForwardError::Unreachable(format!("MCP server `{}` is not up: {why}", self.name))
         })
     }
@@ -254,13 +262,13 @@ impl Upstream {
         let info = peer.peer_info();
         state.protocol = info.map(|info| info.protocol_version.to_string());
         (state.phase, state.since) = (Phase::Up, at);
-        (state.peer, state.error) = (Some(peer), None);
+        state.peer = Some(peer);
     }
 
     pub(super) fn down(&self, at: Time, error: String) {
         let mut state = self.state();
         (state.phase, state.since) = (Phase::Down, at);
-        (state.peer, state.error) = (None, Some(error));
+        (state.peer, state.last_error) = (None, Some(error));
     }
 
     /// Takes a list of tools that was read, with the pins there are.
@@ -291,6 +299,18 @@ impl Upstream {
             // Nobody may be listening.
             let _ = self.notices.send(Notice::ToolsChanged { server });
         }
+    }
+
+    /// Completes when no program of it runs any more.
+    pub(super) async fn ended(&self) {
+        if let Reach::Stdio(launch) = &self.reach {
+            launch.watchers.close();
+            launch.watchers.wait().await;
+        }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > 0
     }
 
     pub(super) fn has_held(&self) -> bool {

@@ -22,7 +22,7 @@ pub(super) struct Agent(pub(super) Arc<str>);
 pub(super) struct Reviewer(pub(super) Arc<Key>);
 
 /// A human or an admin.
-pub(super) struct Person;
+pub(super) struct Person(pub(super) Arc<Key>);
 
 pub(super) struct Admin(pub(super) Arc<Key>);
 
@@ -145,7 +145,7 @@ impl FromRequestParts<Arc<App>> for Person {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        require(decider(parts, app)?, &[Role::Human, Role::Admin]).map(|_| Self)
+        require(decider(parts, app)?, &[Role::Human, Role::Admin]).map(Self)
     }
 }
 

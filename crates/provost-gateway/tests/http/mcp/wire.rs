@@ -45,7 +45,10 @@ pub(super) const ACCEPT: (&str, &str) = ("accept", "application/json, text/event
 
 impl Door {
     pub(super) async fn open() -> Self {
-        let inside = TestApp::new().await;
+        Self::around(TestApp::new().await).await
+    }
+
+    pub(super) async fn around(inside: TestApp) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let (app, router) = (inside.app.clone(), doors::http::router(&inside.app));

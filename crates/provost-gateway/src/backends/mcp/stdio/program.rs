@@ -2,7 +2,7 @@
 
 use std::{
     process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -13,7 +13,10 @@ use tokio::{
     sync::watch,
     time::timeout,
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{backends::mcp::patience::one_line, secret::Secret};
 
@@ -34,6 +37,8 @@ pub(in crate::backends::mcp) struct Launch {
     pub(in crate::backends::mcp) env: Vec<(String, Secret)>,
     /// What must not get into a log.
     pub(in crate::backends::mcp) secrets: Arc<[Secret]>,
+    /// Those who see to its end.
+    pub(in crate::backends::mcp) watchers: TaskTracker,
 }
 
 pub(super) struct Program {
@@ -47,8 +52,17 @@ pub(super) struct Program {
 /// How a program ended, once it has.
 pub(in crate::backends::mcp) struct Ended(watch::Receiver<Option<String>>);
 
-/// The last that was heard of what is wrong.
-type Blame = Arc<Mutex<Option<String>>>;
+/// What is wrong with it.
+#[derive(Clone, Default)]
+struct Blame(Arc<Mutex<Troubles>>);
+
+#[derive(Default)]
+struct Troubles {
+    /// What it said last.
+    said: Option<String>,
+    /// What we found, which made us end it.
+    found: Option<String>,
+}
 
 impl Program {
     pub(super) fn start(launch: &Launch) -> Result<(Self, ChildStdin, ChildStdout), String> {
@@ -68,17 +82,13 @@ impl Program {
         let end = CancellationToken::new();
         let watched = watch(child, end.clone());
         let why = blame.clone();
-        tokio::spawn(async move {
+        launch.watchers.spawn(async move {
             let how = watched.await;
             // What it said last may still be on its way.
             if let Some(log) = log {
                 let _ = timeout(GRACE, log).await;
             }
-            let last = why.lock().unwrap_or_else(PoisonError::into_inner).take();
-            told.send_replace(Some(match last {
-                Some(last) => format!("{how}: {last}"),
-                None => how,
-            }));
+            told.send_replace(Some(why.told(how)));
         });
         let program = Self {
             server: launch.server.clone(),
@@ -99,12 +109,30 @@ impl Program {
     }
 
     pub(super) fn blame(&self, why: &str) {
-        *self.blame.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
+        self.blame.troubles().found = Some(why.to_owned());
     }
 
     pub(super) async fn end(&mut self) {
         self.end.cancel();
         let _ = self.ended.wait_for(Option::is_some).await;
+    }
+}
+
+impl Blame {
+    fn troubles(&self) -> MutexGuard<'_, Troubles> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, how: String) -> String {
+        match &*self.troubles() {
+            Troubles {
+                found: Some(found), ..
+            } => found.clone(),
+            Troubles {
+                said: Some(said), ..
+            } => format!("{how}: {said}"),
+            _ => how,
+        }
     }
 }
 
@@ -194,7 +222,7 @@ async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blam
             line.clear();
             if !text.is_empty() {
                 tracing::info!(mcp.server = &*server, "{text}");
-                *blame.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                blame.troubles().said = Some(text);
             }
         }
     }
