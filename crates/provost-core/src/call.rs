@@ -23,7 +23,7 @@ pub struct Call {
     pub params: Map<String, Value>,
 }
 
-/// SHA-256 over the canonical JSON (RFC 8785) of agent, session, tool and arguments.
+/// SHA-256 over canonical JSON (RFC 8785): of a call, that of agent, session, tool and arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -47,6 +47,10 @@ impl Call {
 }
 
 impl Digest {
+    pub fn of(value: &Value) -> Self {
+        Self(Sha256::digest(canonical_json(value).as_bytes()).into())
+    }
+
     /// The same call through another door is another request.
     pub fn through(self, door: Door) -> Self {
         let name: &[u8] = if door.forwards() { b"run" } else { b"decide" };

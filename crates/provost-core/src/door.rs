@@ -11,11 +11,13 @@ pub enum Door {
     Decide,
     /// `POST /hooks/{agent}`: a coding agent asks by its hooks, and executes itself.
     Hook,
+    /// `POST /mcp`: an MCP client's call, decided here and executed by a backend of ours.
+    Mcp,
 }
 
 impl Door {
     /// Whether a permitted call goes on to a backend of ours, so that an outcome must follow.
     pub fn forwards(self) -> bool {
-        matches!(self, Self::Http)
+        matches!(self, Self::Http | Self::Mcp)
     }
 }

@@ -13,6 +13,7 @@ mod run;
 mod telemetry;
 mod to_the_end;
 mod told;
+mod tools;
 mod waiters;
 
 use std::{sync::Arc, time::Duration};

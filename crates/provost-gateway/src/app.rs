@@ -10,7 +10,8 @@ use tokio::sync::{broadcast, watch};
 
 use crate::{
     access::{Access, Attempts},
-    backends::Backends,
+    backends::{Backends, mcp::McpServers},
+    doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
 
@@ -25,13 +26,20 @@ pub struct App {
     /// Failed attempts with keys.
     pub attempts: Attempts,
     pub policy_state: ArcSwap<PolicyState>,
-    pub mcp_servers: Vec<McpServer>,
+    /// The upstream MCP servers, which are among the backends.
+    pub mcp: Arc<McpServers>,
+    /// Of MCP clients.
+    pub(crate) sessions: Sessions,
+    /// What upstream servers listed lately.
+    pub(crate) listed: Listed,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
     pub version: &'static str,
     pub started: Instant,
     stopping: watch::Sender<bool>,
+    /// How often the policies were replaced.
+    policies: watch::Sender<u64>,
 }
 
 /// Settings of the doors that may change while they are open.
@@ -41,6 +49,17 @@ pub struct Live {
     /// What supervisors see of arguments.
     pub exposure: Exposure,
     pub body_limit: usize,
+    pub waiting: Waiting,
+}
+
+/// What an MCP client is offered while its call waits for a decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It waits.
+    #[default]
+    Block,
+    /// Where it can show a form, its user may leave the call pending instead.
+    Ask,
 }
 
 /// How the policies in force came to be, and why newer ones are not.
@@ -54,21 +73,12 @@ pub struct PolicyState {
     pub error: Option<String>,
 }
 
-/// An MCP server of the config file.
-#[derive(Clone, Debug, Serialize)]
-pub struct McpServer {
-    pub name: String,
-    pub transport: String,
-    pub status: &'static str,
-}
-
 /// What an [`App`] is made of.
 pub struct Parts {
     pub gate: Arc<Gate>,
     pub backends: Backends,
     pub live: Live,
     pub policy_state: PolicyState,
-    pub mcp_servers: Vec<McpServer>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
     pub version: &'static str,
@@ -78,17 +88,20 @@ impl App {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             gate: parts.gate,
+            mcp: parts.backends.mcp().clone(),
             backends: parts.backends,
             live: ArcSwap::from_pointee(parts.live),
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
-            mcp_servers: parts.mcp_servers,
+            sessions: Sessions::default(),
+            listed: Listed::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,
             version: parts.version,
             started: Instant::now(),
             stopping: watch::channel(false).0,
+            policies: watch::channel(0).0,
         })
     }
 
@@ -103,6 +116,15 @@ impl App {
         let mut stopping = self.stopping.subscribe();
         // The sender lives in `self`: waiting on it cannot fail.
         let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    /// Tells those who listen that other policies are in force.
+    pub fn policies_changed(&self) {
+        self.policies.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn policies(&self) -> watch::Receiver<u64> {
+        self.policies.subscribe()
     }
 
     /// Runs what happens by itself, until [`App::stop`].

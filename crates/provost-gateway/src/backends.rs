@@ -8,6 +8,7 @@ mod answer;
 mod cli;
 mod headers;
 mod http;
+pub mod mcp;
 mod openapi;
 #[cfg(test)]
 mod testing;
@@ -28,11 +29,13 @@ use serde_json::{Map, Value};
 
 pub use cli::{CliCommandConfig, CliToolConfig};
 pub use http::HttpToolConfig;
+pub use mcp::{McpServerConfig, McpTransport};
 pub use openapi::{OpenApiConfig, OpenApiSource};
 
 use crate::web::Web;
 use cli::{CliTool, DISPATCH};
 use http::HttpTool;
+use mcp::McpServers;
 
 /// The largest answer of an HTTP backend, unless configured otherwise.
 const MAX_ANSWER: u64 = 8 * 1024 * 1024;
@@ -42,7 +45,8 @@ pub struct BackendsConfig {
     pub http_tools: Vec<HttpToolConfig>,
     pub openapi: Vec<OpenApiConfig>,
     pub cli_tools: Vec<CliToolConfig>,
-    /// The largest answer taken from an HTTP backend, in bytes.
+    pub mcp_servers: Vec<McpServerConfig>,
+    /// The largest answer taken from an HTTP backend or an MCP server, in bytes.
     pub max_answer: Option<u64>,
 }
 
@@ -81,6 +85,8 @@ pub struct Backends {
     /// By what stands before the last dot of a tool's name.
     dispatchers: HashMap<Box<str>, Arc<dyn Backend>>,
     tools: BTreeMap<String, ToolInfo>,
+    /// Whose tools come and go.
+    mcp: Arc<McpServers>,
     warnings: Vec<BackendError>,
 }
 
@@ -117,6 +123,10 @@ impl Backends {
                     .unwrap_or_else(|error| problems.extend(error));
             }
         }
+        let (servers, found) = McpServers::build(config.mcp_servers, &web);
+        problems.extend(found);
+        problems.extend(backends.taken_prefixes(&servers));
+        backends.mcp = Arc::new(servers);
         if problems.iter().any(|problem| problem.fatal) {
             return Err(problems);
         }
@@ -155,10 +165,22 @@ impl Backends {
             return Some(backend.clone());
         }
         let (prefix, _) = tool.rsplit_once('.')?;
-        self.dispatchers
-            .get(prefix)
+        let dispatcher = self.dispatchers.get(prefix).cloned();
+        dispatcher
+            .or_else(|| Some(self.mcp.of_tool(tool)?.clone()))
             .filter(|backend| backend.has(tool))
-            .cloned()
+    }
+
+    /// The MCP server that runs a tool, where it is one that does.
+    pub fn upstream(&self, tool: &str) -> Option<&Arc<mcp::Upstream>> {
+        let (prefix, _) = tool.rsplit_once('.')?;
+        let ours = self.by_tool.contains_key(tool) || self.dispatchers.contains_key(prefix);
+        self.mcp.of_tool(tool).filter(|_| !ours)
+    }
+
+    /// The upstream MCP servers. They run from [`McpServers::start`] on.
+    pub fn mcp(&self) -> &Arc<McpServers> {
+        &self.mcp
     }
 
     /// The name under which a call must be judged: `gh.__dispatch` with `command: pr` is `gh.pr`,
@@ -179,16 +201,40 @@ impl Backends {
 
     /// All tools that have a name of their own, by name.
     pub fn tools(&self) -> Vec<ToolInfo> {
-        self.tools.values().cloned().collect()
+        let mut tools: Vec<_> = self.tools.values().cloned().collect();
+        let of_servers = self.mcp.tools();
+        if !of_servers.is_empty() {
+            tools.extend(of_servers);
+            tools.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        tools
+    }
+
+    /// How many [`Backends::tools`] there are.
+    pub fn count(&self) -> usize {
+        self.tools.len() + self.mcp.count()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_tool.is_empty()
+        self.by_tool.is_empty() && self.mcp.names().next().is_none()
     }
 
     /// What was found wrong with backends that were built all the same.
     pub fn warnings(&self) -> &[BackendError] {
         &self.warnings
+    }
+
+    /// An MCP server has all names that begin with its own for itself.
+    fn taken_prefixes(&self, servers: &McpServers) -> Vec<BackendError> {
+        let taken = |server: &&str| {
+            let begins =
+                |tool: &String| tool.split_once('.').map_or(&**tool, |(first, _)| first) == *server;
+            self.tools.keys().any(begins)
+        };
+        let refuse = |server| {
+            BackendError::fatal(server, "other tools begin with the name of this MCP server")
+        };
+        servers.names().filter(taken).map(refuse).collect()
     }
 
     fn refuse(&self, tool: &ToolInfo) -> Option<String> {

@@ -4,6 +4,7 @@
 
 mod line;
 mod pool;
+mod stream;
 
 use std::{
     error::Error,
@@ -19,6 +20,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use provost_core::ports::ForwardError;
 use tower::{BoxError, ServiceExt as _};
+
+pub use stream::{Streamed, Streaming};
 
 use self::{
     line::Line,
@@ -96,22 +99,30 @@ impl Connections {
         request: Request<Full<Bytes>>,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
+        let place = Place::of(request.uri())?;
+        let (mut line, response) = self.send(request, &place).await?;
+        let answer = read(&mut line, response, max_answer).await?;
+        self.idle.give(&place, line);
+        Ok(answer)
+    }
+
+    /// Up to the head of the answer. The line then carries its body.
+    async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        place: &Place,
+    ) -> Result<(Line, Response<Incoming>), ForwardError> {
         let uri = request.uri().clone();
-        let place = Place::of(&uri)?;
         let mut request = on_the_wire(request)?;
         loop {
-            let idle = self.idle.take(&place);
+            let idle = self.idle.take(place);
             let fresh = idle.is_none();
             let mut line = match idle {
                 Some(line) => line,
                 None => self.connect(&uri).await?,
             };
             let mut error = match line.send(request).await {
-                Ok(response) => {
-                    let answer = read(&mut line, response, max_answer).await?;
-                    self.idle.give(&place, line);
-                    return Ok(answer);
-                }
+                Ok(response) => return Ok((line, response)),
                 Err(error) => error,
             };
             match error.take_message() {

@@ -12,9 +12,13 @@
 mod app;
 #[path = "http/hooks.rs"]
 mod hooks;
+#[path = "http/mcp.rs"]
+mod mcp;
 #[path = "http/openapi.rs"]
 mod openapi;
 #[path = "http/protocol.rs"]
 mod protocol;
 #[path = "http/roles.rs"]
 mod roles;
+#[path = "http/servers.rs"]
+mod servers;

@@ -169,6 +169,10 @@ pub(crate) fn place(stored: i64) -> Result<u64, Garbled> {
     place.ok_or_else(|| Garbled::new("a record before the first", stored))
 }
 
+pub(crate) fn digest(text: &str) -> Result<Digest, Garbled> {
+    Digest::parse(text).ok_or_else(|| Garbled::new("a digest", "it is no SHA-256"))
+}
+
 pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Garbled> {
     bytes.try_into().map_err(|why| Garbled::new("a hash", why))
 }

@@ -13,6 +13,7 @@ mod lists;
 mod locks;
 mod open;
 mod pending;
+mod pins;
 mod prune;
 mod records;
 mod recover;
@@ -28,6 +29,7 @@ use deadpool_postgres::Pool;
 use futures_util::future::AbortHandle;
 use provost_core::{
     approval::{Approval, Claim, Escalation},
+    call::Digest,
     control::{ControlRows, Scope, Stop},
     event::Numbered,
     grant::Grant,
@@ -35,8 +37,9 @@ use provost_core::{
     key::Key,
     ports::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Escalated,
-        IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded, Resolve,
-        Resolved, Result, Store, StoreError, Taken, TraceEntry, TraceFilter, Unreadable,
+        IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
+        Resolve, Resolved, Result, Store, StoreError, Taken, ToolPin, TraceEntry, TraceFilter,
+        Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -284,6 +287,27 @@ impl Store for PostgresStore {
             Locks::CONTROL,
             (name.to_owned(), note),
             |batch, (name, note)| Box::pin(control::remove_key(batch, name, note)),
+        )
+        .await
+    }
+
+    async fn tool_pins(&self, server: &str) -> Result<Vec<ToolPin>> {
+        Ok(pins::of_server(&*self.read().await?, server).await?)
+    }
+
+    async fn pin_tools(&self, pins: Vec<ToolPin>, note: TraceRow) -> Result<u64> {
+        self.write(Locks::MAINTENANCE, (pins, note), |batch, (pins, note)| {
+            Box::pin(pins::add(batch, pins, note))
+        })
+        .await
+    }
+
+    async fn trust_tool(&self, pin: ToolPin, instead_of: Digest, note: TraceRow) -> Result<Pinned> {
+        let data = (pin, instead_of, note);
+        self.write(
+            Locks::MAINTENANCE,
+            data,
+            |batch, (pin, instead_of, note)| Box::pin(pins::replace(batch, pin, *instead_of, note)),
         )
         .await
     }

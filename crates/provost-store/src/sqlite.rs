@@ -9,6 +9,7 @@ mod durable;
 mod fault;
 mod lists;
 mod open;
+mod pins;
 mod prune;
 mod readers;
 mod records;
@@ -23,6 +24,7 @@ use std::{path::Path, sync::Arc};
 use async_trait::async_trait;
 use provost_core::{
     approval::{Approval, Claim, Escalation},
+    call::Digest,
     control::{ControlRows, Scope, Stop},
     event::Numbered,
     grant::Grant,
@@ -30,9 +32,9 @@ use provost_core::{
     key::Key,
     ports::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
-        Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded,
-        Resolve, Resolved, Result, Store, StoreError, SystemClock, Taken, TraceEntry, TraceFilter,
-        Unreadable,
+        Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record,
+        Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock, Taken, ToolPin,
+        TraceEntry, TraceFilter, Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -290,6 +292,21 @@ impl Store for SqliteStore {
     async fn remove_key(&self, name: &str, note: TraceRow) -> Result<bool> {
         let name = name.to_owned();
         self.write(move |batch| control::remove_key(batch, &name, &note))
+            .await
+    }
+
+    async fn tool_pins(&self, server: &str) -> Result<Vec<ToolPin>> {
+        let server = server.to_owned();
+        self.read(move |sql| pins::of_server(sql, &server)).await
+    }
+
+    async fn pin_tools(&self, pins: Vec<ToolPin>, note: TraceRow) -> Result<u64> {
+        self.write(move |batch| pins::add(batch, &pins, &note))
+            .await
+    }
+
+    async fn trust_tool(&self, pin: ToolPin, instead_of: Digest, note: TraceRow) -> Result<Pinned> {
+        self.write(move |batch| pins::replace(batch, &pin, instead_of, &note))
             .await
     }
 

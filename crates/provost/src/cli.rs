@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Answer a coding agent's hook: what it says on stdin is decided by the gateway
     Hook(hook::Args),
-    /// Put the gate in front of an MCP server over stdio
+    /// Be an MCP server over stdio: the gateway's tools, or the gate in front of a server
     Mcp(mcp::Args),
     /// Hold back everything, one agent or one session; what waits is denied
     Stop(stop::StopArgs),

@@ -20,7 +20,7 @@ use hyper_util::{
 use serde_json::Value;
 
 pub(crate) use error::ClientError;
-pub(crate) use feed::Feed;
+pub(crate) use feed::{Events, Feed};
 pub(crate) use lines::Lines;
 pub(crate) use target::Target;
 
@@ -160,6 +160,31 @@ impl Client {
         headers: &[(&'static str, HeaderValue)],
         body: Option<&Value>,
     ) -> Result<Response<Incoming>, ClientError> {
+        let body = body
+            .map(|body| Bytes::from(body.to_string()))
+            .unwrap_or_default();
+        let response = self.raw(method, target, headers, body).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (head, body) = response.into_parts();
+        let body = self.read(body).await?;
+        Err(ClientError::refused(
+            &self.base,
+            head.status,
+            &body,
+            self.has_key(),
+        ))
+    }
+
+    /// The answer's head, whatever it is.
+    pub(crate) async fn raw(
+        &self,
+        method: Method,
+        target: Target,
+        headers: &[(&'static str, HeaderValue)],
+        body: Bytes,
+    ) -> Result<Response<Incoming>, ClientError> {
         let told = self
             .verbose
             .then(|| format!("{method} {}{target}", self.base));
@@ -180,17 +205,7 @@ impl Client {
         if let Some(told) = told {
             crate::output::note(format_args!("{told}: {}", response.status()));
         }
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let (head, body) = response.into_parts();
-        let body = self.read(body).await?;
-        Err(ClientError::refused(
-            &self.base,
-            head.status,
-            &body,
-            self.has_key(),
-        ))
+        Ok(response)
     }
 
     fn request(
@@ -198,7 +213,7 @@ impl Client {
         method: Method,
         target: &Target,
         headers: &[(&'static str, HeaderValue)],
-        body: Option<&Value>,
+        body: Bytes,
     ) -> Result<Request<Full<Bytes>>, ClientError> {
         let mut request = Request::builder()
             .method(method)
@@ -206,15 +221,12 @@ impl Client {
         if let Some(key) = &self.key {
             request = request.header(header::AUTHORIZATION, key.0.clone());
         }
-        if body.is_some() {
+        if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
         for (name, value) in headers {
             request = request.header(*name, value.clone());
         }
-        let body = body
-            .map(|body| Bytes::from(body.to_string()))
-            .unwrap_or_default();
         request
             .body(Full::new(body))
             .map_err(|_| ClientError::BadUrl)

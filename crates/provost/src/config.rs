@@ -41,7 +41,6 @@ use provost_gateway::backends::BackendsConfig;
 
 pub(crate) use auth::{Auth, DeclaredAgents};
 pub(crate) use hooks::Unreachable;
-pub(crate) use mcp::{McpServer, McpTransport};
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};
 pub(crate) use secret::Secret;
@@ -109,7 +108,6 @@ pub(crate) struct Config {
     /// Whether the file says anything of policies; if not, they are the embedded ones.
     pub(crate) has_policies: bool,
     pub(crate) backends: BackendsConfig,
-    pub(crate) mcp_servers: Vec<McpServer>,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -144,7 +142,6 @@ impl Default for Config {
             policies: vec![everything_asks()],
             has_policies: false,
             backends: BackendsConfig::default(),
-            mcp_servers: Vec::new(),
             telemetry: Telemetry::default(),
         }
     }
@@ -231,12 +228,14 @@ impl Reader<'_> {
     }
 
     fn read_backends(&mut self, top: &Map<'_>, policies: &mut Policies) -> BackendsConfig {
-        BackendsConfig {
+        let mut backends = BackendsConfig {
             http_tools: self.read_http_tools(top),
             openapi: self.read_openapi(top),
             cli_tools: self.read_cli_tools(top, policies),
             ..BackendsConfig::default()
-        }
+        };
+        backends.mcp_servers = self.read_mcp_servers(top, &backends);
+        backends
     }
 
     fn read_rest(
@@ -272,7 +271,6 @@ impl Reader<'_> {
                 .or(top.key_span("policy_dir"))
                 .is_some(),
             backends,
-            mcp_servers: self.read_mcp_servers(top),
             telemetry: self.read_telemetry(top),
         }
     }

@@ -160,8 +160,11 @@ impl Context {
 
     /// With this key, whatever others are there.
     pub(crate) fn client_as(&self, secret: &str) -> anyhow::Result<Client> {
-        let url = self.gateway_url(&self.place());
-        Ok(Client::new(&url, Some(key(secret)?))?.telling(self.global.verbose > 0))
+        self.client_to(&self.gateway_url(&self.place()), secret)
+    }
+
+    pub(crate) fn client_to(&self, url: &str, secret: &str) -> anyhow::Result<Client> {
+        Ok(Client::new(url, Some(key(secret)?))?.telling(self.global.verbose > 0))
     }
 
     fn gateway_url(&self, place: &Place) -> String {

@@ -16,7 +16,7 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
-    app::{App, Live, McpServer, Parts, PolicyState},
+    app::{App, Live, Parts, PolicyState, Waiting},
     backends::Backends,
     doors, notify, server,
     telemetry::Spans,
@@ -25,7 +25,7 @@ use provost_gateway::{
 use provost_store::StoreConfig;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use crate::config::{Config, Database, DeclaredAgents, McpTransport};
+use crate::config::{Config, Database, DeclaredAgents};
 
 pub(crate) use reload::{Started, reload_on_change};
 
@@ -76,13 +76,13 @@ pub(crate) async fn start(
         },
         backends: build_backends(&config).await?,
         live: live(&config),
-        mcp_servers: mcp_servers(&config),
         spans: spans(&config, &web)?,
         metrics,
         version: env!("CARGO_PKG_VERSION"),
         gate,
     });
     start_notifying(&config, &app, web)?;
+    app.mcp.start(&app.gate).await;
     tokio::spawn(app.clone().pump());
     tokio::spawn(keep::keep(app.clone(), config.retention));
     tokio::spawn(keep::keep_metrics(app.clone()));
@@ -105,6 +105,7 @@ impl Running {
             tracing::error!("the server ended badly");
         }
         self.app.gate.drain().await;
+        self.app.mcp.stop().await;
         self.app.gate.store().close().await;
     }
 }
@@ -163,6 +164,7 @@ fn live(config: &Config) -> Live {
             Exposure::Structure
         },
         body_limit: config.body_bytes,
+        waiting: Waiting::Block,
     }
 }
 
@@ -177,23 +179,6 @@ async fn build_backends(config: &Config) -> anyhow::Result<Backends> {
         tracing::warn!(%warning, "a backend does not answer yet");
     }
     Ok(backends)
-}
-
-fn mcp_servers(config: &Config) -> Vec<McpServer> {
-    let transport = |transport: &McpTransport| match transport {
-        McpTransport::Stdio { .. } => "stdio",
-        McpTransport::Sse { .. } => "sse",
-        McpTransport::Http { .. } => "http",
-    };
-    config
-        .mcp_servers
-        .iter()
-        .map(|server| McpServer {
-            name: server.name.clone(),
-            transport: transport(&server.transport).to_owned(),
-            status: "not served by this version",
-        })
-        .collect()
 }
 
 fn spans(config: &Config, web: &Web) -> anyhow::Result<Option<Spans>> {

@@ -16,7 +16,9 @@ const BUCKETS: [f64; 16] = [
 /// Logs go to stderr. `PROVOST_LOG` overrules the config.
 pub(crate) fn start_logging(telemetry: &Telemetry) {
     let default = telemetry.level.unwrap_or("info");
-    let filter = EnvFilter::try_from_env("PROVOST_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let asked = std::env::var("PROVOST_LOG").ok();
+    let filter = asked.and_then(|asked| EnvFilter::try_new(quiet(&asked)).ok());
+    let filter = filter.unwrap_or_else(|| EnvFilter::new(quiet(default)));
     let registry = tracing_subscriber::registry().with(filter);
     let layer = fmt::layer().with_writer(std::io::stderr).with_target(false);
     // Another subscriber is set only in tests: theirs stays.
@@ -26,6 +28,15 @@ pub(crate) fn start_logging(telemetry: &Telemetry) {
             .try_init(),
         LogFormat::Json => registry.with(layer.json()).try_init(),
     };
+}
+
+/// `rmcp` logs whole messages, arguments and all: only who names it gets that.
+fn quiet(filter: &str) -> String {
+    if filter.contains("rmcp") {
+        filter.to_owned()
+    } else {
+        format!("{filter},rmcp=off")
+    }
 }
 
 pub(crate) fn start_metrics() -> Option<PrometheusHandle> {

@@ -215,7 +215,7 @@ fn parsed(row: ApprovalRow<'_>) -> Option<Approval> {
     })
 }
 
-fn note(what: &str, by: &str, detail: Value, now: Time) -> TraceRow {
+pub(super) fn note(what: &str, by: &str, detail: Value, now: Time) -> TraceRow {
     NoteRecord {
         trace_id: TraceId::at(now),
         note: what.to_owned(),

@@ -63,12 +63,25 @@ impl Gate {
         note: &str,
         detail: Value,
     ) -> Result<(), GateError> {
+        let by = format!("agent:{agent}");
+        self.note_by(by, Some(agent), session, note, detail).await
+    }
+
+    /// Records something that somebody did, who need not be an agent.
+    pub async fn note_by(
+        &self,
+        by: String,
+        agent: Option<Arc<str>>,
+        session: Option<Arc<str>>,
+        note: &str,
+        detail: Value,
+    ) -> Result<(), GateError> {
         let now = self.now();
         let record = NoteRecord {
             trace_id: TraceId::at(now),
             note: note.to_owned(),
-            by: format!("agent:{agent}"),
-            agent_id: Some(agent),
+            by,
+            agent_id: agent,
             session_id: session,
             detail,
             timestamp: now,

@@ -286,6 +286,27 @@ pub struct ChainEnds {
     pub head_hash: Hash,
 }
 
+/// What a tool of an upstream server says of itself, as it was first seen or accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolPin {
+    pub server: String,
+    pub tool: String,
+    /// Of the definition.
+    pub digest: Digest,
+    /// Canonical JSON.
+    pub definition: String,
+    pub at: Time,
+    /// Who accepted it; nobody did when it was first seen.
+    pub by: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pinned {
+    Yes,
+    /// Another definition was accepted meanwhile, or there is none: nothing was written.
+    No,
+}
+
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Activity {
     pub agent_id: String,

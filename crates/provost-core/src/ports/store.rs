@@ -9,11 +9,12 @@ use tokio::sync::broadcast;
 
 use super::rows::{
     Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Escalated,
-    IdempotencyKey, KeyedAnswer, NewApproval, Opened, QueueDepth, Record, Recorded, Resolve,
-    Resolved, Taken, TraceEntry, TraceFilter, Unreadable,
+    IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
+    Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
 };
 use crate::{
     approval::{Approval, Claim, Escalation},
+    call::Digest,
     control::{ControlRows, Scope, Stop},
     event::{Event, Numbered},
     grant::Grant,
@@ -127,6 +128,15 @@ pub trait Store: Send + Sync + 'static {
     /// `false` when the name is taken.
     async fn add_key(&self, key: Key, note: TraceRow) -> Result<bool>;
     async fn remove_key(&self, name: &str, note: TraceRow) -> Result<bool>;
+
+    // ---- upstream tools
+
+    /// What the tools of an upstream server said of themselves when they were first seen or accepted.
+    async fn tool_pins(&self, server: &str) -> Result<Vec<ToolPin>>;
+    /// Remembers tools; those that have a pin already keep it. The note is written if any was new.
+    async fn pin_tools(&self, pins: Vec<ToolPin>, note: TraceRow) -> Result<u64>;
+    /// Puts a pin in the place of the one with that digest, if it is still there.
+    async fn trust_tool(&self, pin: ToolPin, instead_of: Digest, note: TraceRow) -> Result<Pinned>;
 
     // ---- reading the record
 

@@ -58,6 +58,7 @@ async fn tools_of_all_kinds_are_found_by_name() {
         ],
         openapi: vec![pets],
         cli_tools: vec![cli_tool("gh", "echo", &["pr"])],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -109,6 +110,7 @@ async fn every_problem_of_every_backend_is_told() {
             cli_tool("gh", "no-such-program-here", &[]),
             cli_tool("gh", "echo", &[]),
         ],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -155,6 +157,7 @@ async fn what_may_heal_does_not_keep_the_rest_from_serving() {
         http_tools: vec![http_tool("echo", "http://127.0.0.1:1/")],
         openapi: vec![unavailable],
         cli_tools: vec![cli_tool("gh", "no-such-program-here", &[])],
+        mcp_servers: Vec::new(),
         max_answer: None,
     })
     .await
@@ -173,6 +176,7 @@ async fn a_dispatched_command_is_judged_under_its_own_name() {
     let cli_tools = vec![cli_tool("gh", "echo", &["pr"]), strict];
     let backends = Backends::build(BackendsConfig {
         cli_tools,
+        mcp_servers: Vec::new(),
         ..BackendsConfig::default()
     })
     .await
@@ -217,4 +221,33 @@ async fn a_backend_of_another_kind_can_be_added() {
         .ok()
         .unwrap();
     assert_eq!(backends.add(Arc::new(unnamed)).unwrap_err().len(), 1);
+}
+
+#[tokio::test]
+async fn an_mcp_server_has_its_prefix_for_itself() {
+    let server = |name: &str| McpServerConfig {
+        name: name.into(),
+        transport: McpTransport::Stdio {
+            command: "true".into(),
+            args: Vec::new(),
+            env: Vec::new(),
+        },
+        timeout: None,
+    };
+    let config = |names: &[&str]| BackendsConfig {
+        http_tools: vec![http_tool("echo.run", "http://127.0.0.1:1/")],
+        cli_tools: vec![cli_tool("gh", "echo", &["pr"])],
+        mcp_servers: names.iter().map(|name| server(name)).collect(),
+        ..BackendsConfig::default()
+    };
+    let names = ["echo", "gh", "a.b", "mesh", "", "twice", "twice", "fine"];
+    let problems = Backends::build(config(&names)).await.unwrap_err();
+    let blamed: Vec<_> = problems.iter().map(|problem| &*problem.backend).collect();
+    assert_eq!(blamed, ["a.b", "mesh", "", "twice", "echo", "gh"]);
+    let backends = Backends::build(config(&["fine"])).await.unwrap();
+    assert!(
+        backends.find("fine.tool").is_none(),
+        "it has not been asked"
+    );
+    assert!(backends.find("echo.run").is_some());
 }

@@ -10,12 +10,15 @@ mod guard;
 mod hooks;
 mod input;
 mod keys;
+mod mcp;
 mod operations;
 mod policies;
 mod router;
+mod servers;
 mod stops;
 mod tools;
 mod traces;
 
 pub use guard::handle;
+pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;

@@ -79,7 +79,7 @@ impl Line {
         .await
     }
 
-    fn drive(&mut self, context: &mut Context<'_>) {
+    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
         let ended = |driver: &mut Driver| driver.as_mut().poll(context).is_ready();
         if self.driver.as_mut().is_some_and(ended) {
             self.driver = None;

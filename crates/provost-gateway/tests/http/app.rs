@@ -16,8 +16,8 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
-    app::{App, Live, Parts, PolicyState},
-    backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig},
+    app::{App, Live, Parts, PolicyState, Waiting},
+    backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig, McpServerConfig},
     doors,
 };
 use provost_store::StoreConfig;
@@ -48,7 +48,7 @@ pub(crate) enum Who {
 }
 
 impl Who {
-    fn authorization(self) -> Option<&'static str> {
+    pub(crate) fn authorization(self) -> Option<&'static str> {
         match self {
             Self::Nobody => None,
             Self::Declared => Some("Bearer agent:bob"),
@@ -84,8 +84,36 @@ impl TestApp {
         Self::with(Exposure::Everything, false).await
     }
 
+    /// With these upstream servers, and no other tools.
+    pub(crate) async fn serving(mcp_servers: Vec<McpServerConfig>) -> Self {
+        Self::serving_within(mcp_servers, None).await
+    }
+
+    pub(crate) async fn serving_within(
+        mcp_servers: Vec<McpServerConfig>,
+        max_answer: Option<u64>,
+    ) -> Self {
+        let config = BackendsConfig {
+            mcp_servers,
+            max_answer,
+            ..BackendsConfig::default()
+        };
+        let backends = Backends::build(config).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        Self::build(folder, backends, Exposure::Everything, false).await
+    }
+
     pub(crate) async fn with(exposure: Exposure, open: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        Self::build(folder, backends().await, exposure, open).await
+    }
+
+    async fn build(
+        folder: tempfile::TempDir,
+        backends: Backends,
+        exposure: Exposure,
+        open: bool,
+    ) -> Self {
         let path = folder.path().join("provost.db");
         let store = provost_store::open(&StoreConfig::Sqlite { path })
             .await
@@ -121,7 +149,7 @@ impl TestApp {
                 rules: 3,
                 error: None,
             },
-            backends: backends().await,
+            backends,
             live: Live {
                 access: Access {
                     open,
@@ -130,14 +158,15 @@ impl TestApp {
                 },
                 exposure,
                 body_limit: 1 << 20,
+                waiting: Waiting::Block,
             },
-            mcp_servers: Vec::new(),
             metrics: None,
             spans: None,
             version: "test",
             gate,
         });
         tokio::spawn(app.clone().pump());
+        app.mcp.start(&app.gate).await;
         Self {
             router: doors::http::router(&app),
             app,
@@ -220,7 +249,7 @@ async fn backends() -> Backends {
         bare: Some(CliCommandConfig::default()),
         ..CliToolConfig::default()
     };
-    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay")];
+    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay"), tool("hidden")];
     Backends::build(BackendsConfig {
         cli_tools,
         ..BackendsConfig::default()

@@ -54,6 +54,15 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"hook_event_name": "SessionStart"}),
             ASK,
         ),
+        row(
+            "POST",
+            "/mcp",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+            ANYBODY,
+        ),
+        // Both are of a session, and here there is none.
+        row("GET", "/mcp", none.clone(), found(ANYBODY, 400)),
+        row("DELETE", "/mcp", none.clone(), found(ANYBODY, 400)),
         row("GET", "/tools", none.clone(), ANYBODY),
         row("GET", "/mcp-servers", none.clone(), ANYBODY),
         row("GET", "/approvals", none.clone(), LOOK),
@@ -114,6 +123,18 @@ fn table(approval: &str) -> Vec<Row> {
             "/resume",
             json!({"agent": "somebody"}),
             found(ADMIN, 404),
+        ),
+        row(
+            "GET",
+            "/mcp-servers/nobody/tools",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "POST",
+            "/mcp-servers/nobody/trust",
+            json!({"tool": "x", "digest": "0".repeat(64)}),
+            found(PEOPLE, 404),
         ),
         row("GET", "/policies", none.clone(), PEOPLE),
         row("GET", "/keys", none.clone(), ADMIN),
@@ -178,7 +199,8 @@ async fn the_table_covers_every_endpoint_there_is() {
                 .replace("/ok.run", "/{name}")
                 .replace("/claude-code", "/{agent}")
                 .replace("/s1", "/{id}")
-                .replace("keys/nobody", "keys/{name}");
+                .replace("keys/nobody", "keys/{name}")
+                .replace("servers/nobody", "servers/{name}");
             format!("{} {path}", row.method)
         })
         .collect();

@@ -30,6 +30,7 @@ use crate::{OpenError, notes};
 const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0001.sql"),
     include_str!("../sql/sqlite/0002.sql"),
+    include_str!("../sql/sqlite/0003.sql"),
 ];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.

@@ -17,6 +17,7 @@ mod deciding;
 mod events;
 mod making;
 mod opening;
+mod pins;
 mod place;
 mod processes;
 mod proving;

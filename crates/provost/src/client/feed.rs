@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderValue, Method};
+use hyper::body::Incoming;
 
 use super::{Client, ClientError, Lines, Target};
 
@@ -68,6 +69,30 @@ impl Feed {
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
                 Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// A stream of events that is not taken up again when it breaks: only what they carry.
+pub(crate) struct Events {
+    lines: Lines,
+    parser: Parser,
+}
+
+impl Events {
+    pub(crate) fn new(body: Incoming) -> Self {
+        Self {
+            lines: Lines::new(body),
+            parser: Parser::default(),
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        loop {
+            let line = self.lines.next().await.ok()??;
+            if let Some(message) = self.parser.take(&String::from_utf8_lossy(&line)) {
+                return Some(message.data);
             }
         }
     }

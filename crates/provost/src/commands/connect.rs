@@ -6,7 +6,7 @@ pub(in crate::commands) mod claude_code;
 mod codex;
 mod consent;
 mod cursor;
-mod diff;
+pub(super) mod diff;
 mod file;
 mod hooks;
 mod json;

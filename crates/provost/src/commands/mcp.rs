@@ -1,11 +1,14 @@
-//! `provost mcp -- COMMAND`: the gate in front of one MCP server over stdio. What the client asks of a tool
-//! is decided by the gateway first; all else passes.
+//! `provost mcp`: the gateway as an MCP server over stdio; and `provost mcp -- COMMAND`: the gate in front of one
+//! MCP server over stdio. What the client asks of a tool is decided by the gateway first; all else passes.
 
+mod bridge;
 mod desk;
 mod message;
+mod trust;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
+    path::PathBuf,
     process::Stdio,
     sync::Arc,
     thread,
@@ -13,6 +16,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use clap::Subcommand;
 use provost_core::call::is_name;
 use serde_json::Value;
 use tokio::{
@@ -35,19 +39,39 @@ const END_TIME: Duration = Duration::from_secs(5);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  provost mcp                               the gateway's own tools, for a client that starts servers
+  provost mcp --key-file ~/.provost/mcp.key
   provost mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/project
   provost mcp --name files -- uvx mcp-server-git
-`provost connect mcp --wrap` writes it into a client's settings.")]
+`provost connect mcp` writes it into a client's settings.")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// What the server's tools are called in policies: NAME.tool [default: from the command]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
-    /// The server, and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// A file with the agent's key [default: agents/mcp.key in the data folder, where there is one]
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    key_file: Option<PathBuf>,
+    /// A server of its own, and its arguments; without it, the tools are the gateway's
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Look at tools of the gateway's MCP servers that changed, and accept them
+    Trust(trust::Args),
+}
+
 pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    if let Some(Action::Trust(args)) = args.action {
+        return trust::run(context, args).await;
+    }
+    if args.command.is_empty() {
+        return bridge::run(context, args.key_file.as_deref(), read_client()).await;
+    }
     let name = args.name.unwrap_or_else(|| server_name(&args.command));
     if !is_name(&name) {
         return Err(usage("a name is 1 to 256 printable characters"));

@@ -1,35 +1,12 @@
-//! Upstream MCP servers: checked and kept. Serving them is a later version's part.
+//! Upstream MCP servers.
+
+use provost_gateway::backends::{BackendsConfig, McpServerConfig, McpTransport, mcp::RESERVED};
 
 use super::{
     fields::{Field, Map},
     reader::Reader,
-    secret::Secret,
     tools::Names,
 };
-
-/// An upstream MCP server, as configured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct McpServer {
-    pub(crate) name: String,
-    pub(crate) transport: McpTransport,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum McpTransport {
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: Vec<(String, Secret)>,
-    },
-    Sse {
-        url: Secret,
-        headers: Vec<(String, Secret)>,
-    },
-    Http {
-        url: Secret,
-        headers: Vec<(String, Secret)>,
-    },
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
@@ -39,29 +16,30 @@ enum By {
 }
 
 impl Reader<'_> {
-    pub(super) fn read_mcp_servers(&mut self, top: &Map<'_>) -> Vec<McpServer> {
+    /// After all other backends: their names are taken.
+    pub(super) fn read_mcp_servers(
+        &mut self,
+        top: &Map<'_>,
+        others: &BackendsConfig,
+    ) -> Vec<McpServerConfig> {
         let mut names = Names::default();
         let mut servers = Vec::new();
         let Some(field) = top.get("mcp_servers") else {
             return servers;
         };
         for item in self.items(field) {
-            servers.extend(self.read_mcp_server(item, &mut names));
-        }
-        if let (false, Some(span)) = (servers.is_empty(), top.key_span("mcp_servers")) {
-            let all: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
-            let message = format!("MCP servers are not served yet: {}", all.join(", "));
-            self.warn(
-                span,
-                message,
-                "their tools do not exist until a later version; all else runs",
-            );
+            servers.extend(self.read_mcp_server(item, &mut names, others));
         }
         servers
     }
 
-    fn read_mcp_server(&mut self, item: Field<'_>, names: &mut Names) -> Option<McpServer> {
-        const KEYS: [&str; 7] = [
+    fn read_mcp_server(
+        &mut self,
+        item: Field<'_>,
+        names: &mut Names,
+        others: &BackendsConfig,
+    ) -> Option<McpServerConfig> {
+        const KEYS: [&str; 8] = [
             "name",
             "transport",
             "command",
@@ -69,12 +47,15 @@ impl Reader<'_> {
             "env",
             "url",
             "headers",
+            "timeout",
         ];
         let map = self.map(item, &KEYS)?;
         let name = self
             .require(&map, "name", "an MCP server")
-            .and_then(|field| self.unique_name(field, names));
+            .and_then(|field| self.server_name(field, names, others));
+        let timeout = map.filled("timeout").and_then(|field| self.duration(field));
         let by = self.read_by(&map);
+        self.check_unused(&map, by);
         let args = map
             .get("args")
             .map(|field| self.strings(field))
@@ -103,10 +84,48 @@ impl Reader<'_> {
                 }
             }
         };
-        Some(McpServer {
+        Some(McpServerConfig {
             name: name?,
             transport,
+            timeout,
         })
+    }
+
+    /// What is written for another transport would be thought to hold.
+    fn check_unused(&mut self, map: &Map<'_>, by: Option<By>) {
+        let (unused, transport): (&[_], _) = match by {
+            Some(By::Stdio) => (&["url", "headers"], "a server that is a program"),
+            Some(_) => (&["command", "args", "env"], "a server over HTTP"),
+            None => return,
+        };
+        for name in unused {
+            if let (Some(_), Some(span)) = (map.filled(name), map.key_span(name)) {
+                let message = format!("`{name}` has no use with {transport}");
+                self.warn(span, message, "remove it, or set `transport`");
+            }
+        }
+    }
+
+    /// It stands before the dot in the names of its tools, and nothing else may.
+    fn server_name(
+        &mut self,
+        field: Field<'_>,
+        names: &mut Names,
+        others: &BackendsConfig,
+    ) -> Option<String> {
+        let name = self.unique_name(field, names)?;
+        let problem = if name.contains('.') {
+            "the name of an MCP server has no dot"
+        } else if RESERVED.contains(&&*name) {
+            "this name is the prefix of tools that are not an MCP server's"
+        } else if prefixes(others).any(|taken| taken == name) {
+            "the names of other tools begin with this name"
+        } else {
+            return Some(name);
+        };
+        let help = "its tools are called `name.tool`: give it a name of its own";
+        self.error(field.node.span, format!("`{name}`: {problem}"), help);
+        None
     }
 
     /// Where it is not written, it is told by what is.
@@ -122,4 +141,13 @@ impl Reader<'_> {
             None => Some(By::Stdio),
         }
     }
+}
+
+fn prefixes(others: &BackendsConfig) -> impl Iterator<Item = &str> {
+    let http = others.http_tools.iter().map(|tool| tool.name.as_str());
+    let cli = others.cli_tools.iter().map(|tool| tool.name.as_str());
+    let openapi = others.openapi.iter().filter_map(|api| api.name.as_deref());
+    http.chain(cli)
+        .chain(openapi)
+        .map(|name| name.split_once('.').map_or(name, |(first, _)| first))
 }

@@ -73,6 +73,7 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     app.live.store(Arc::new(super::live(config)));
     app.gate.replace_settings(super::settings(config));
     app.gate.replace_policy(policies);
+    app.policies_changed();
     let keys = app.gate.replace_keys(config.auth.keys.clone()).await;
     if let Err(error) = keys {
         tracing::error!(%error, "the keys of the changed config could not be put in force");

@@ -6,6 +6,6 @@ mod resolve;
 mod view;
 
 pub(super) use detail::detail;
-pub(super) use list::list;
-pub(super) use resolve::{approve, claim, deny, escalate};
+pub(super) use list::{list, queue};
+pub(super) use resolve::{ResolveBody, approve, claim, deny, escalate, hand_up, resolve};
 pub(super) use view::exposure;

@@ -22,12 +22,15 @@ pub(super) struct Agent(pub(super) Arc<str>);
 pub(super) struct Reviewer(pub(super) Arc<Key>);
 
 /// A human or an admin.
-pub(super) struct Person;
+pub(super) struct Person(pub(super) Arc<Key>);
 
 pub(super) struct Admin(pub(super) Arc<Key>);
 
 /// Anybody who is let in at all.
 pub(super) struct Anybody;
+
+/// The same, by who it is.
+pub(super) struct Known(pub(super) Caller);
 
 impl Reviewer {
     pub(super) fn decider(&self) -> Decider {
@@ -104,7 +107,7 @@ fn refused(refused: Refused) -> ApiError {
     }
 }
 
-fn require(key: Arc<Key>, roles: &[Role]) -> Result<Arc<Key>, ApiError> {
+pub(super) fn require(key: Arc<Key>, roles: &[Role]) -> Result<Arc<Key>, ApiError> {
     if roles.contains(&key.role) {
         return Ok(key);
     }
@@ -142,7 +145,7 @@ impl FromRequestParts<Arc<App>> for Person {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        require(decider(parts, app)?, &[Role::Human, Role::Admin]).map(|_| Self)
+        require(decider(parts, app)?, &[Role::Human, Role::Admin]).map(Self)
     }
 }
 
@@ -159,5 +162,13 @@ impl FromRequestParts<Arc<App>> for Anybody {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         identify(parts, app).map(|_| Self)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Known {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        identify(parts, app).map(Self)
     }
 }

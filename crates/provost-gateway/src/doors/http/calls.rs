@@ -22,9 +22,12 @@ use super::{
     caller::Agent,
     error::{ApiError, ApiResult},
     input::{Body, Segment},
+    servers,
 };
 use crate::{app::App, telemetry::CallSpan};
 use manner::Manner;
+
+pub(super) use manner::{given_trace_id, parent_span};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,12 +73,14 @@ fn tool_call(
     // A dispatcher's call is judged, and recorded, as the command it runs.
     let tool = app.backends.judged_name(tool, &body.params);
     let Some(backend) = app.backends.find(&tool) else {
-        return Err(ApiError::new(
-            StatusCode::NOT_FOUND,
-            "unknown_tool",
-            format!("unknown tool `{tool}`"),
-        )
-        .help("`GET /tools` lists the tools there are"));
+        return Err(servers::no_such_tool(app, &tool).unwrap_or_else(|| {
+            ApiError::new(
+                StatusCode::NOT_FOUND,
+                "unknown_tool",
+                format!("unknown tool `{tool}`"),
+            )
+            .help("`GET /tools` lists the tools there are")
+        }));
     };
     let call = Call {
         agent,

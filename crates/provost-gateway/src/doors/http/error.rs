@@ -75,6 +75,14 @@ impl ApiError {
         self
     }
 
+    /// For somebody who reads it as text.
+    pub(super) fn words(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}; {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.beside.insert(name.to_owned(), value.into());
         self

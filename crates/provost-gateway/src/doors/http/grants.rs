@@ -10,11 +10,12 @@ use provost_core::{
     glob::Glob,
     grant::Grant,
     ids::GrantId,
+    key::Key,
     policy::compile_when,
     time::{Time, format_duration, parse_duration},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     caller::{Admin, Reviewer},
@@ -56,19 +57,23 @@ pub(super) async fn list(
     params: Params,
 ) -> ApiResult {
     params.known(&[])?;
+    Ok(Json(active(&app, |grant| seen_by(&key, grant)).await?).into_response())
+}
+
+/// What a supervisor sees is within its tools.
+pub(super) fn seen_by(key: &Key, grant: &Grant) -> bool {
+    key.tools.is_empty() || key.tools.iter().any(|tools| tools.covers(&grant.tools))
+}
+
+/// The grants in force that the reader may see.
+pub(super) async fn active(app: &App, sees: impl Fn(&Grant) -> bool) -> ApiResult<Value> {
     app.gate.refresh_control().await?;
     let (now, control) = (app.gate.now(), app.gate.control());
-    let views: Vec<_> = control
-        .grants
-        .iter()
-        .map(|active| &active.grant)
-        .filter(|grant| grant.active_at(now))
-        .filter(|grant| {
-            key.tools.is_empty() || key.tools.iter().any(|tools| tools.covers(&grant.tools))
-        })
-        .map(|grant| grant_view(grant, now))
-        .collect();
-    Ok(Json(views).into_response())
+    let grants = control.grants.iter().map(|active| &active.grant);
+    Ok(grants
+        .filter(|grant| grant.active_at(now) && sees(grant))
+        .map(|grant| json!(grant_view(grant, now)))
+        .collect())
 }
 
 pub(super) async fn create(
@@ -76,13 +81,19 @@ pub(super) async fn create(
     Admin(key): Admin,
     Body(body): Body<GrantBody>,
 ) -> ApiResult {
+    let made = make(&app, &key, body).await?;
+    Ok((StatusCode::CREATED, Json(made)).into_response())
+}
+
+/// `key` is an admin's.
+pub(super) async fn make(app: &App, key: &Key, body: GrantBody) -> ApiResult<Value> {
     let new = body.checked(app.gate.settings().max_grant)?;
     let granted = app.gate.grant(new, &key.identity()).await?;
     let mut view = json!(grant_view(&granted.grant, app.gate.now()));
     if let Some(view) = view.as_object_mut() {
         view.insert("released".into(), granted.released.into());
     }
-    Ok((StatusCode::CREATED, Json(view)).into_response())
+    Ok(view)
 }
 
 pub(super) async fn revoke(
@@ -90,9 +101,14 @@ pub(super) async fn revoke(
     Admin(key): Admin,
     Segment(id): Segment,
 ) -> ApiResult {
+    Ok(Json(unmake(&app, &key, id).await?).into_response())
+}
+
+/// `key` is an admin's.
+pub(super) async fn unmake(app: &App, key: &Key, id: String) -> ApiResult<Value> {
     let id = GrantId::from(id);
     if app.gate.revoke(&id, &key.identity()).await? {
-        return Ok(Json(json!({"id": id, "status": "revoked"})).into_response());
+        return Ok(json!({"id": id, "status": "revoked"}));
     }
     Err(ApiError::not_found("grant"))
 }

@@ -13,6 +13,7 @@ use provost_core::{
     time::{Time, parse_duration},
 };
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::error::ApiError;
 use crate::app::App;
@@ -32,7 +33,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     }
 }
 
-async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(super) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let too_large = || {
         ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -126,6 +127,16 @@ impl FromRequestParts<Arc<App>> for Params {
 }
 
 impl Params {
+    /// Of arguments that stand for a query.
+    pub(super) fn of(arguments: Map<String, Value>) -> Self {
+        let text = |value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let params = arguments.into_iter();
+        Self(params.map(|(name, value)| (name, text(value))).collect())
+    }
+
     pub(super) fn known(self, names: &[&str]) -> Result<Self, ApiError> {
         if self
             .0

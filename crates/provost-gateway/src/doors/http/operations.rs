@@ -20,7 +20,8 @@ const OPENAPI: &str = include_str!("openapi.json");
 pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
     let (policy, live) = (app.policy_state.load(), app.live.load());
     let queue = app.gate.store().queue_depth().await?;
-    let status = if policy.error.is_some() {
+    let servers = app.mcp.summary();
+    let status = if policy.error.is_some() || servers.down > 0 {
         "degraded"
     } else {
         "ok"
@@ -37,13 +38,14 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         "version": app.version,
         "uptime_seconds": app.started.elapsed().as_secs(),
         "store": app.gate.store().kind(),
-        "tools": app.backends.tools().len(),
+        "tools": app.backends.count(),
         "pending": queue.pending,
         "waiting": app.gate.waiting(),
         "stopped": stopped,
         "auth": {"open": live.access.open, "declared_agents": live.access.declared_agents},
         "exposes_content": live.exposure == Exposure::Everything,
         "loop_limit": app.gate.settings().repeat.is_some(),
+        "mcp_servers": servers,
         "policy": &**policy,
     }))
     .into_response())

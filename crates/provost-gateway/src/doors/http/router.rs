@@ -8,8 +8,8 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, operations, policies, stops, tools,
-    traces,
+    approvals, calls, events, grants, guard, hooks, keys, mcp, operations, policies, servers,
+    stops, tools, traces,
 };
 use crate::app::App;
 
@@ -19,8 +19,9 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/tool/{*name}", post(calls::tool))
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
+        .route("/mcp", post(mcp::post).get(mcp::get).delete(mcp::delete))
         .route("/tools", get(tools::list))
-        .route("/mcp-servers", get(tools::mcp_servers))
+        .route("/mcp-servers", get(servers::list))
         // Supervisors
         .route("/approvals", get(approvals::list))
         .route("/approvals/{id}", get(approvals::detail))
@@ -40,6 +41,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/grants/{id}", delete(grants::revoke))
         .route("/stop", get(stops::list).post(stops::stop))
         .route("/resume", post(stops::resume))
+        .route("/mcp-servers/{name}/tools", get(servers::tools))
+        .route("/mcp-servers/{name}/trust", post(servers::trust))
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))

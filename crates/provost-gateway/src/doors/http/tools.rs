@@ -1,4 +1,4 @@
-//! `GET /tools` and `GET /mcp-servers`: what there is to call.
+//! `GET /tools`: what there is to call.
 
 use std::sync::Arc;
 
@@ -9,8 +9,4 @@ use crate::app::App;
 
 pub(super) async fn list(State(app): State<Arc<App>>, _: Anybody) -> ApiResult {
     Ok(Json(app.backends.tools()).into_response())
-}
-
-pub(super) async fn mcp_servers(State(app): State<Arc<App>>, _: Anybody) -> ApiResult {
-    Ok(Json(&app.mcp_servers).into_response())
 }

@@ -25,7 +25,7 @@ pub(super) fn unified(path: &Path, before: Option<&str>, after: Option<&str>) ->
         .to_string()
 }
 
-pub(super) fn show(diff: &str) -> std::io::Result<()> {
+pub(in crate::commands) fn show(diff: &str) -> std::io::Result<()> {
     for line in diff.lines() {
         // Tabs indent; everything else that does not print is shown as what it is.
         let text: Vec<_> = line.split('\t').map(output::safe).collect();

@@ -1,4 +1,4 @@
-//! `provost connect mcp`: the gate in front of the servers that an MCP client starts.
+//! `provost connect mcp`: the gateway as one of an MCP client's servers, or in front of those it starts.
 
 use serde_json::Value;
 
@@ -12,14 +12,17 @@ use crate::{config::Unreachable, exit::usage};
 
 const AGENT: &str = "mcp";
 const SERVERS: &str = "mcpServers";
+/// What the gateway is called among a client's servers.
+const OURS: &str = "provost";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  provost connect mcp --settings .mcp.json           the gateway's tools, as one server more
   provost connect mcp --settings .mcp.json --wrap    every server there goes through the gateway
   provost connect mcp --settings .mcp.json --undo    as it was before")]
 pub(crate) struct Args {
-    /// Put the gate in front of each server that the file starts
-    #[arg(long, required_unless_present = "undo")]
+    /// Put the gate in front of each server that the file starts, instead of adding the gateway as one
+    #[arg(long)]
     wrap: bool,
     #[command(flatten)]
     pub(super) options: Options,
@@ -34,11 +37,33 @@ impl Args {
             settings: self.options.settings_or(unnamed)?,
             place: KeyPlace::Settings,
             unreachable: Unreachable::default(),
-            edit: wrap,
+            edit: if self.wrap { wrap } else { add },
             next: None,
             beside: None,
         })
     }
+}
+
+/// A client that knows our server from before is given the key that is good now.
+fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    let misfit = || {
+        let expected = "a server with `args` a list of texts and `env` an object";
+        Misfit::new(format!("{SERVERS}.{OURS}"), expected)
+    };
+    let server = servers(settings)?
+        .member(OURS, Json::object([]))
+        .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
+    server
+        .set("command", Json::text("provost"))
+        .ok_or_else(misfit)?;
+    server
+        .set("args", Json::texts(["mcp"]))
+        .ok_or_else(misfit)?;
+    let env = server.member("env", Json::object([])).ok_or_else(misfit)?;
+    for (name, value) in environment(access) {
+        env.set(name, value).ok_or_else(misfit)?;
+    }
+    Ok(())
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
@@ -99,6 +124,13 @@ mod tests {
     use super::*;
 
     fn edited(before: &Value) -> Result<Value, Misfit> {
+        edited_by(wrap, before)
+    }
+
+    fn edited_by(
+        edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
+        before: &Value,
+    ) -> Result<Value, Misfit> {
         let mut settings = Json::parse(&before.to_string()).unwrap();
         let access = Access {
             url: "http://gate",
@@ -106,7 +138,7 @@ mod tests {
             place: &KeyPlace::Settings,
             unreachable: Unreachable::Deny,
         };
-        wrap(&mut settings, &access)?;
+        edit(&mut settings, &access)?;
         Ok(settings.value())
     }
 
@@ -122,6 +154,28 @@ mod tests {
         let servers = json!({"mcpServers": {"fs": fs, "remote": remote}});
         assert_eq!(after, servers);
         assert_eq!(edited(&after).unwrap(), servers);
+    }
+
+    #[test]
+    fn the_gateway_is_one_server_more() {
+        let other = json!({"command": "npx", "args": ["fs"]});
+        let env = json!({"PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"});
+        let ours = json!({"command": "provost", "args": ["mcp"], "env": env});
+        for (before, after) in [
+            (json!({}), json!({"mcpServers": {"provost": ours}})),
+            (
+                json!({"mcpServers": {"fs": other, "provost": {"env": {"PROVOST_KEY": "old"}}}}),
+                json!({"mcpServers": {"fs": other, "provost": ours}}),
+            ),
+        ] {
+            let added = edited_by(add, &before).unwrap();
+            assert_eq!(added, after);
+            assert_eq!(edited_by(add, &added).unwrap(), after);
+        }
+        assert!(edited_by(add, &json!({"mcpServers": {"provost": 7}})).is_err());
+        // In front of our own server there is nothing to put.
+        let wrapped = edited(&json!({"mcpServers": {"provost": ours}})).unwrap();
+        assert_eq!(wrapped["mcpServers"]["provost"]["args"], json!(["mcp"]));
     }
 
     #[test]

@@ -132,18 +132,45 @@ async fn mcp_servers(client: &Client, findings: &mut Findings) {
         Ok(answer) => answer.body,
         Err(error) => return refused("mcp servers", &error, findings),
     };
-    let named: Vec<_> = items(&servers)
-        .iter()
-        .map(|server| format!("{} ({})", text(server, "name"), text(server, "status")))
-        .collect();
-    findings.ok(
-        "mcp servers",
-        if named.is_empty() {
-            "none".to_owned()
-        } else {
-            named.join(", ")
-        },
-    );
+    if items(&servers).is_empty() {
+        findings.ok("mcp servers", "none");
+    }
+    for server in items(&servers) {
+        mcp_server(server, findings);
+    }
+}
+
+fn mcp_server(server: &Value, findings: &mut Findings) {
+    let number = |name: &str| server.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let list = |name: &str| -> Vec<&str> {
+        let list = server.get(name).map(items).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).collect()
+    };
+    let (name, status) = (text(server, "name"), text(server, "status"));
+    let (held, warnings) = (list("held"), list("warnings"));
+    let since = moment(text(server, "since"));
+    let transport = text(server, "transport");
+    let (tools, restarts) = (number("tools"), number("restarts"));
+    let more = match (status, some_text(server, "last_error")) {
+        ("up", _) => format!("{tools} tools"),
+        (_, None) => format!("tried again {restarts} times"),
+        (_, Some(error)) => format!("tried again {restarts} times: {error}"),
+    };
+    let detail = format!("{name} ({transport}): {status} since {since}, {more}");
+    if status == "down" {
+        let hint = "look at its command or URL in `mcp_servers`, and at the gateway's log";
+        return findings.fail("mcp servers", detail, hint);
+    }
+    if !held.is_empty() {
+        let detail = format!("{detail}; changed, and held back: {}", held.join(", "));
+        let hint = format!("look at them with `provost mcp trust {name}`");
+        return findings.warn("mcp servers", detail, hint);
+    }
+    if !warnings.is_empty() {
+        let detail = format!("{detail}; {}", warnings.join("; "));
+        return findings.warn("mcp servers", detail, "tell those who make the server");
+    }
+    findings.ok("mcp servers", detail);
 }
 
 fn refused(name: &'static str, error: &ClientError, findings: &mut Findings) {

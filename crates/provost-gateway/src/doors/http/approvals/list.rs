@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{
-    extract::State,
-    response::{IntoResponse as _, Response},
-};
+use axum::{extract::State, response::IntoResponse as _};
 use http::{HeaderValue, header};
 use provost_core::{
     approval::{Level, Status},
@@ -42,14 +39,35 @@ pub(in crate::doors::http) async fn list(
     let params = params.known(&[
         "status", "tool", "level", "agent", "session", "since", "after", "limit", "wait", "content",
     ])?;
-    let exposure = exposure(&app, &key, &params)?;
-    let filter = filter(&key, &params)?;
     let patience = params
         .duration("wait")?
         .unwrap_or_default()
         .min(LONGEST_WAIT);
-    let page = await_rows(&app, &filter, patience).await?;
-    Ok(shown(&page, &filter, exposure, &app))
+    let queue = queue(&app, &key, &params, patience).await?;
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], queue.body).into_response();
+    if let Some(after) = queue.next_after {
+        let headers = response.headers_mut();
+        headers.insert("x-next-after", HeaderValue::from(after));
+    }
+    Ok(response)
+}
+
+/// A page of the queue as JSON, and where the next one begins.
+pub(in crate::doors::http) struct Queue {
+    pub(in crate::doors::http) body: Vec<u8>,
+    pub(in crate::doors::http) next_after: Option<u64>,
+}
+
+pub(in crate::doors::http) async fn queue(
+    app: &App,
+    key: &Key,
+    params: &Params,
+    patience: Duration,
+) -> ApiResult<Queue> {
+    let exposure = exposure(app, key, params)?;
+    let filter = filter(key, params)?;
+    let page = await_rows(app, &filter, patience).await?;
+    Ok(shown(&page, &filter, exposure, app))
 }
 
 fn filter(key: &Key, params: &Params) -> ApiResult<ApprovalFilter> {
@@ -97,7 +115,7 @@ async fn await_rows(
     }
 }
 
-fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Response {
+fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Queue {
     let now = app.gate.now();
     let mut body = Vec::with_capacity(page.text_len() + page.len() * STATE_LENGTH + 2);
     body.push(b'[');
@@ -108,13 +126,6 @@ fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: 
         write_row(row, exposure, now, &mut body);
     }
     body.push(b']');
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    if page.len() == filter.limit
-        && let Some(last) = page.last_place()
-    {
-        response
-            .headers_mut()
-            .insert("x-next-after", HeaderValue::from(last));
-    }
-    response
+    let next_after = page.last_place().filter(|_| page.len() == filter.limit);
+    Queue { body, next_after }
 }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use provost_core::{
     approval::{Approval, Claim, Decision, Status},
     call::{NOT_EXACT, is_exact},
-    gate::{Claiming, Escalating, Resolution, Resolving},
+    gate::{Claiming, Decider, Escalating, Resolution, Resolving},
     time::parse_duration,
     trace::view::Exposure,
 };
@@ -91,7 +91,8 @@ pub(in crate::doors::http) async fn approve(
     Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
-    resolve(&app, &reviewer, &id, Status::Approved, body).await
+    let resolved = resolve(&app, &reviewer.decider(), &id, Status::Approved, body).await?;
+    Ok(Json(resolved).into_response())
 }
 
 pub(in crate::doors::http) async fn deny(
@@ -100,33 +101,33 @@ pub(in crate::doors::http) async fn deny(
     Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
-    if body.arguments.is_some() {
+    let resolved = resolve(&app, &reviewer.decider(), &id, Status::Denied, body).await?;
+    Ok(Json(resolved).into_response())
+}
+
+pub(in crate::doors::http) async fn resolve(
+    app: &App,
+    decider: &Decider,
+    id: &str,
+    status: Status,
+    body: ResolveBody,
+) -> ApiResult<Value> {
+    if status == Status::Denied && body.arguments.is_some() {
         return Err(
             ApiError::bad_request("`arguments` changes a call that is approved")
                 .help("approve it with them, or deny it without"),
         );
     }
-    resolve(&app, &reviewer, &id, Status::Denied, body).await
-}
-
-async fn resolve(
-    app: &App,
-    reviewer: &Reviewer,
-    id: &str,
-    status: Status,
-    body: ResolveBody,
-) -> ApiResult {
     match app
         .gate
-        .resolve(id, &reviewer.decider(), status, body.resolution()?)
+        .resolve(id, decider, status, body.resolution()?)
         .await?
     {
-        Resolving::Done(approval) => Ok(Json(json!({
+        Resolving::Done(approval) => Ok(json!({
             "id": approval.question.id,
             "status": status,
             "resolved_by": approval.state.decision.as_deref().map(|decision| &decision.by),
-        }))
-        .into_response()),
+        })),
         Resolving::Already(approval) => Err(already(app, &approval)),
         Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
@@ -184,18 +185,23 @@ pub(in crate::doors::http) async fn escalate(
     Segment(id): Segment,
     Body(body): Body<ResolveBody>,
 ) -> ApiResult {
-    match app
-        .gate
-        .escalate(&id, &reviewer.decider(), body.resolution()?)
-        .await?
-    {
-        Escalating::Done(approval) => Ok(Json(json!({
+    let escalated = hand_up(&app, &reviewer.decider(), &id, body).await?;
+    Ok(Json(escalated).into_response())
+}
+
+pub(in crate::doors::http) async fn hand_up(
+    app: &App,
+    decider: &Decider,
+    id: &str,
+    body: ResolveBody,
+) -> ApiResult<Value> {
+    match app.gate.escalate(id, decider, body.resolution()?).await? {
+        Escalating::Done(approval) => Ok(json!({
             "id": approval.question.id,
             "status": approval.state.status,
             "level": approval.state.level,
-        }))
-        .into_response()),
-        Escalating::Already(approval) => Err(already(&app, &approval)),
+        })),
+        Escalating::Already(approval) => Err(already(app, &approval)),
         Escalating::Forbidden(why) => Err(ApiError::forbidden(why)),
         Escalating::NotFound => Err(ApiError::not_found("approval")),
     }

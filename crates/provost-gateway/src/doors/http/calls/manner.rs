@@ -61,7 +61,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
 }
 
 /// The second part of a `traceparent`, or `X-Trace-Id`.
-fn given_trace_id(headers: &HeaderMap) -> Option<TraceId> {
+pub(in crate::doors::http) fn given_trace_id(headers: &HeaderMap) -> Option<TraceId> {
     text(headers, "traceparent")
         .and_then(|parent| parent.split('-').nth(1))
         .or_else(|| text(headers, "x-trace-id"))
@@ -69,7 +69,7 @@ fn given_trace_id(headers: &HeaderMap) -> Option<TraceId> {
 }
 
 /// The third part of a `traceparent`.
-fn parent_span(headers: &HeaderMap) -> Option<String> {
+pub(in crate::doors::http) fn parent_span(headers: &HeaderMap) -> Option<String> {
     let parent = text(headers, "traceparent")?.split('-').nth(2)?;
     (parent.len() == 16 && parent.bytes().all(|b| b.is_ascii_hexdigit()))
         .then(|| parent.to_ascii_lowercase())

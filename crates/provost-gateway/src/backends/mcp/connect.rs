@@ -1,0 +1,185 @@
+//! Making a connection, and finding out which generation of the protocol a server speaks.
+//!
+//! Since 2026-07-28 there is `server/discover` and no `initialize`. Older servers refuse the former, each in
+//! its own way: with an error, with silence, or by ending. So it is tried first what worked last.
+
+use std::{sync::Arc, time::Duration};
+
+use rmcp::{
+    RoleClient,
+    model::ProtocolVersion,
+    service::{
+        ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle,
+    },
+    transport::{
+        IntoTransport, StreamableHttpClientTransport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use tokio::time::timeout;
+
+use super::{
+    Upstream,
+    handler::Handler,
+    http::HttpClient,
+    sse::SseTransport,
+    stdio::{Ended, Stdio},
+    tap::Tap,
+    upstream::Reach,
+};
+
+/// How long a server may take to begin: a package may have to be fetched first.
+const BEGINNING: Duration = Duration::from_mins(1);
+const ENDED: &str = "the connection ended at once";
+/// Calls at a time over HTTP.
+const AT_ONCE: usize = 256;
+/// How much longer than a call an HTTP request may take: whoever waits gives up first.
+const SLACK: Duration = Duration::from_secs(5);
+
+pub(super) type Running = RunningService<RoleClient, Handler>;
+
+/// What a server is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Speaks {
+    #[default]
+    Unknown,
+    Initialize,
+    Discover,
+}
+
+/// Where it can be told how a connection ended.
+pub(super) struct Connection {
+    pub(super) running: Running,
+    pub(super) handler: Handler,
+    pub(super) ended: Option<Ended>,
+    pub(super) speaks: Speaks,
+}
+
+pub(super) async fn connect(upstream: &Upstream, taken_for: Speaks) -> Result<Connection, String> {
+    let attempts = match (&upstream.reach, taken_for) {
+        (Reach::Sse { .. }, _) => vec![initialize()],
+        (_, Speaks::Initialize) => vec![initialize(), either()],
+        _ => vec![either(), initialize()],
+    };
+    let mut first = None;
+    for lifecycle in attempts {
+        let attempt = timeout(BEGINNING, attempt(upstream, lifecycle)).await;
+        let error = match attempt {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(Refused::Always(error))) => return Err(error),
+            Ok(Err(Refused::Perhaps(error))) => error,
+            Err(_) => return Err(format!("it did not begin within {BEGINNING:?}")),
+        };
+        first.get_or_insert(error);
+    }
+    Err(first.unwrap_or_default())
+}
+
+enum Refused {
+    /// Another lifecycle would change nothing.
+    Always(String),
+    Perhaps(String),
+}
+
+async fn attempt(
+    upstream: &Upstream,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Connection, Refused> {
+    let tap = Arc::new(Tap::default());
+    let handler = Handler {
+        server: upstream.name.clone(),
+        tap: tap.clone(),
+        notices: upstream.notices.clone(),
+        changed: upstream.changed.clone(),
+    };
+    match &upstream.reach {
+        Reach::Stdio(launch) => {
+            let max = usize::try_from(upstream.web.max_answer()).unwrap_or(usize::MAX);
+            let stdio = Stdio::start(launch, tap, max).map_err(Refused::Always)?;
+            let ended = stdio.ended();
+            match begin(handler, stdio, lifecycle).await {
+                Ok(connection) => Ok(Connection {
+                    ended: Some(ended),
+                    ..connection
+                }),
+                // The program knows better why it ended, if it did.
+                Err(error) if error == ENDED => {
+                    Err(Refused::Perhaps(ended.how().await.unwrap_or(error)))
+                }
+                Err(error) => Err(Refused::Perhaps(error)),
+            }
+        }
+        Reach::Http { uri, headers } => {
+            let client = HttpClient {
+                web: upstream.web.clone(),
+                headers: headers.clone(),
+                tap,
+                timeout: upstream.timeout + SLACK,
+            };
+            let config = StreamableHttpClientTransportConfig::with_uri(uri.to_string())
+                .max_concurrent_requests(AT_ONCE)
+                // It would send again what was sent already.
+                .reinit_on_expired_session(false);
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            begin(handler, transport, lifecycle)
+                .await
+                .map_err(Refused::Perhaps)
+        }
+        Reach::Sse { uri, headers } => {
+            let opened = SseTransport::open(upstream.web.clone(), uri, headers.clone(), tap).await;
+            let transport = opened.map_err(|error| Refused::Always(error.to_string()))?;
+            begin(handler, transport, lifecycle)
+                .await
+                .map_err(Refused::Perhaps)
+        }
+    }
+}
+
+async fn begin<T, E, A>(
+    handler: Handler,
+    transport: T,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Connection, String>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let begun = serve_client_with_lifecycle(handler.clone(), transport, lifecycle).await;
+    let running = begun.map_err(|error| told(&error))?;
+    let info = running.peer().peer_info();
+    let modern = info.is_some_and(|info| !info.protocol_version.has_initialize());
+    Ok(Connection {
+        running,
+        handler,
+        ended: None,
+        speaks: if modern {
+            Speaks::Discover
+        } else {
+            Speaks::Initialize
+        },
+    })
+}
+
+fn told(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => told(fallback),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            "its answer to the beginning is not what the protocol says".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+fn initialize() -> ClientLifecycleMode {
+    ClientLifecycleMode::Initialize
+}
+
+fn either() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}

@@ -1,0 +1,229 @@
+//! The program itself: started with a clean environment, watched, and ended with all it has started.
+
+use std::{
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    sync::watch,
+    time::timeout,
+};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
+
+use crate::{backends::mcp::patience::one_line, secret::Secret};
+
+/// What is kept of a line on standard error.
+const MAX_LINE: usize = 1024;
+/// How long a program may take to end when its input is closed, and again when it is asked to.
+const GRACE: Duration = Duration::from_secs(1);
+/// Of our own environment, what a program gets: never our secrets.
+const INHERITED: [&str; 8] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG",
+];
+
+/// How a program is started.
+pub(in crate::backends::mcp) struct Launch {
+    pub(in crate::backends::mcp) server: Arc<str>,
+    pub(in crate::backends::mcp) command: String,
+    pub(in crate::backends::mcp) args: Vec<String>,
+    pub(in crate::backends::mcp) env: Vec<(String, Secret)>,
+    /// What must not get into a log.
+    pub(in crate::backends::mcp) secrets: Arc<[Secret]>,
+    /// Those who see to its end.
+    pub(in crate::backends::mcp) watchers: TaskTracker,
+}
+
+pub(super) struct Program {
+    server: Arc<str>,
+    ended: watch::Receiver<Option<String>>,
+    blame: Blame,
+    end: CancellationToken,
+    _end_on_drop: DropGuard,
+}
+
+/// How a program ended, once it has.
+pub(in crate::backends::mcp) struct Ended(watch::Receiver<Option<String>>);
+
+/// What is wrong with it.
+#[derive(Clone, Default)]
+struct Blame(Arc<Mutex<Troubles>>);
+
+#[derive(Default)]
+struct Troubles {
+    /// What it said last.
+    said: Option<String>,
+    /// What we found, which made us end it.
+    found: Option<String>,
+}
+
+impl Program {
+    pub(super) fn start(launch: &Launch) -> Result<(Self, ChildStdin, ChildStdout), String> {
+        let mut child = command(launch)
+            .spawn()
+            .map_err(|error| format!("`{}` cannot be started: {error}", launch.command))?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err("the program has no standard input and output".to_owned());
+        };
+        let blame = Blame::default();
+        let log = child.stderr.take().map(|stderr| {
+            let (server, secrets) = (launch.server.clone(), launch.secrets.clone());
+            tokio::spawn(log(stderr, server, secrets, blame.clone()))
+        });
+        let (told, ended) = watch::channel(None);
+        let end = CancellationToken::new();
+        let watched = watch(child, end.clone());
+        let why = blame.clone();
+        launch.watchers.spawn(async move {
+            let how = watched.await;
+            // What it said last may still be on its way.
+            if let Some(log) = log {
+                let _ = timeout(GRACE, log).await;
+            }
+            told.send_replace(Some(why.told(how)));
+        });
+        let program = Self {
+            server: launch.server.clone(),
+            ended,
+            blame,
+            _end_on_drop: end.clone().drop_guard(),
+            end,
+        };
+        Ok((program, stdin, stdout))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.server
+    }
+
+    pub(super) fn ended(&self) -> Ended {
+        Ended(self.ended.clone())
+    }
+
+    pub(super) fn blame(&self, why: &str) {
+        self.blame.troubles().found = Some(why.to_owned());
+    }
+
+    pub(super) async fn end(&mut self) {
+        self.end.cancel();
+        let _ = self.ended.wait_for(Option::is_some).await;
+    }
+}
+
+impl Blame {
+    fn troubles(&self) -> MutexGuard<'_, Troubles> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, how: String) -> String {
+        match &*self.troubles() {
+            Troubles {
+                found: Some(found), ..
+            } => found.clone(),
+            Troubles {
+                said: Some(said), ..
+            } => format!("{how}: {said}"),
+            _ => how,
+        }
+    }
+}
+
+impl Ended {
+    /// Waits for it, but not for long.
+    pub(in crate::backends::mcp) async fn how(mut self) -> Option<String> {
+        let ended = self.0.wait_for(Option::is_some);
+        timeout(3 * GRACE, ended).await.ok()?.ok()?.clone()
+    }
+}
+
+fn command(launch: &Launch) -> Command {
+    let inherited = INHERITED
+        .into_iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let mut command = Command::new(&launch.command);
+    command
+        .args(&launch.args)
+        .env_clear()
+        .envs(inherited)
+        .envs(
+            launch
+                .env
+                .iter()
+                .map(|(name, value)| (name, value.expose())),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    command
+}
+
+/// Waits for the program's end, or brings it about; then ends what it left behind, and says how it was.
+async fn watch(mut child: Child, end: CancellationToken) -> String {
+    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let signal = |signal| {
+        if let Some(group) = group {
+            // It fails when nothing of the group is left, which is what is wanted.
+            let _ = kill_process_group(group, signal);
+        }
+    };
+    let mut status = tokio::select! {
+        status = child.wait() => Some(status),
+        () = end.cancelled() => None,
+    };
+    for next in [Signal::TERM, Signal::KILL] {
+        if status.is_some() {
+            break;
+        }
+        status = timeout(GRACE, child.wait()).await.ok();
+        if status.is_none() {
+            signal(next);
+        }
+    }
+    let status = match status {
+        Some(status) => status,
+        None => child.wait().await,
+    };
+    signal(Signal::KILL);
+    status.map_or_else(|error| format!("the program was lost: {error}"), told)
+}
+
+fn told(status: ExitStatus) -> String {
+    status.code().map_or_else(
+        || format!("the program was ended ({status})"),
+        |code| format!("the program ended with exit code {code}"),
+    )
+}
+
+/// Every line to the log, as far as it is worth it.
+async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blame: Blame) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    while let Ok(read) = stderr.fill_buf().await
+        && !read.is_empty()
+    {
+        let end = read.iter().position(|byte| *byte == b'\n');
+        let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+        let room = MAX_LINE.saturating_sub(line.len());
+        line.extend(part.iter().take(room));
+        let used = part.len() + usize::from(end.is_some());
+        stderr.consume(used);
+        if end.is_some() {
+            let text = one_line(&String::from_utf8_lossy(&line), &secrets);
+            line.clear();
+            if !text.is_empty() {
+                tracing::info!(mcp.server = &*server, "{text}");
+                blame.troubles().said = Some(text);
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! One upstream server as the rest of the gateway sees it: what it offers, how it is, and its line.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use http::{HeaderMap, Uri};
+use provost_core::{
+    call::Digest,
+    gate::Permit,
+    ports::{Backend, ForwardError, Forwarded, ToolInfo, ToolPin},
+    time::Time,
+};
+use rmcp::{Peer, RoleClient};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{Notify, broadcast};
+use tokio_util::task::TaskTracker;
+
+use super::{
+    CallLine, DEFAULT_TIMEOUT, Definition, McpServerConfig, McpTransport, Notice,
+    listing::Listing,
+    pins::{Judged, judge},
+    stdio::Launch,
+};
+use crate::{backends::headers, secret::Secret, web::Web};
+
+pub struct Upstream {
+    pub(super) name: Arc<str>,
+    pub(super) reach: Reach,
+    pub(super) timeout: Duration,
+    pub(super) web: Web,
+    /// What must not be told of it.
+    pub(super) secrets: Arc<[Secret]>,
+    pub(super) notices: broadcast::Sender<Notice>,
+    /// Its tools are to be read again.
+    pub(super) changed: Arc<Notify>,
+    /// A call failed in a way that makes one doubt that it is there.
+    pub(super) doubted: Notify,
+    /// Calls it has now.
+    pub(super) calls: AtomicUsize,
+    state: Mutex<State>,
+}
+
+/// How it is reached.
+pub(super) enum Reach {
+    Stdio(Launch),
+    Http { uri: Uri, headers: Arc<HeaderMap> },
+    Sse { uri: Uri, headers: Arc<HeaderMap> },
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Up,
+    #[default]
+    Starting,
+    Down,
+}
+
+#[derive(Default)]
+struct State {
+    phase: Phase,
+    since: Time,
+    restarts: u64,
+    last_error: Option<String>,
+    protocol: Option<String>,
+    peer: Option<Peer<RoleClient>>,
+    /// As it was read last; kept while the server is away.
+    listing: Listing,
+    judged: Judged,
+}
+
+/// How it is, for people.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    pub name: String,
+    pub transport: &'static str,
+    pub status: Phase,
+    pub since: Time,
+    pub restarts: u64,
+    /// How many may be called.
+    pub tools: usize,
+    /// Those that changed and wait for a person.
+    pub held: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<String>,
+    /// What went wrong last, in one line; it may be over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// What of its list of tools is not served.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolState {
+    Trusted,
+    Held,
+}
+
+/// A tool with what it says of itself, and said when it was trusted.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToolView {
+    pub name: String,
+    pub tool: String,
+    pub state: ToolState,
+    pub digest: Digest,
+    pub definition: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_digest: Option<Digest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_definition: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_at: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_by: Option<String>,
+}
+
+impl Upstream {
+    pub(super) fn build(
+        config: McpServerConfig,
+        web: &Web,
+        notices: broadcast::Sender<Notice>,
+    ) -> Result<Arc<Self>, Vec<String>> {
+        let name: Arc<str> = config.name.as_str().into();
+        let secrets: Arc<[Secret]> = secrets(&config.transport).into();
+        let reach = match config.transport {
+            McpTransport::Stdio { command, args, env } => Reach::Stdio(Launch {
+                server: name.clone(),
+                command,
+                args,
+                env,
+                secrets: secrets.clone(),
+                watchers: TaskTracker::new(),
+            }),
+            McpTransport::Http { url, headers } => {
+                let (uri, headers) = place(&url, &headers, web)?;
+                Reach::Http { uri, headers }
+            }
+            McpTransport::Sse { url, headers } => {
+                let (uri, headers) = place(&url, &headers, web)?;
+                Reach::Sse { uri, headers }
+            }
+        };
+        Ok(Arc::new(Self {
+            name,
+            reach,
+            timeout: config.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            web: web.clone(),
+            secrets,
+            notices,
+            changed: Arc::default(),
+            doubted: Notify::new(),
+            calls: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }))
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn status(&self) -> Status {
+        let state = self.state();
+        Status {
+            name: self.name.to_string(),
+            transport: match self.reach {
+                Reach::Stdio(_) => "stdio",
+                Reach::Http { .. } => "http",
+                Reach::Sse { .. } => "sse",
+            },
+            status: state.phase,
+            since: state.since,
+            restarts: state.restarts,
+            tools: state.judged.trusted.len(),
+            held: state.judged.held.keys().cloned().collect(),
+            protocol_version: state.protocol.clone(),
+            last_error: state.last_error.clone(),
+            warnings: state.listing.warnings.clone(),
+        }
+    }
+
+    /// The tools that are trusted, in the order of their names.
+    pub fn definitions(&self) -> Vec<Arc<Definition>> {
+        self.state().judged.trusted.values().cloned().collect()
+    }
+
+    pub fn count(&self) -> usize {
+        self.state().judged.trusted.len()
+    }
+
+    /// The trusted tool of that name, as its server knows it.
+    pub fn definition(&self, tool: &str) -> Option<Arc<Definition>> {
+        self.state().judged.trusted.get(tool).cloned()
+    }
+
+    /// All tools there are, for a person to judge.
+    pub fn tools_to_judge(&self) -> Vec<ToolView> {
+        let state = self.state();
+        let mut views: Vec<_> = state
+            .judged
+            .trusted
+            .values()
+            .map(|tool| view(tool, None))
+            .chain(
+                state
+                    .judged
+                    .held
+                    .values()
+                    .map(|held| view(&held.now, Some(&held.pin))),
+            )
+            .collect();
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
+    }
+
+    /// For what is not a call: resources, prompts, completion, logging.
+    pub fn peer(&self) -> Result<Peer<RoleClient>, ForwardError> {
+        let state = self.state();
+        let peer = state
+            .peer
+            .as_ref()
+            .filter(|peer| !peer.is_transport_closed());
+        peer.cloned().ok_or_else(|| {
+            let why = state.last_error.as_deref().unwrap_or("it is starting");
+            ForwardError::Unreachable(format!("MCP server `{}` is not up: {why}", self.name))
+        })
+    }
+
+    /// Why a tool of this server cannot be called: it changed and is held.
+    pub fn is_held(&self, tool: &str) -> bool {
+        self.state().judged.held.contains_key(tool)
+    }
+
+    /// A tool as it is now, and as it was trusted where that differs.
+    pub(super) fn judged_tool(
+        &self,
+        tool: &str,
+    ) -> Option<(Arc<Definition>, Option<Arc<ToolPin>>)> {
+        let state = self.state();
+        if let Some(held) = state.judged.held.get(tool) {
+            return Some((held.now.clone(), Some(held.pin.clone())));
+        }
+        Some((state.judged.trusted.get(tool)?.clone(), None))
+    }
+
+    pub(super) fn starting(&self, at: Time, is_restart: bool) {
+        let mut state = self.state();
+        (state.phase, state.since) = (Phase::Starting, at);
+        state.restarts += u64::from(is_restart);
+    }
+
+    pub(super) fn up(&self, at: Time, peer: Peer<RoleClient>) {
+        let mut state = self.state();
+        let info = peer.peer_info();
+        state.protocol = info.map(|info| info.protocol_version.to_string());
+        (state.phase, state.since) = (Phase::Up, at);
+        state.peer = Some(peer);
+    }
+
+    pub(super) fn down(&self, at: Time, error: String) {
+        let mut state = self.state();
+        (state.phase, state.since) = (Phase::Down, at);
+        (state.peer, state.last_error) = (None, Some(error));
+    }
+
+    /// Takes a list of tools that was read, with the pins there are.
+    pub(super) fn take_listing(&self, listing: Listing, pins: Vec<ToolPin>) {
+        self.state().listing = listing;
+        self.judge_again(pins);
+    }
+
+    pub(super) fn judge_again(&self, pins: Vec<ToolPin>) {
+        let mut state = self.state();
+        let judged = judge(&state.listing.tools, pins);
+        for (tool, held) in &judged.held {
+            let known = state.judged.held.get(tool);
+            if known.is_none_or(|known| known.now.digest != held.now.digest) {
+                tracing::warn!(
+                    mcp.server = &*self.name,
+                    tool.name = tool,
+                    "a tool changed and is held back; look at it with `provost mcp trust {}`",
+                    self.name
+                );
+            }
+        }
+        let changed = judged.trusted != state.judged.trusted;
+        state.judged = judged;
+        drop(state);
+        if changed {
+            let server = self.name.clone();
+            // Nobody may be listening.
+            let _ = self.notices.send(Notice::ToolsChanged { server });
+        }
+    }
+
+    /// Completes when no program of it runs any more.
+    pub(super) async fn ended(&self) {
+        if let Reach::Stdio(launch) = &self.reach {
+            launch.watchers.close();
+            launch.watchers.wait().await;
+        }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn has_held(&self) -> bool {
+        !self.state().judged.held.is_empty()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Backend for Upstream {
+    fn tools(&self) -> Vec<ToolInfo> {
+        let definitions = self.definitions();
+        definitions.iter().map(|tool| tool.info()).collect()
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        let own = tool
+            .split_once('.')
+            .filter(|(server, _)| **server == *self.name);
+        own.is_some_and(|(_, tool)| self.state().judged.trusted.contains_key(tool))
+    }
+
+    async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
+        self.call(permit, CallLine::default()).await
+    }
+}
+
+fn view(tool: &Definition, pin: Option<&ToolPin>) -> ToolView {
+    ToolView {
+        name: tool.name.clone(),
+        tool: tool.tool.clone(),
+        state: if pin.is_some() {
+            ToolState::Held
+        } else {
+            ToolState::Trusted
+        },
+        digest: tool.digest,
+        definition: tool.pinned(),
+        trusted_digest: pin.map(|pin| pin.digest),
+        trusted_definition: pin.and_then(|pin| serde_json::from_str(&pin.definition).ok()),
+        trusted_at: pin.map(|pin| pin.at),
+        trusted_by: pin.and_then(|pin| pin.by.clone()),
+    }
+}
+
+fn place(
+    url: &Secret,
+    configured: &[(String, Secret)],
+    web: &Web,
+) -> Result<(Uri, Arc<HeaderMap>), Vec<String>> {
+    let uri = url.expose().parse::<Uri>().ok();
+    let uri = uri.filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
+    let uri = uri.ok_or_else(|| vec!["the URL is not one of http or https".to_owned()])?;
+    web.prepare(&uri).map_err(|problem| vec![problem])?;
+    Ok((uri, Arc::new(headers::configured(configured)?)))
+}
+
+/// What a server was given, and might repeat.
+fn secrets(transport: &McpTransport) -> Vec<Secret> {
+    let values = |pairs: &[(String, Secret)]| -> Vec<Secret> {
+        pairs.iter().map(|(_, value)| value.clone()).collect()
+    };
+    match transport {
+        McpTransport::Stdio { env, .. } => values(env),
+        McpTransport::Http { url, headers } | McpTransport::Sse { url, headers } => {
+            let mut secrets = values(headers);
+            let tokens = secrets.iter().filter_map(|value| {
+                let (_, token) = value.expose().split_once(' ')?;
+                Some(Secret::from(token.trim()))
+            });
+            let tokens: Vec<_> = tokens.collect();
+            secrets.extend(tokens);
+            if let Some((_, query)) = url.expose().split_once('?') {
+                secrets.push(Secret::from(query));
+            }
+            secrets
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `tools/call`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use provost_core::{
+    call::{Call, NOT_EXACT, is_exact},
+    gate::{End, Executed, Permit},
+    ports::{Backend, ForwardError, Forwarded, ToolInfo},
+};
+use rmcp::model::ProgressNotificationParam;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    acts::{Act, Passed, pass},
+    exchange::Exchange,
+    message::{Fault, read_params},
+    progress::Progress,
+    virtual_tools, waiting, words,
+};
+use crate::{
+    access::Caller,
+    backends::mcp::{CallLine, Upstream},
+};
+
+/// More than that at once, and some are missed.
+const MOST_PROGRESS: usize = 64;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    name: String,
+    arguments: Option<Map<String, Value>>,
+    #[serde(rename = "_meta")]
+    meta: Option<Map<String, Value>>,
+    input_responses: Option<Map<String, Value>>,
+    request_state: Option<Value>,
+}
+
+pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Result<Value, Fault> {
+    let mut params: Params = read_params(params)?;
+    let arguments = params.arguments.take().unwrap_or_default();
+    if let Some(tool) = virtual_tools::find(&params.name, &exchange.caller) {
+        return Ok(tool.run(exchange, arguments).await);
+    }
+    let Caller::Agent(agent) = &exchange.caller else {
+        return Err(unknown(&params.name));
+    };
+    if !arguments.values().all(is_exact) {
+        return Err(Fault::params(format!("{NOT_EXACT}: send it as text")));
+    }
+    // A dispatcher's call is judged, and recorded, as the command it runs.
+    let backends = &exchange.app.backends;
+    let tool: Arc<str> = (*backends.judged_name(&params.name, &arguments)).into();
+    let (heard, runner) = runner(exchange, &tool, params.meta.as_ref());
+    let Some(Runner {
+        backend,
+        speaks_mcp,
+    }) = runner
+    else {
+        return not_run(exchange, &tool);
+    };
+    let call = Call {
+        agent: agent.clone(),
+        session: exchange.session.clone(),
+        tool: tool.clone(),
+        params: arguments,
+    };
+    waiting::check(exchange, params.request_state.as_ref(), &call).await?;
+    let act = Act {
+        call,
+        backend,
+        progress: Progress::new(params.meta.as_ref(), exchange.out.as_ref()),
+        heard,
+        chosen: waiting::chosen_before(params.input_responses.as_ref()),
+    };
+    Ok(match pass(exchange, act).await {
+        Ok(Passed::Ran { executed, changed }) => {
+            let note = changed.as_ref().map(words::changed);
+            noted(ran(&executed, speaks_mcp), note)
+        }
+        Ok(Passed::Refused(refusal)) => failure(&words::refusal(&refusal, &tool)),
+        Ok(Passed::Left(approval)) => failure(&words::left(&approval)),
+        Ok(Passed::InputRequired(approval)) => waiting::input_required(&approval),
+        Err(error) => failure(&words::undecided(&error, &tool)),
+    })
+}
+
+/// What executes a tool.
+struct Runner {
+    backend: Arc<dyn Backend>,
+    /// Its results are those of MCP.
+    speaks_mcp: bool,
+}
+
+type Progresses = Option<mpsc::Receiver<ProgressNotificationParam>>;
+
+fn runner(
+    exchange: &Exchange,
+    tool: &str,
+    meta: Option<&Map<String, Value>>,
+) -> (Progresses, Option<Runner>) {
+    let Some(backend) = exchange.app.backends.find(tool) else {
+        return (None, None);
+    };
+    let Some(upstream) = exchange.app.backends.upstream(tool) else {
+        let speaks_mcp = false;
+        return (
+            None,
+            Some(Runner {
+                backend,
+                speaks_mcp,
+            }),
+        );
+    };
+    let wanted = meta.is_some_and(|meta| meta.contains_key("progressToken"));
+    let (told, heard) = mpsc::channel(MOST_PROGRESS);
+    let line = Line {
+        upstream: upstream.clone(),
+        progress: wanted.then_some(told),
+        cancelled: exchange.cancelled.clone(),
+        meta: meta.cloned(),
+    };
+    let runner = Runner {
+        backend: Arc::new(line),
+        speaks_mcp: true,
+    };
+    (wanted.then_some(heard), Some(runner))
+}
+
+/// A tool that nothing runs. One that changed is there, and still not to be had.
+fn not_run(exchange: &Exchange, tool: &str) -> Result<Value, Fault> {
+    let upstream = exchange.app.backends.upstream(tool);
+    if let Some((upstream, (_, name))) = upstream.zip(tool.split_once('.'))
+        && upstream.is_held(name)
+    {
+        let why = upstream.held_back(name);
+        return Ok(failure(&format!(
+            "Not run: {why} until a person accepts it. Go on without it, and tell the person you work for: \
+             `provost mcp trust` shows what changed."
+        )));
+    }
+    Err(unknown(tool))
+}
+
+/// A call's way to an upstream server and back.
+struct Line {
+    upstream: Arc<Upstream>,
+    progress: Option<mpsc::Sender<ProgressNotificationParam>>,
+    cancelled: CancellationToken,
+    meta: Option<Map<String, Value>>,
+}
+
+#[async_trait]
+impl Backend for Line {
+    fn tools(&self) -> Vec<ToolInfo> {
+        self.upstream.tools()
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.upstream.has(tool)
+    }
+
+    async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
+        let line = CallLine {
+            progress: self.progress.clone(),
+            cancelled: self.cancelled.clone(),
+            meta: self.meta.clone(),
+        };
+        self.upstream.call(permit, line).await
+    }
+}
+
+fn unknown(tool: &str) -> Fault {
+    Fault::params(format!("unknown tool `{tool}`"))
+}
+
+/// What a server of MCP answered, as it is; what another backend answered, as text.
+fn ran(executed: &Executed, speaks_mcp: bool) -> Value {
+    match &executed.end {
+        End::Answered { result, .. } if speaks_mcp => serde_json::from_str(result.get())
+            .unwrap_or_else(|_| failure("The tool's answer cannot be read.")),
+        End::Answered {
+            status_code,
+            result,
+            error,
+        } => {
+            let text = match serde_json::from_str(result.get()) {
+                Ok(Value::String(text)) => text,
+                _ => result.get().to_owned(),
+            };
+            match error {
+                Some(error) => failure(&format!("{error}\n{text}")),
+                None if *status_code >= 400 => failure(&text),
+                None => success(&text),
+            }
+        }
+        End::Permitted { .. } => success(""),
+        End::BadArguments(message) => failure(&format!("The arguments do not fit: {message}")),
+        End::Failed(message) => failure(&format!("The tool failed: {message}")),
+    }
+}
+
+fn noted(mut result: Value, note: Option<String>) -> Value {
+    let content = result.get_mut("content").and_then(Value::as_array_mut);
+    if let (Some(note), Some(content)) = (note, content) {
+        content.push(text(&note));
+    }
+    result
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+pub(super) fn success(said: &str) -> Value {
+    json!({"content": [text(said)], "isError": false})
+}
+
+pub(super) fn failure(said: &str) -> Value {
+    json!({"content": [text(said)], "isError": true})
+}
