@@ -17,6 +17,7 @@ mod pins;
 mod sse;
 mod stdio;
 mod tap;
+mod trouble;
 mod upstream;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};

@@ -21,8 +21,9 @@ use super::{
     connect::{Connection, Speaks, connect},
     handler::Handler,
     listing::{self, Unread},
-    patience::{Patience, one_line},
+    patience::Patience,
     pins,
+    trouble::{self, one_line},
 };
 
 /// How often it is looked whether a server is there.
@@ -197,7 +198,10 @@ async fn is_there(
         // It speaks, even if it has not heard of pings.
         Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
         Err(ServiceError::Timeout { .. }) => Err(Unread::Late),
-        Err(error) => Err(Unread::Failed(format!("it does not answer: {error}"))),
+        Err(error) => Err(Unread::Failed(format!(
+            "it does not answer: {}",
+            trouble::service(&error)
+        ))),
     }
 }
 

@@ -21,7 +21,7 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::tap::Wanted;
+use super::{tap::Wanted, trouble};
 
 const MAX_TOOLS: usize = 1000;
 const MAX_PAGES: usize = 100;
@@ -191,7 +191,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Option<
         }
         Err(ServiceError::Timeout { .. }) => return Err(Unread::Late),
         Err(error) => {
-            let why = format!("its tools cannot be read: {error}");
+            let why = format!("its tools cannot be read: {}", trouble::service(&error));
             return Err(Unread::Failed(why));
         }
     }

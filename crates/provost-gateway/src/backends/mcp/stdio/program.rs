@@ -18,7 +18,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{backends::mcp::patience::one_line, secret::Secret};
+use crate::{backends::mcp::trouble::one_line, secret::Secret};
 
 /// What is kept of a line on standard error.
 const MAX_LINE: usize = 1024;
@@ -130,7 +130,7 @@ impl Blame {
             } => found.clone(),
             Troubles {
                 said: Some(said), ..
-            } => format!("{how}: {said}"),
+            } => format!("{how}; it said last: {said}"),
             _ => how,
         }
     }
