@@ -15,6 +15,7 @@ mod listing;
 mod patience;
 mod pins;
 mod sse;
+mod status;
 mod stdio;
 mod tap;
 mod trouble;
@@ -34,7 +35,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use listing::Definition;
 pub use pins::{Trust, TrustError};
-pub use upstream::{Phase, Status, ToolState, ToolView, Upstream};
+pub use status::{Phase, Status, ToolState, ToolView};
+pub use upstream::Upstream;
 
 use super::BackendError;
 use crate::{secret::Secret, web::Web};

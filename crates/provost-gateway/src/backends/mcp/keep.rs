@@ -28,6 +28,8 @@ use super::{
 
 /// How often it is looked whether a server is there.
 const LOOK: Duration = Duration::from_secs(30);
+/// How often its tools are read without having been told of a change.
+const READ_AGAIN: Duration = Duration::from_mins(5);
 /// How long it may take to say that it is.
 const ANSWER: Duration = Duration::from_secs(15);
 /// How often, while tools are held, it is looked whether they were accepted elsewhere.
@@ -124,7 +126,7 @@ async fn refresh(upstream: &Upstream, gate: &Gate, peer: &Peer<RoleClient>) -> R
     }
     let pins = pins::remembered(gate, &upstream.name, &listing.tools)
         .await
-        .map_err(|error| Unread::Failed(format!("its tools cannot be remembered: {error}")))?;
+        .map_err(|error| Unread::NotRemembered(error.to_string()))?;
     upstream.take_listing(listing, pins);
     Ok(())
 }
@@ -140,6 +142,9 @@ async fn watch(
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     look.reset();
+    let mut read_again = interval(READ_AGAIN);
+    read_again.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    read_again.reset();
     let mut accepted = interval(PINS);
     accepted.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut told = pin!(listen(peer, handler, speaks));
@@ -147,7 +152,7 @@ async fn watch(
         tokio::select! {
             () = upstream.changed.notified() => {
                 let read = refresh(upstream, gate, peer).await;
-                if matches!(read, Err(Unread::Late)) {
+                if matches!(read, Err(Unread::Late | Unread::NotRemembered(_))) {
                     upstream.changed.notify_one();
                 }
                 forgiven(upstream, read)?;
@@ -157,6 +162,9 @@ async fn watch(
                 if let Ok(pins) = gate.tool_pins(&upstream.name).await {
                     upstream.judge_again(pins);
                 }
+            }
+            _ = read_again.tick() => {
+                forgiven(upstream, refresh(upstream, gate, peer).await)?;
             }
             _ = look.tick() => {
                 forgiven(upstream, is_there(upstream, gate, peer, speaks).await)?;
@@ -170,10 +178,15 @@ async fn watch(
     }
 }
 
-/// Many servers do one thing after another: one that has a call may take its time for everything else.
+/// Many servers do one thing after another: one that has a call may take its time for everything else. And
+/// while the store fails, what is known of the tools stays.
 fn forgiven(upstream: &Upstream, looked: Result<(), Unread>) -> Result<(), String> {
     match looked {
         Err(Unread::Late) if upstream.is_busy() => Ok(()),
+        Err(unread @ Unread::NotRemembered(_)) => {
+            tracing::error!(mcp.server = &*upstream.name, "{unread}");
+            Ok(())
+        }
         looked => looked.map_err(|unread| unread.to_string()),
     }
 }
