@@ -218,32 +218,39 @@ async fn is_there(
     }
 }
 
-/// Servers of today tell of changes to those who listen. Never ends, so that it is tried once a connection.
+/// Servers of today tell of changes to those who listen. Never ends.
 async fn listen(peer: &Peer<RoleClient>, handler: &Handler, speaks: Speaks) {
-    if speaks == Speaks::Discover {
-        let everything = SubscriptionFilter::builder()
-            .tools_list_changed()
-            .prompts_list_changed()
-            .resources_list_changed()
-            .build();
-        if let Ok(mut subscription) = peer.listen(everything).await {
-            while let Ok(Some(notification)) = subscription.next().await {
-                match notification {
-                    ServerNotification::ToolListChangedNotification(_) => {
-                        handler.changed.notify_one();
-                    }
-                    ServerNotification::PromptListChangedNotification(_) => {
-                        handler.prompts_changed();
-                    }
-                    ServerNotification::ResourceListChangedNotification(_) => {
-                        handler.resources_changed();
-                    }
-                    _ => {}
+    while speaks == Speaks::Discover {
+        match peer.listen(changes()).await {
+            Ok(mut subscription) => {
+                while let Ok(Some(notification)) = subscription.next().await {
+                    heard(notification, handler);
                 }
             }
+            // What it has it tells when it is asked.
+            Err(ServiceError::McpError(_)) => break,
+            Err(_) => {}
         }
+        sleep(LOOK).await;
     }
     std::future::pending::<()>().await;
+}
+
+fn changes() -> SubscriptionFilter {
+    SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build()
+}
+
+fn heard(notification: ServerNotification, handler: &Handler) {
+    match notification {
+        ServerNotification::ToolListChangedNotification(_) => handler.changed.notify_one(),
+        ServerNotification::PromptListChangedNotification(_) => handler.prompts_changed(),
+        ServerNotification::ResourceListChangedNotification(_) => handler.resources_changed(),
+        _ => {}
+    }
 }
 
 /// Between 0 and 1.

@@ -162,3 +162,24 @@ async fn listeners_are_told_of_changes() {
     let told = eventually("a notice", async || notices.try_recv().ok()).await;
     assert!(matches!(told, Notice::ToolsChanged { server } if &*server == "ok"));
 }
+
+#[tokio::test]
+async fn a_server_of_today_tells_of_changes_to_who_listens() {
+    let script = Script::new(&[]);
+    script.set_tools(tools("one"));
+    let app = TestApp::serving(vec![script.server("ok", "modern")]).await;
+    assert_eq!(app.up("ok").await["protocol_version"], "2026-07-28");
+    eventually("a listener", async || {
+        let heard = script.noted("heard");
+        heard
+            .iter()
+            .any(|method| method == "subscriptions/listen")
+            .then_some(())
+    })
+    .await;
+    assert_eq!(app.call("ok.echo", json!({})).await.status, 200);
+    change(&app, &script, tools("two")).await;
+    app.server_when("ok", |server| server["held"] == json!(["echo"]))
+        .await;
+    assert!(!script.noted("heard").contains(&"initialize".to_owned()));
+}
