@@ -220,7 +220,10 @@ async fn is_there(
 
 /// Servers of today tell of changes to those who listen. Never ends.
 async fn listen(peer: &Peer<RoleClient>, handler: &Handler, speaks: Speaks) {
-    while speaks == Speaks::Discover {
+    if speaks != Speaks::Discover {
+        return std::future::pending().await;
+    }
+    loop {
         match peer.listen(changes()).await {
             Ok(mut subscription) => {
                 while let Ok(Some(notification)) = subscription.next().await {
@@ -228,12 +231,11 @@ async fn listen(peer: &Peer<RoleClient>, handler: &Handler, speaks: Speaks) {
                 }
             }
             // What it has it tells when it is asked.
-            Err(ServiceError::McpError(_)) => break,
+            Err(ServiceError::McpError(_)) => return std::future::pending().await,
             Err(_) => {}
         }
         sleep(LOOK).await;
     }
-    std::future::pending::<()>().await;
 }
 
 fn changes() -> SubscriptionFilter {

@@ -65,6 +65,16 @@ struct State {
     judged: Judged,
 }
 
+impl State {
+    fn warnings(&self) -> Vec<String> {
+        let left_out = self.judged.left_out;
+        let too_many = (left_out > 0)
+            .then(|| format!("{left_out} tools are not served: too many were seen of this server"));
+        let warnings = self.listing.warnings.iter().cloned();
+        warnings.chain(too_many).collect()
+    }
+}
+
 impl Upstream {
     pub(super) fn build(
         config: McpServerConfig,
@@ -125,7 +135,7 @@ impl Upstream {
             held: state.judged.held.keys().cloned().collect(),
             protocol_version: state.protocol.clone(),
             last_error: state.last_error.clone(),
-            warnings: state.listing.warnings.clone(),
+            warnings: state.warnings(),
         }
     }
 
