@@ -260,7 +260,7 @@ async fn bad_servers_take_nobody_with_them() {
     );
     for (name, expected) in [
         ("missing", "`/no/such/program` cannot be started"),
-        ("exits", "exit code 3: no good: [secret]"),
+        ("exits", "exit code 3; it said last: no good: [secret]"),
         ("noise", "what is not MCP"),
     ] {
         let bad = app
