@@ -39,6 +39,28 @@ pub enum Caller {
     Decider(Arc<Key>),
 }
 
+/// By what somebody was let in. A stream may outlive the key that opened it, and then says no more.
+#[derive(Debug)]
+pub struct Standing {
+    /// The name of the key; `None` for those who need none.
+    key: Option<Arc<str>>,
+}
+
+impl Standing {
+    pub fn of(caller: &Caller, control: &Control) -> Self {
+        let name = match caller {
+            Caller::Agent(name) => name,
+            Caller::Decider(key) => &key.name,
+        };
+        let key = control.is_keyed(name).then(|| name.clone());
+        Self { key }
+    }
+
+    pub fn holds(&self, control: &Control) -> bool {
+        self.key.as_ref().is_none_or(|name| control.is_keyed(name))
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     NoKey,

@@ -79,6 +79,30 @@ fn events_resume_after_last_event_id() {
 }
 
 #[test]
+fn a_feed_ends_with_its_key() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let made = gateway
+        .admin()
+        .post("/keys", &json!({"name": "carol", "role": "human"}));
+    let key = made.is(201).json()["key"].as_str().unwrap().to_owned();
+    let mut feed = Feed::open(&gateway.client().key(&key), "/events", None);
+    let ask = |n: u64| {
+        gateway
+            .agent()
+            .decide_async("payments.send", json!({"n": n}))
+    };
+    ask(1).is(202);
+    assert_eq!(feed.next().name, "approval.created");
+    gateway.admin().delete("/keys/carol").ok();
+    ask(2).is(202);
+    // Its removal is the last that it may hear of.
+    let told = feed.rest();
+    assert!(!told.contains("approval.created"), "{told}");
+}
+
+#[test]
 fn a_long_poll_returns_when_something_comes() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);

@@ -1,7 +1,7 @@
 //! A listener to `GET /events`.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read as _},
     net::TcpStream,
 };
 
@@ -34,6 +34,13 @@ impl Feed {
         Self {
             lines: BufReader::new(Chunks::new(stream)),
         }
+    }
+
+    /// What is told until it ends, which it must.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut told = String::new();
+        self.lines.read_to_string(&mut told).unwrap();
+        told
     }
 
     /// The next event, which must come.

@@ -24,7 +24,10 @@ use super::{
     error::{ApiError, ApiResult},
     input::Params,
 };
-use crate::app::App;
+use crate::{
+    access::{Caller, Standing},
+    app::App,
+};
 
 const PAGE: usize = 200;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -51,9 +54,11 @@ pub(super) async fn events(
     let last = app.gate.store().last_event().await?;
     // A place beyond the last is another feed's: that one ended, this one goes on from here.
     let after = given.map_or(last, |given: u64| given.min(last));
+    let standing = Standing::of(&Caller::Decider(key.clone()), &app.gate.control());
     let reader = Reader {
         app,
         key,
+        standing,
         after,
         live,
         backlog: Vec::new(),
@@ -77,6 +82,7 @@ fn sse(numbered: &Numbered) -> Result<Sse, axum::Error> {
 struct Reader {
     app: Arc<App>,
     key: Arc<Key>,
+    standing: Standing,
     after: u64,
     live: broadcast::Receiver<Arc<Numbered>>,
     /// Read and not yet sent, newest first.
@@ -86,6 +92,9 @@ struct Reader {
 impl Reader {
     async fn next(&mut self) -> Option<Numbered> {
         loop {
+            if !self.standing.holds(&self.app.gate.control()) {
+                return None;
+            }
             if let Some(numbered) = self.backlog.pop() {
                 self.after = numbered.id;
                 if concerns(&self.key, &numbered) {

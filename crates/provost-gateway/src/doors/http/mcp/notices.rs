@@ -10,12 +10,16 @@ use tokio::sync::{broadcast, watch};
 
 use super::{
     exchange::{Exchange, Form},
-    message::{Fault, Id, notification, read_params},
+    message::{Fault, Id, REFUSED, notification, read_params},
     resources,
     servers::LOG,
     session::Session,
 };
-use crate::{access::Caller, app::App, backends::mcp::Notice};
+use crate::{
+    access::{Caller, Standing},
+    app::App,
+    backends::mcp::Notice,
+};
 
 const LEVELS: [&str; 8] = [
     "debug",
@@ -185,6 +189,7 @@ pub(super) async fn listen(
         return Err(Fault::params("to listen, accept `text/event-stream`"));
     };
     let mut heard = Heard::of(&exchange.app);
+    let standing = Standing::of(&exchange.caller, &exchange.app.gate.control());
     let filter = notifications.accepted(exchange).await;
     let tagged = |method: &str, mut params: Map<String, Value>| {
         let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
@@ -206,6 +211,9 @@ pub(super) async fn listen(
                 return Ok(json!({"_meta": {"io.modelcontextprotocol/subscriptionId": id}}));
             }
         };
+        if !standing.holds(&exchange.app.gate.control()) {
+            return Err(Fault::new(REFUSED, "the key of this stream was removed"));
+        }
         let said = filter.messages(&next).into_iter();
         ready = said
             .map(|(method, params)| tagged(method, params))

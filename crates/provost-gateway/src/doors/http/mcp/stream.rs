@@ -17,7 +17,10 @@ use super::{
     notices::Heard,
     session::{Session, Stream},
 };
-use crate::{access::Caller, app::App};
+use crate::{
+    access::{Caller, Standing},
+    app::App,
+};
 
 /// What is said in the course of one request.
 const MOST_SAID: usize = 64;
@@ -129,6 +132,7 @@ impl Speaking {
 /// What happens beside the client's requests, until it or the gateway goes away.
 pub(super) fn listen(app: Arc<App>, caller: Caller, session: Arc<Session>) -> Response {
     let listening = Listening {
+        standing: Standing::of(&caller, &app.gate.control()),
         open: session.listen(),
         heard: Heard::of(&app),
         ready: VecDeque::new(),
@@ -146,6 +150,7 @@ pub(super) fn listen(app: Arc<App>, caller: Caller, session: Arc<Session>) -> Re
 struct Listening {
     app: Arc<App>,
     caller: Caller,
+    standing: Standing,
     session: Arc<Session>,
     open: Stream,
     heard: Heard,
@@ -155,6 +160,9 @@ struct Listening {
 impl Listening {
     async fn next(&mut self) -> Option<Value> {
         loop {
+            if !self.standing.holds(&self.app.gate.control()) {
+                return None;
+            }
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
             }
