@@ -88,7 +88,6 @@ async fn attempt(
     let tap = Arc::new(Tap::default());
     let handler = Handler {
         server: upstream.name.clone(),
-        tap: tap.clone(),
         notices: upstream.notices.clone(),
         changed: upstream.changed.clone(),
     };
