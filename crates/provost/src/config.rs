@@ -37,7 +37,7 @@ use provost_core::{
     gate::Settings,
     policy::{Policy, PolicySet, Rule, Verdict},
 };
-use provost_gateway::backends::BackendsConfig;
+use provost_gateway::{app::Waiting, backends::BackendsConfig};
 
 pub(crate) use auth::{Auth, DeclaredAgents};
 pub(crate) use hooks::Unreachable;
@@ -55,7 +55,7 @@ use policies::{Origin, Policies, PolicyPlace, RulePlace};
 use reader::{Environment, Reader};
 
 /// The keys of the top of the file.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "listen",
     "port",
     "data",
@@ -74,6 +74,7 @@ const KEYS: [&str; 24] = [
     "openapi",
     "cli_tools",
     "mcp_servers",
+    "mcp",
     "telemetry",
     "storage_path",
     "trace_file",
@@ -108,6 +109,8 @@ pub(crate) struct Config {
     /// Whether the file says anything of policies; if not, they are the embedded ones.
     pub(crate) has_policies: bool,
     pub(crate) backends: BackendsConfig,
+    /// What MCP clients are offered while a call waits.
+    pub(crate) waiting: Waiting,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -142,6 +145,7 @@ impl Default for Config {
             policies: vec![everything_asks()],
             has_policies: false,
             backends: BackendsConfig::default(),
+            waiting: Waiting::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -271,6 +275,7 @@ impl Reader<'_> {
                 .or(top.key_span("policy_dir"))
                 .is_some(),
             backends,
+            waiting: self.read_waiting(top),
             telemetry: self.read_telemetry(top),
         }
     }

@@ -16,7 +16,7 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
-    app::{App, Live, Parts, PolicyState, Waiting},
+    app::{App, Live, Parts, PolicyState},
     backends::Backends,
     doors, notify, server,
     telemetry::Spans,
@@ -164,7 +164,7 @@ fn live(config: &Config) -> Live {
             Exposure::Structure
         },
         body_limit: config.body_bytes,
-        waiting: Waiting::Block,
+        waiting: config.waiting,
     }
 }
 

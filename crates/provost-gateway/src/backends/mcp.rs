@@ -16,8 +16,10 @@ mod listing;
 mod patience;
 mod pins;
 mod sse;
+mod status;
 mod stdio;
 mod tap;
+mod trouble;
 mod upstream;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -35,7 +37,8 @@ use tokio_util::sync::CancellationToken;
 pub use ask::AskError;
 pub use listing::Definition;
 pub use pins::{Trust, TrustError};
-pub use upstream::{Phase, Status, ToolState, ToolView, Upstream};
+pub use status::{Phase, Status, ToolState, ToolView};
+pub use upstream::Upstream;
 
 use super::BackendError;
 use crate::{secret::Secret, web::Web};

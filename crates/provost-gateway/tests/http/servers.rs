@@ -260,7 +260,7 @@ async fn bad_servers_take_nobody_with_them() {
     );
     for (name, expected) in [
         ("missing", "`/no/such/program` cannot be started"),
-        ("exits", "exit code 3: no good: [secret]"),
+        ("exits", "exit code 3; it said last: no good: [secret]"),
         ("noise", "what is not MCP"),
     ] {
         let bad = app
@@ -407,6 +407,7 @@ async fn progress_passes_to_the_caller_and_giving_up_to_the_server() {
         door: Door::Http,
         wait: provost_core::gate::Wait::UntilDecided,
         idempotency_key: None,
+        folder: None,
     };
     let gate = app.app.gate.clone();
     let calling = tokio::spawn(async move { gate.walk(ask, Some(backend)).await });

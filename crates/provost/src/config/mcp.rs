@@ -1,6 +1,9 @@
-//! Upstream MCP servers.
+//! Upstream MCP servers, and what MCP clients are offered.
 
-use provost_gateway::backends::{BackendsConfig, McpServerConfig, McpTransport, mcp::RESERVED};
+use provost_gateway::{
+    app::Waiting,
+    backends::{BackendsConfig, McpServerConfig, McpTransport, mcp::RESERVED},
+};
 
 use super::{
     fields::{Field, Map},
@@ -16,6 +19,16 @@ enum By {
 }
 
 impl Reader<'_> {
+    pub(super) fn read_waiting(&mut self, top: &Map<'_>) -> Waiting {
+        const CHOICES: [(&str, Waiting); 2] = [("block", Waiting::Block), ("ask", Waiting::Ask)];
+        let map = top
+            .get("mcp")
+            .and_then(|field| self.map(field, &["waiting"]));
+        let field = map.and_then(|map| map.filled("waiting"));
+        let waiting = field.and_then(|field| self.choice(field, &CHOICES));
+        waiting.unwrap_or_default()
+    }
+
     /// After all other backends: their names are taken.
     pub(super) fn read_mcp_servers(
         &mut self,

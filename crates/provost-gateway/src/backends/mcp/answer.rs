@@ -4,7 +4,7 @@ use provost_core::ports::Forwarded;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::patience::one_line;
+use super::trouble::one_line;
 
 #[derive(Deserialize)]
 struct Answer<'a> {

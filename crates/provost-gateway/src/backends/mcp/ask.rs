@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Upstream,
     call::{Busy, cancel, meta},
-    patience::one_line,
     tap::Wanted,
+    trouble::one_line,
 };
 
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ use rmcp::{
 use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
 
-use super::{CallLine, Definition, Upstream, answer, patience::one_line, tap::Wanted};
+use super::{CallLine, Definition, Upstream, answer, tap::Wanted, trouble};
 
 /// What a connection says about itself with each request; it is not the caller's to say.
 const OURS: &str = "io.modelcontextprotocol/";
@@ -100,7 +100,7 @@ impl Upstream {
 
     pub(super) fn not_sent(&self, error: &ServiceError) -> ForwardError {
         self.doubted.notify_one();
-        let why = one_line(&error.to_string(), &self.secrets);
+        let why = trouble::one_line(&trouble::service(error), &self.secrets);
         ForwardError::Unreachable(format!("MCP server `{}`: {why}", self.name))
     }
 
@@ -114,19 +114,20 @@ impl Upstream {
     pub(super) fn failed(&self, error: ServiceError) -> ForwardError {
         match error {
             ServiceError::McpError(error) => {
-                let why = one_line(&error.message, &self.secrets);
+                let why = trouble::one_line(&error.message, &self.secrets);
                 let code = error.code.0;
                 ForwardError::Failed(format!("MCP server `{}`: {why} ({code})", self.name))
             }
             ServiceError::TransportSend(error) => {
                 self.doubted.notify_one();
-                match cause(&error) {
+                match trouble::cause(&*error.error) {
                     Some(ForwardError::Unreachable(why)) => {
-                        ForwardError::Unreachable(one_line(why, &self.secrets))
+                        ForwardError::Unreachable(trouble::one_line(why, &self.secrets))
                     }
                     Some(ForwardError::TooLarge(max)) => ForwardError::TooLarge(*max),
                     _ => {
-                        let why = one_line(&error.error.to_string(), &self.secrets);
+                        let why =
+                            trouble::one_line(&trouble::transport(&*error.error), &self.secrets);
                         let server = &self.name;
                         ForwardError::Failed(format!(
                             "outcome unknown: MCP server `{server}`: {why}"
@@ -161,24 +162,6 @@ impl Drop for Busy<'_> {
 /// Tells the server, without waiting for one that does not listen.
 pub(super) fn cancel(handle: RequestHandle<RoleClient>, reason: &'static str) {
     tokio::spawn(timeout(TELLING, handle.cancel(Some(reason.to_owned()))));
-}
-
-/// What our own client said, below what `rmcp` makes of it.
-fn cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e ForwardError> {
-    use rmcp::transport::streamable_http_client::StreamableHttpError;
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<ForwardError>() {
-            return Some(found);
-        }
-        if let Some(StreamableHttpError::Client(found)) =
-            error.downcast_ref::<StreamableHttpError<ForwardError>>()
-        {
-            return Some(found);
-        }
-        next = error.source();
-    }
-    None
 }
 
 pub(super) fn meta(given: Map<String, Value>) -> RequestMetaObject {

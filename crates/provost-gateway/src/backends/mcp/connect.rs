@@ -25,6 +25,7 @@ use super::{
     sse::SseTransport,
     stdio::{Ended, Stdio},
     tap::Tap,
+    trouble,
     upstream::Reach,
 };
 
@@ -162,7 +163,7 @@ where
 fn told(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::TransportError { error, .. } => trouble::transport(&*error.error),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => told(fallback),
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_) => {

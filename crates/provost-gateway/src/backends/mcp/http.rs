@@ -20,8 +20,8 @@ use sse_stream::Sse;
 
 use super::{
     events::{Broken, events},
-    patience::one_line,
     tap::Tap,
+    trouble::one_line,
 };
 use crate::web::{Streaming, Web};
 

@@ -21,12 +21,15 @@ use super::{
     connect::{Connection, Speaks, connect},
     handler::Handler,
     listing::{self, Unread},
-    patience::{Patience, one_line},
+    patience::Patience,
     pins,
+    trouble::{self, one_line},
 };
 
 /// How often it is looked whether a server is there.
 const LOOK: Duration = Duration::from_secs(30);
+/// How often its tools are read without having been told of a change.
+const READ_AGAIN: Duration = Duration::from_mins(5);
 /// How long it may take to say that it is.
 const ANSWER: Duration = Duration::from_secs(15);
 /// How often, while tools are held, it is looked whether they were accepted elsewhere.
@@ -123,7 +126,7 @@ async fn refresh(upstream: &Upstream, gate: &Gate, peer: &Peer<RoleClient>) -> R
     }
     let pins = pins::remembered(gate, &upstream.name, &listing.tools)
         .await
-        .map_err(|error| Unread::Failed(format!("its tools cannot be remembered: {error}")))?;
+        .map_err(|error| Unread::NotRemembered(error.to_string()))?;
     upstream.take_listing(listing, pins);
     Ok(())
 }
@@ -139,6 +142,9 @@ async fn watch(
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     look.reset();
+    let mut read_again = interval(READ_AGAIN);
+    read_again.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    read_again.reset();
     let mut accepted = interval(PINS);
     accepted.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut told = pin!(listen(peer, handler, speaks));
@@ -146,7 +152,7 @@ async fn watch(
         tokio::select! {
             () = upstream.changed.notified() => {
                 let read = refresh(upstream, gate, peer).await;
-                if matches!(read, Err(Unread::Late)) {
+                if matches!(read, Err(Unread::Late | Unread::NotRemembered(_))) {
                     upstream.changed.notify_one();
                 }
                 forgiven(upstream, read)?;
@@ -156,6 +162,9 @@ async fn watch(
                 if let Ok(pins) = gate.tool_pins(&upstream.name).await {
                     upstream.judge_again(pins);
                 }
+            }
+            _ = read_again.tick() => {
+                forgiven(upstream, refresh(upstream, gate, peer).await)?;
             }
             _ = look.tick() => {
                 forgiven(upstream, is_there(upstream, gate, peer, speaks).await)?;
@@ -169,10 +178,15 @@ async fn watch(
     }
 }
 
-/// Many servers do one thing after another: one that has a call may take its time for everything else.
+/// Many servers do one thing after another: one that has a call may take its time for everything else. And
+/// while the store fails, what is known of the tools stays.
 fn forgiven(upstream: &Upstream, looked: Result<(), Unread>) -> Result<(), String> {
     match looked {
         Err(Unread::Late) if upstream.is_busy() => Ok(()),
+        Err(unread @ Unread::NotRemembered(_)) => {
+            tracing::error!(mcp.server = &*upstream.name, "{unread}");
+            Ok(())
+        }
         looked => looked.map_err(|unread| unread.to_string()),
     }
 }
@@ -197,36 +211,48 @@ async fn is_there(
         // It speaks, even if it has not heard of pings.
         Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
         Err(ServiceError::Timeout { .. }) => Err(Unread::Late),
-        Err(error) => Err(Unread::Failed(format!("it does not answer: {error}"))),
+        Err(error) => Err(Unread::Failed(format!(
+            "it does not answer: {}",
+            trouble::service(&error)
+        ))),
     }
 }
 
-/// Servers of today tell of changes to those who listen. Never ends, so that it is tried once a connection.
+/// Servers of today tell of changes to those who listen. Never ends.
 async fn listen(peer: &Peer<RoleClient>, handler: &Handler, speaks: Speaks) {
-    if speaks == Speaks::Discover {
-        let everything = SubscriptionFilter::builder()
-            .tools_list_changed()
-            .prompts_list_changed()
-            .resources_list_changed()
-            .build();
-        if let Ok(mut subscription) = peer.listen(everything).await {
-            while let Ok(Some(notification)) = subscription.next().await {
-                match notification {
-                    ServerNotification::ToolListChangedNotification(_) => {
-                        handler.changed.notify_one();
-                    }
-                    ServerNotification::PromptListChangedNotification(_) => {
-                        handler.prompts_changed();
-                    }
-                    ServerNotification::ResourceListChangedNotification(_) => {
-                        handler.resources_changed();
-                    }
-                    _ => {}
+    if speaks != Speaks::Discover {
+        return std::future::pending().await;
+    }
+    loop {
+        match peer.listen(changes()).await {
+            Ok(mut subscription) => {
+                while let Ok(Some(notification)) = subscription.next().await {
+                    heard(notification, handler);
                 }
             }
+            // What it has it tells when it is asked.
+            Err(ServiceError::McpError(_)) => return std::future::pending().await,
+            Err(_) => {}
         }
+        sleep(LOOK).await;
     }
-    std::future::pending::<()>().await;
+}
+
+fn changes() -> SubscriptionFilter {
+    SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build()
+}
+
+fn heard(notification: ServerNotification, handler: &Handler) {
+    match notification {
+        ServerNotification::ToolListChangedNotification(_) => handler.changed.notify_one(),
+        ServerNotification::PromptListChangedNotification(_) => handler.prompts_changed(),
+        ServerNotification::ResourceListChangedNotification(_) => handler.resources_changed(),
+        _ => {}
+    }
 }
 
 /// Between 0 and 1.

@@ -21,7 +21,7 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::tap::Wanted;
+use super::{tap::Wanted, trouble};
 
 const MAX_TOOLS: usize = 1000;
 const MAX_PAGES: usize = 100;
@@ -31,6 +31,8 @@ const MAX_DEFINITION: usize = 64 * 1024;
 const MAX_LISTING: usize = 8 * 1024 * 1024;
 /// How long one page may take.
 const PAGE_TIME: Duration = Duration::from_secs(30);
+/// The longest mark of a place in the list.
+const MAX_CURSOR: usize = 4096;
 /// How many problems of one listing are told.
 const MAX_WARNINGS: usize = 20;
 /// What a tool says of itself: whatever changes in it may change the tool's meaning.
@@ -68,6 +70,8 @@ pub(super) struct Listing {
 pub(super) enum Unread {
     /// The server took its time.
     Late,
+    /// It was read, and could not be remembered: the store's trouble, not the server's.
+    NotRemembered(String),
     Failed(String),
 }
 
@@ -82,6 +86,7 @@ impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Late => f.write_str("it does not answer"),
+            Self::NotRemembered(why) => write!(f, "its tools cannot be remembered: {why}"),
             Self::Failed(why) => f.write_str(why),
         }
     }
@@ -150,8 +155,8 @@ pub(super) async fn read(peer: &Peer<RoleClient>, server: &str) -> Result<Listin
             gathered.take(server, tool);
         }
         match page.next {
-            Some(next) if gathered.full => gathered.warn(format!("there are more tools: {next:?}")),
-            Some(next) if !seen.insert(next.clone()) => {
+            Some(_) if gathered.full => {}
+            Some(next) if next.len() > MAX_CURSOR || !seen.insert(next.clone()) => {
                 gathered.warn("its list of tools has no end".to_owned());
             }
             Some(next) => {
@@ -191,7 +196,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Option<
         }
         Err(ServiceError::Timeout { .. }) => return Err(Unread::Late),
         Err(error) => {
-            let why = format!("its tools cannot be read: {error}");
+            let why = format!("its tools cannot be read: {}", trouble::service(&error));
             return Err(Unread::Failed(why));
         }
     }

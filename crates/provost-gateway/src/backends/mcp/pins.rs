@@ -23,6 +23,8 @@ const MAX_PINS: usize = 5000;
 pub(super) struct Judged {
     pub(super) trusted: BTreeMap<String, Arc<Definition>>,
     pub(super) held: BTreeMap<String, Held>,
+    /// How many could not be remembered, and so are not served.
+    pub(super) left_out: usize,
 }
 
 /// A tool that changed.
@@ -58,8 +60,8 @@ pub(super) fn judge(tools: &[Arc<Definition>], pins: Vec<ToolPin>) -> Judged {
         .collect();
     let mut judged = Judged::default();
     for tool in tools {
-        // What could not be remembered is not served.
         let Some(pin) = pins.get(&tool.tool) else {
+            judged.left_out += 1;
             continue;
         };
         if pin.digest == tool.digest {
@@ -143,5 +145,35 @@ impl Upstream {
                 _ => Err(TrustError::Stale { now: now.digest }),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(name: &str, description: &str) -> Arc<Definition> {
+        let definition = json!({"name": name, "description": description});
+        Arc::new(Definition {
+            name: format!("s.{name}"),
+            tool: name.to_owned(),
+            digest: Digest::of(&definition),
+            definition: Arc::new(definition),
+        })
+    }
+
+    #[test]
+    fn only_what_is_as_it_was_is_trusted() {
+        let pins = [tool("same", "a"), tool("other", "a"), tool("gone", "a")];
+        let pins = pins.map(|tool| pin("s", &tool, Time::default(), None));
+        let now = [tool("same", "a"), tool("other", "b"), tool("new", "a")];
+        let judged = judge(&now, pins.to_vec());
+        assert_eq!(judged.trusted.keys().collect::<Vec<_>>(), ["same"]);
+        assert_eq!(judged.held.keys().collect::<Vec<_>>(), ["other"]);
+        assert_eq!(judged.left_out, 1);
+        let held = &judged.held["other"];
+        assert_eq!(held.pin.definition, r#"{"description":"a","name":"other"}"#);
     }
 }

@@ -11,14 +11,11 @@ use std::{
 use async_trait::async_trait;
 use http::{HeaderMap, Uri};
 use provost_core::{
-    call::Digest,
     gate::Permit,
     ports::{Backend, ForwardError, Forwarded, ToolInfo, ToolPin},
     time::Time,
 };
 use rmcp::{Peer, RoleClient};
-use serde::Serialize;
-use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::task::TaskTracker;
 
@@ -26,6 +23,7 @@ use super::{
     CallLine, DEFAULT_TIMEOUT, Definition, McpServerConfig, McpTransport, Notice,
     listing::Listing,
     pins::{Judged, judge},
+    status::{Phase, Status, ToolView},
     stdio::Launch,
 };
 use crate::{backends::headers, secret::Secret, web::Web};
@@ -54,15 +52,6 @@ pub(super) enum Reach {
     Sse { uri: Uri, headers: Arc<HeaderMap> },
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    Up,
-    #[default]
-    Starting,
-    Down,
-}
-
 #[derive(Default)]
 struct State {
     phase: Phase,
@@ -76,51 +65,14 @@ struct State {
     judged: Judged,
 }
 
-/// How it is, for people.
-#[derive(Clone, Debug, Serialize)]
-pub struct Status {
-    pub name: String,
-    pub transport: &'static str,
-    pub status: Phase,
-    pub since: Time,
-    pub restarts: u64,
-    /// How many may be called.
-    pub tools: usize,
-    /// Those that changed and wait for a person.
-    pub held: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol_version: Option<String>,
-    /// What went wrong last, in one line; it may be over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_error: Option<String>,
-    /// What of its list of tools is not served.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolState {
-    Trusted,
-    Held,
-}
-
-/// A tool with what it says of itself, and said when it was trusted.
-#[derive(Clone, Debug, Serialize)]
-pub struct ToolView {
-    pub name: String,
-    pub tool: String,
-    pub state: ToolState,
-    pub digest: Digest,
-    pub definition: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trusted_digest: Option<Digest>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trusted_definition: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trusted_at: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trusted_by: Option<String>,
+impl State {
+    fn warnings(&self) -> Vec<String> {
+        let left_out = self.judged.left_out;
+        let too_many = (left_out > 0)
+            .then(|| format!("{left_out} tools are not served: too many were seen of this server"));
+        let warnings = self.listing.warnings.iter().cloned();
+        warnings.chain(too_many).collect()
+    }
 }
 
 impl Upstream {
@@ -183,7 +135,7 @@ impl Upstream {
             held: state.judged.held.keys().cloned().collect(),
             protocol_version: state.protocol.clone(),
             last_error: state.last_error.clone(),
-            warnings: state.listing.warnings.clone(),
+            warnings: state.warnings(),
         }
     }
 
@@ -208,13 +160,13 @@ impl Upstream {
             .judged
             .trusted
             .values()
-            .map(|tool| view(tool, None))
+            .map(|tool| ToolView::of(tool, None))
             .chain(
                 state
                     .judged
                     .held
                     .values()
-                    .map(|held| view(&held.now, Some(&held.pin))),
+                    .map(|held| ToolView::of(&held.now, Some(&held.pin))),
             )
             .collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
@@ -338,24 +290,6 @@ impl Backend for Upstream {
 
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
         self.call(permit, CallLine::default()).await
-    }
-}
-
-fn view(tool: &Definition, pin: Option<&ToolPin>) -> ToolView {
-    ToolView {
-        name: tool.name.clone(),
-        tool: tool.tool.clone(),
-        state: if pin.is_some() {
-            ToolState::Held
-        } else {
-            ToolState::Trusted
-        },
-        digest: tool.digest,
-        definition: tool.pinned(),
-        trusted_digest: pin.map(|pin| pin.digest),
-        trusted_definition: pin.and_then(|pin| serde_json::from_str(&pin.definition).ok()),
-        trusted_at: pin.map(|pin| pin.at),
-        trusted_by: pin.and_then(|pin| pin.by.clone()),
     }
 }
 

@@ -2,7 +2,6 @@
 //! library would.
 
 use std::{
-    convert::Infallible,
     net::SocketAddr,
     sync::{Arc, Mutex},
 };
@@ -81,8 +80,8 @@ async fn listen(State(behind): State<Behind>) -> Response {
     Sse::new(events).into_response()
 }
 
-fn event(said: &Value) -> Result<Event, Infallible> {
-    Ok(Event::default().data(said.to_string()))
+fn event(said: &Value) -> Result<Event, axum::Error> {
+    Event::default().json_data(said)
 }
 
 async fn hear(State(behind): State<Behind>, Json(message): Json<Value>) -> Response {

@@ -144,3 +144,30 @@ async fn the_user_is_asked_by_the_answer_and_the_call_made_again_finds_its_decis
     let ran = ask(&door, "tools/call", again("wait", json!({"args": ["1"]}))).await;
     assert!(!said(&ran).1, "{ran}");
 }
+
+#[tokio::test]
+async fn a_listener_hears_what_it_asked_for() {
+    let door = Door::open().await;
+    let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": ["note://nobody"]});
+    let mut reply = send(
+        &door,
+        "subscriptions/listen",
+        json!({"notifications": wanted}),
+    )
+    .await;
+    let acknowledged = reply.next().await.unwrap();
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    let params = &acknowledged["params"];
+    assert_eq!(params["notifications"], json!({"toolsListChanged": true}));
+    door.inside.app.policies_changed();
+    let changed = reply.next().await.unwrap();
+    assert_eq!(changed["method"], "notifications/tools/list_changed");
+    assert_eq!(changed["params"]["_meta"], params["_meta"]);
+    door.inside.app.stop();
+    let last = reply.next().await.unwrap();
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(reply.next().await, None);
+}

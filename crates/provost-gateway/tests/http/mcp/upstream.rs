@@ -315,8 +315,7 @@ async fn the_official_client_lists_and_calls_through_this_door() {
         .call("inner.ok.run", json!({"args": ["through"]}))
         .await;
     assert!(text.contains("through") && !failed, "{text}");
-    let (text, failed) = client.call("inner.hidden.run", json!({})).await;
-    assert!(failed, "{text}");
+    assert!(!tools.contains(&"inner.hidden.run".to_owned()), "{tools:?}");
 
     let (_, mut waiting) = client
         .begin("inner.pay.run", json!({"args": ["seven"]}))

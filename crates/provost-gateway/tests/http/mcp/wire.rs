@@ -171,7 +171,7 @@ impl Reply {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let message = data.map(|data| serde_json::from_str(data).unwrap());
-                self.text = rest.to_owned();
+                self.text = rest.to_string();
                 if message.is_some() {
                     return message;
                 }

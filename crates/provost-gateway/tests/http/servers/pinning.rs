@@ -162,3 +162,55 @@ async fn listeners_are_told_of_changes() {
     let told = eventually("a notice", async || notices.try_recv().ok()).await;
     assert!(matches!(told, Notice::ToolsChanged { server } if &*server == "ok"));
 }
+
+#[tokio::test]
+async fn a_server_of_today_tells_of_changes_to_who_listens() {
+    let script = Script::new(&[]);
+    script.set_tools(tools("one"));
+    let app = TestApp::serving(vec![script.server("ok", "modern")]).await;
+    assert_eq!(app.up("ok").await["protocol_version"], "2026-07-28");
+    eventually("a listener", async || {
+        let heard = script.noted("heard");
+        heard
+            .iter()
+            .any(|method| method == "subscriptions/listen")
+            .then_some(())
+    })
+    .await;
+    assert_eq!(app.call("ok.echo", json!({})).await.status, 200);
+    change(&app, &script, tools("two")).await;
+    app.server_when("ok", |server| server["held"] == json!(["echo"]))
+        .await;
+    assert!(!script.noted("heard").contains(&"initialize".to_owned()));
+}
+
+#[tokio::test]
+async fn what_another_replica_was_told_to_trust_is_trusted_here() {
+    use provost_core::{
+        call::{Digest, canonical_json},
+        ports::{Pinned, ToolPin},
+    };
+    let script = Script::new(&[]);
+    script.set_tools(tools("one"));
+    let app = TestApp::serving(vec![script.server("ok", "")]).await;
+    app.up("ok").await;
+    change(&app, &script, tools("two")).await;
+    app.server_when("ok", |server| server["held"] == json!(["echo"]))
+        .await;
+    let shown = app.judged("ok", "echo").await;
+    let digest = |name: &str| Digest::parse(shown[name].as_str().unwrap()).unwrap();
+    let gate = &app.app.gate;
+    let pin = ToolPin {
+        server: "ok".into(),
+        tool: "echo".into(),
+        digest: digest("digest"),
+        definition: canonical_json(&shown["definition"]),
+        at: gate.now(),
+        by: Some("human:bob".into()),
+    };
+    assert_eq!(Digest::of(&shown["definition"]), pin.digest);
+    let trusted = gate.trust_tool(pin, digest("trusted_digest"), "human:bob");
+    assert_eq!(trusted.await.unwrap(), Pinned::Yes);
+    app.server_when("ok", |server| server["tools"] == 2).await;
+    assert_eq!(app.call("ok.echo", json!({})).await.status, 200);
+}

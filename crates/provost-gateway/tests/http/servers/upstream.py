@@ -25,6 +25,7 @@ def text(said, **more):
     return {"content": [{"type": "text", "text": said}], **more}
 
 
+listener = {}
 note("starts", str(os.getpid()))
 if way == "exits":
     print("no good: " + os.environ.get("TOKEN", ""), file=sys.stderr, flush=True)
@@ -42,7 +43,23 @@ for line in sys.stdin:
     method, id = message.get("method"), message.get("id")
     params = message.get("params") or {}
     note("heard", method or "answer")
-    if method == "initialize":
+    if way == "modern" and method == "server/discover":
+        result = {
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {"listChanged": True}},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+    elif way == "modern" and method == "subscriptions/listen":
+        listener = {"_meta": {"io.modelcontextprotocol/subscriptionId": id}}
+        send({"method": "notifications/subscriptions/acknowledged",
+              "params": {**listener, "notifications": {"toolsListChanged": True}}})
+        continue
+    elif way == "modern" and method in ("initialize", "ping"):
+        send({"id": id, "error": {"code": -32601, "message": "no such method"}})
+        continue
+    elif method == "initialize":
         version = {"old": "2024-11-05", "middle": "2025-06-18"}.get(way, params["protocolVersion"])
         result = {
             "protocolVersion": version,
@@ -77,7 +94,7 @@ for line in sys.stdin:
         elif name == "fails":
             result = text("no such\nfile", isError=True)
         elif name == "changes":
-            send({"method": "notifications/tools/list_changed"})
+            send({"method": "notifications/tools/list_changed", "params": listener})
             result = text("changed")
         elif name == "refuses":
             send({"id": id, "error": {"code": -32602, "message": "bad arguments"}})

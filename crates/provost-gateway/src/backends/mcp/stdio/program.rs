@@ -18,7 +18,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{backends::mcp::patience::one_line, secret::Secret};
+use crate::{backends::mcp::trouble::one_line, secret::Secret};
 
 /// What is kept of a line on standard error.
 const MAX_LINE: usize = 1024;
@@ -130,7 +130,7 @@ impl Blame {
             } => found.clone(),
             Troubles {
                 said: Some(said), ..
-            } => format!("{how}: {said}"),
+            } => format!("{how}; it said last: {said}"),
             _ => how,
         }
     }
@@ -194,10 +194,10 @@ async fn watch(mut child: Child, end: CancellationToken) -> String {
         None => child.wait().await,
     };
     signal(Signal::KILL);
-    status.map_or_else(|error| format!("the program was lost: {error}"), told)
+    status.map_or_else(|error| format!("the program was lost: {error}"), how)
 }
 
-fn told(status: ExitStatus) -> String {
+fn how(status: ExitStatus) -> String {
     status.code().map_or_else(
         || format!("the program was ended ({status})"),
         |code| format!("the program ended with exit code {code}"),
@@ -206,6 +206,13 @@ fn told(status: ExitStatus) -> String {
 
 /// Every line to the log, as far as it is worth it.
 async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blame: Blame) {
+    let told = |line: &[u8]| {
+        let text = one_line(&String::from_utf8_lossy(line), &secrets);
+        if !text.is_empty() {
+            tracing::info!(mcp.server = &*server, "{text}");
+            blame.troubles().said = Some(text);
+        }
+    };
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     while let Ok(read) = stderr.fill_buf().await
@@ -218,12 +225,8 @@ async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blam
         let used = part.len() + usize::from(end.is_some());
         stderr.consume(used);
         if end.is_some() {
-            let text = one_line(&String::from_utf8_lossy(&line), &secrets);
-            line.clear();
-            if !text.is_empty() {
-                tracing::info!(mcp.server = &*server, "{text}");
-                blame.troubles().said = Some(text);
-            }
+            told(&std::mem::take(&mut line));
         }
     }
+    told(&line);
 }

@@ -87,7 +87,7 @@ impl Fault {
         self
     }
 
-    /// Where the id could not be read it is null, or left out where `omit_id`.
+    /// Where the id could not be read, it is null.
     pub(super) fn answer(&self, id: Option<&Id>) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let (Some(data), Some(error)) = (&self.data, error.as_object_mut()) {
@@ -112,14 +112,12 @@ impl Message {
             };
             Fault::new(code, format!("not a JSON-RPC message: {error}"))
         };
-        let raw: Raw = match start {
+        if start != Some(&b'{') {
             // What is no object at all, such as a number, is JSON all the same.
-            Some(b'{') => serde_json::from_slice(text).map_err(broken)?,
-            _ => {
-                serde_json::from_slice::<Value>(text).map_err(broken)?;
-                return Err(Fault::new(INVALID_REQUEST, "not a JSON-RPC message"));
-            }
-        };
+            serde_json::from_slice::<Value>(text).map_err(broken)?;
+            return Err(Fault::new(INVALID_REQUEST, "not a JSON-RPC message"));
+        }
+        let raw: Raw = serde_json::from_slice(text).map_err(broken)?;
         raw.read()
     }
 }

@@ -151,7 +151,7 @@ impl VirtualTool {
         gate.note_by(by, agent, exchange.session.clone(), self.name, detail)
             .await?;
         match (self.what, &exchange.caller) {
-            (What::Catalog, caller) => catalog(exchange, caller, read(arguments)?),
+            (What::Catalog, caller) => Ok(catalog(exchange, caller, read(arguments)?)),
             (What::Grants, Caller::Agent(agent)) => {
                 grants::active(&exchange.app, |grant| grant.agent.matches(agent)).await
             }
@@ -226,7 +226,7 @@ async fn resolve(
 }
 
 /// An agent sees what it could call, and what policy says if nothing of the arguments matters.
-fn catalog(exchange: &Exchange, caller: &Caller, asked: CatalogArguments) -> ApiResult<Value> {
+fn catalog(exchange: &Exchange, caller: &Caller, asked: CatalogArguments) -> Value {
     let (policy, now) = (exchange.app.gate.policy(), exchange.app.gate.now());
     let mut groups: BTreeMap<String, (&'static str, Vec<Value>)> = BTreeMap::new();
     for tool in exchange.app.backends.tools() {
@@ -262,7 +262,7 @@ fn catalog(exchange: &Exchange, caller: &Caller, asked: CatalogArguments) -> Api
             (name, group)
         })
         .collect();
-    Ok(json!({"summary": summary, "groups": groups}))
+    json!({"summary": summary, "groups": groups})
 }
 
 fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> ApiResult<T> {
