@@ -115,6 +115,7 @@ async fn attempt(
                 headers: headers.clone(),
                 tap,
                 timeout: upstream.timeout + SLACK,
+                doubted: upstream.doubted.clone(),
             };
             let config = StreamableHttpClientTransportConfig::with_uri(uri.to_string())
                 .max_concurrent_requests(AT_ONCE)

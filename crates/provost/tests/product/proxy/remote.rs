@@ -5,6 +5,7 @@ use std::{
     net::TcpListener,
     process::{Child, Command, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
@@ -14,6 +15,9 @@ use crate::{
     mcp_clients::Sdk,
     peers::{self, EVERYTHING},
 };
+
+/// Sooner than it is looked by itself whether a server is there.
+const SOON: Duration = Duration::from_secs(15);
 
 /// The server `everything` on a port of loopback. It dies with this value.
 struct Remote {
@@ -116,11 +120,16 @@ fn a_server_over_http_that_went_away_is_found_again() {
         let long = format!("{name}.trigger-long-running-operation");
         client.begin("long", &long, &json!({"duration": 60, "steps": 600}));
         client.step(&json!({"do": "progress", "as": "long"}));
+        let killed = Instant::now();
         server.child.kill().unwrap();
         server.child.wait().unwrap();
         let lost = client.wait("long");
         assert_eq!(lost["is_error"], true, "{name}: {lost}");
         desk.until(name, "down");
+        assert!(
+            killed.elapsed() < SOON,
+            "{name}: only when it was looked for"
+        );
         let message = json!({"message": "other"});
         let echo = client.call(&format!("{other}.echo"), &message);
         assert_eq!(echo["text"], "Echo: other", "{name}");
