@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, EVERYBODY};
+use super::desk::{Desk, EVERYBODY, Way};
 use crate::{
     mcp_clients::{Client, Place, Sdk},
     peers::{self, EVERYTHING, FILES},
@@ -40,69 +40,79 @@ fn of(items: &Value, server: &str) -> Vec<Value> {
 fn tools_are_described_as_their_servers_describe_them() {
     let desk = Desk::new();
     let folder = desk.folder.to_str().unwrap();
-    for (sdk, way) in EVERYBODY {
-        let mut client = desk.client(sdk, way, "auto");
-        let tools = client.step(&json!({"do": "tools"}))["tools"].clone();
-        for (server, module, argument) in [
+    for sdk in [Sdk::Python, Sdk::Rust] {
+        let servers = [
             ("files", FILES, folder),
             ("everything", EVERYTHING, "stdio"),
-        ] {
-            let module = peers::node_module(module);
-            let place = Place::command(["node", &module, argument]);
-            let mut direct = Client::start(sdk, "legacy", &place);
+        ];
+        let servers = servers.map(|(server, module, argument)| {
+            let mut direct = straight(sdk, module, argument);
             let offered = direct.step(&json!({"do": "tools"}))["tools"].clone();
+            direct.end();
             let mut expected = named(offered, server);
             expected.retain(|tool| tool["name"] != "files.create_directory");
-            assert!(expected.len() > 10);
-            assert_eq!(of(&tools, server), expected, "{sdk:?} {way:?}");
-            direct.end();
+            assert!(expected.len() > 10, "{server}");
+            (server, expected)
+        });
+        for way in [Way::Http, Way::Stdio] {
+            let mut client = desk.client(sdk, way, "auto");
+            let tools = client.step(&json!({"do": "tools"}))["tools"].clone();
+            for (server, expected) in &servers {
+                assert_eq!(of(&tools, server), *expected, "{sdk:?} {way:?}");
+            }
+            client.end();
         }
-        client.end();
     }
 }
 
 #[test]
 fn resources_prompts_completion_and_results_are_the_servers() {
     let desk = Desk::new();
-    for (sdk, way) in EVERYBODY {
-        let mut direct = straight(sdk);
-        for mode in ["auto", "legacy"] {
-            let who = format!("{sdk:?} {way:?} {mode}");
+    for sdk in [Sdk::Python, Sdk::Rust] {
+        let mut direct = straight(sdk, EVERYTHING, "stdio");
+        for (way, mode) in [
+            (Way::Http, "auto"),
+            (Way::Http, "legacy"),
+            (Way::Stdio, "auto"),
+            (Way::Stdio, "legacy"),
+        ] {
             let mut client = desk.client(sdk, way, mode);
-            let prompts = client.step(&json!({"do": "prompts"}))["prompts"].clone();
-            let expected = direct.step(&json!({"do": "prompts"}))["prompts"].clone();
-            assert_eq!(
-                of(&prompts, "everything"),
-                named(expected, "everything"),
-                "{who}"
-            );
-            for list in ["resources", "templates"] {
-                let step = json!({"do": list});
-                let (found, expected) = (client.step(&step), direct.step(&step));
-                let (found, expected) = (found[list].as_array(), expected[list].as_array());
-                assert!(!expected.unwrap().is_empty());
-                assert_eq!(sorted(found.unwrap()), sorted(expected.unwrap()), "{who}");
-            }
-            for step in steps() {
-                let expected = direct.step(&step);
-                assert_eq!(client.step(&prefixed(&step)), expected, "{who}: {step}");
-            }
-            for wrong in [
-                json!({"do": "read", "uri": "demo://resource/none"}),
-                json!({"do": "prompt", "name": "none"}),
-            ] {
-                let failed = client.try_step(&prefixed(&wrong));
-                assert!(failed["failed"].is_string(), "{who}: {failed}");
-            }
+            compare(&mut client, &mut direct, &format!("{sdk:?} {way:?} {mode}"));
             client.end();
         }
         direct.end();
     }
 }
 
-fn straight(sdk: Sdk) -> Client {
-    let module = peers::node_module(EVERYTHING);
-    Client::start(sdk, "legacy", &Place::command(["node", &module, "stdio"]))
+fn compare(client: &mut Client, direct: &mut Client, who: &str) {
+    let prompts = client.step(&json!({"do": "prompts"}))["prompts"].clone();
+    let expected = direct.step(&json!({"do": "prompts"}))["prompts"].clone();
+    let expected = named(expected, "everything");
+    assert_eq!(of(&prompts, "everything"), expected, "{who}");
+    for list in ["resources", "templates"] {
+        let step = json!({"do": list});
+        let (found, expected) = (client.step(&step), direct.step(&step));
+        let (found, expected) = (found[list].as_array(), expected[list].as_array());
+        assert!(!expected.unwrap().is_empty());
+        assert_eq!(sorted(found.unwrap()), sorted(expected.unwrap()), "{who}");
+    }
+    for step in steps() {
+        let expected = direct.step(&step);
+        assert_eq!(client.step(&prefixed(&step)), expected, "{who}: {step}");
+    }
+    for wrong in [
+        json!({"do": "read", "uri": "demo://resource/none"}),
+        json!({"do": "prompt", "name": "none"}),
+    ] {
+        let failed = client.try_step(&prefixed(&wrong));
+        assert!(failed["failed"].is_string(), "{who}: {failed}");
+    }
+}
+
+/// A client of the server itself.
+fn straight(sdk: Sdk, module: &str, argument: &str) -> Client {
+    let module = peers::node_module(module);
+    Client::start(sdk, "legacy", &Place::command(["node", &module, argument]))
 }
 
 /// Whatever is answered alike each time.
