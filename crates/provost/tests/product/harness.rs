@@ -318,6 +318,10 @@ impl Gateway {
         self.end();
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// SIGTERM: everything is.
     pub(crate) fn terminate(&self) {
         let kill = format!("kill -TERM {}", self.child.id());

@@ -17,6 +17,7 @@ mod echo;
 mod events_feed;
 mod harness;
 mod http;
+mod mcp_clients;
 mod peers;
 
 mod bad_input;
@@ -33,6 +34,7 @@ mod hooks;
 mod mcp;
 mod mcp_bridge;
 mod mcp_peers;
+mod proxy;
 mod reload;
 mod replicas;
 mod seed;

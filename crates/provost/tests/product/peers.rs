@@ -5,6 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// The official MCP servers.
+pub(crate) const FILES: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
+pub(crate) const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
+
 /// A script for node.
 pub(crate) fn node_module(path: &str) -> String {
     text(&folder().join("node_modules").join(path))

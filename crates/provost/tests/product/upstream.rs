@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{Gateway, Site, eventually},
+    harness::{AGENT, Gateway, Site, eventually},
+    mcp_clients::{Client, Place, Sdk},
 };
 
 fn site(echo: &Echo) -> Site {
@@ -47,6 +48,21 @@ fn server(gateway: &Gateway, name: &str) -> Value {
         .clone()
 }
 
+/// An agent's MCP client.
+fn client(gateway: &Gateway) -> Client {
+    let place = Place::Url {
+        url: format!("{}/mcp", gateway.url()),
+        key: Some(AGENT.to_owned()),
+    };
+    Client::start(Sdk::Rust, "auto", &place)
+}
+
+fn lists_it(client: &mut Client) -> bool {
+    let listed = client.step(&json!({"do": "list"}));
+    let tools = listed["tools"].as_array().unwrap();
+    tools.contains(&json!("files.read"))
+}
+
 fn said(output: &std::process::Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);
     format!(
@@ -83,6 +99,12 @@ fn a_changed_tool_is_shown_as_a_diff_and_trusted_again() {
     });
     let refused = gateway.agent().post("/tool/files.read", &body);
     assert_eq!(refused.status, 403, "{}", refused.json());
+    let mut client = client(&gateway);
+    assert!(!lists_it(&mut client));
+    let held = client.call("files.read", &body["params"]);
+    assert_eq!(held["is_error"], true, "{held}");
+    let words = held["text"].as_str().unwrap();
+    assert!(words.contains("provost mcp trust"), "{words}");
 
     let url = gateway.url();
     let doctor = said(&site.provost_of_owner(&["doctor", "--url", &url]));
@@ -101,6 +123,10 @@ fn a_changed_tool_is_shown_as_a_diff_and_trusted_again() {
     let trusted = site.provost_of_owner(&["mcp", "trust", "files", "read", "--yes", "--url", &url]);
     assert!(trusted.status.success(), "{}", said(&trusted));
     assert_eq!(gateway.agent().post("/tool/files.read", &body).status, 200);
+    assert!(lists_it(&mut client));
+    let read = client.call("files.read", &body["params"]);
+    assert_eq!(read["text"], "/etc/motd");
+    client.end();
     let nothing = site.provost_of_owner(&["mcp", "trust", "files", "--url", &url]);
     assert!(nothing.status.success(), "{}", said(&nothing));
     let unknown = site.provost_of_owner(&["mcp", "trust", "files", "write", "--url", &url]);

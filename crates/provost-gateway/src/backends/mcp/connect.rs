@@ -89,7 +89,6 @@ async fn attempt(
     let tap = Arc::new(Tap::default());
     let handler = Handler {
         server: upstream.name.clone(),
-        tap: tap.clone(),
         notices: upstream.notices.clone(),
         changed: upstream.changed.clone(),
     };
@@ -116,6 +115,7 @@ async fn attempt(
                 headers: headers.clone(),
                 tap,
                 timeout: upstream.timeout + SLACK,
+                doubted: upstream.doubted.clone(),
             };
             let config = StreamableHttpClientTransportConfig::with_uri(uri.to_string())
                 .max_concurrent_requests(AT_ONCE)

@@ -1,4 +1,4 @@
-//! What a server says by itself: progress to the caller it belongs to, the rest to everybody.
+//! What a server says by itself, to everybody. Progress, which belongs to one caller, is the tap's.
 //!
 //! Sampling, roots and elicitation are not offered: no capability for them is declared, and `rmcp` answers
 //! that there is no such method.
@@ -8,19 +8,18 @@ use std::sync::Arc;
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
-        ProtocolVersion, ResourceUpdatedNotificationParam,
+        ClientCapabilities, ClientConfig, Implementation, ProtocolVersion,
+        ResourceUpdatedNotificationParam,
     },
     service::NotificationContext,
 };
 use tokio::sync::{Notify, broadcast};
 
-use super::{Notice, tap::Tap};
+use super::Notice;
 
 #[derive(Clone)]
 pub(super) struct Handler {
     pub(super) server: Arc<str>,
-    pub(super) tap: Arc<Tap>,
     pub(super) notices: broadcast::Sender<Notice>,
     /// Its tools are to be read again.
     pub(super) changed: Arc<Notify>,
@@ -57,10 +56,6 @@ impl ClientHandler for Handler {
         let us = Implementation::new("provost", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), us)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-    }
-
-    async fn on_progress(&self, params: ProgressNotificationParam, _: Context) {
-        self.tap.progress(params);
     }
 
     async fn on_logging_message(

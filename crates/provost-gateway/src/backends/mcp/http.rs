@@ -17,6 +17,7 @@ use rmcp::{
     },
 };
 use sse_stream::Sse;
+use tokio::sync::Notify;
 
 use super::{
     events::{Broken, events},
@@ -45,6 +46,8 @@ pub(super) struct HttpClient {
     pub(super) tap: Arc<Tap>,
     /// A little longer than a call may take: whoever waits gives up first.
     pub(super) timeout: Duration,
+    /// Told when a stream breaks off: `rmcp` would try to take it up for ever, whoever is gone.
+    pub(super) doubted: Arc<Notify>,
 }
 
 impl HttpClient {
@@ -107,7 +110,7 @@ impl HttpClient {
     }
 
     fn events(&self, answer: Streaming, request: Option<RequestId>) -> Events {
-        let tap = self.tap.clone();
+        let (tap, doubted) = (self.tap.clone(), self.doubted.clone());
         let max = usize::try_from(self.web.max_answer()).unwrap_or(usize::MAX);
         let read = move |event: Result<Sse, Broken>| match event {
             Ok(mut event) => {
@@ -130,7 +133,10 @@ impl HttpClient {
                     None => Err(SseError::Body(Box::new(Broken::TooLarge(max)))),
                 }
             }
-            Err(lost) => Err(SseError::Body(Box::new(lost))),
+            Err(lost) => {
+                doubted.notify_one();
+                Err(SseError::Body(Box::new(lost)))
+            }
         };
         events(answer.body, max).map(read).boxed()
     }

@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 
 /// What the models get to see instead of an answer that was taken.
 const STAND_IN: &str = r#"{"content":[],"resultType":"complete"}"#;
+const PROGRESS: &str = "notifications/progress";
 /// How far into a message that is too long its id is looked for.
 const HEAD: usize = 256;
 
@@ -49,6 +50,10 @@ struct Envelope<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
 }
 
 impl Wanted {
@@ -95,10 +100,18 @@ impl Tap {
     /// The message for the models to read.
     pub(super) fn received<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Ok(Envelope {
-            id: Some(id),
-            result: Some(result),
+            id,
+            result,
+            method,
+            params,
         }) = serde_json::from_str(text)
         else {
+            return Cow::Borrowed(text);
+        };
+        if method.as_deref() == Some(PROGRESS) {
+            self.progress(params);
+        }
+        let Some((id, result)) = id.zip(result) else {
             return Cow::Borrowed(text);
         };
         let Some(wanted) = self.wanted(id.get()) else {
@@ -127,7 +140,12 @@ impl Tap {
         ))
     }
 
-    pub(super) fn progress(&self, params: ProgressNotificationParam) {
+    /// Told here and not by `rmcp`, whose tasks would tell it in any order, and some of it after the answer.
+    fn progress(&self, params: Option<&RawValue>) {
+        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+        let Some(params): Option<ProgressNotificationParam> = params else {
+            return;
+        };
         let wanted = lock(&self.progress).get(&params.progress_token).cloned();
         let sender = wanted.as_ref().and_then(Weak::upgrade);
         if let Some(sender) = sender.as_ref().and_then(|wanted| wanted.progress.as_ref()) {
@@ -190,6 +208,22 @@ mod tests {
         assert!(!seen.contains("big"), "{seen}");
         assert_eq!(wanted.take().unwrap().get(), result);
         assert_eq!(tap.received(&text), text);
+    }
+
+    #[test]
+    fn progress_is_there_before_the_answer_and_in_order() {
+        let (told, mut heard) = mpsc::channel(8);
+        let (tap, wanted) = (Tap::default(), Wanted::call(Some(told)));
+        let token = || ProgressToken(rmcp::model::NumberOrString::Number(7));
+        remember(&tap.progress, token(), &wanted);
+        for (token, progress) in [(7, 1), (8, 9), (7, 2)] {
+            let params = format!(r#"{{"progressToken":{token},"progress":{progress}}}"#);
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"{PROGRESS}","params":{params}}}"#);
+            assert_eq!(tap.received(&text), text);
+        }
+        let heard = std::iter::from_fn(|| heard.try_recv().ok());
+        let heard: Vec<_> = heard.map(|one| one.progress).collect();
+        assert_eq!(heard, [1.0, 2.0]);
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub struct Upstream {
     pub(super) notices: broadcast::Sender<Notice>,
     /// Its tools are to be read again.
     pub(super) changed: Arc<Notify>,
-    /// A call failed in a way that makes one doubt that it is there.
-    pub(super) doubted: Notify,
+    /// A call or a stream failed in a way that makes one doubt that it is there.
+    pub(super) doubted: Arc<Notify>,
     /// Calls it has now.
     pub(super) calls: AtomicUsize,
     state: Mutex<State>,
@@ -109,7 +109,7 @@ impl Upstream {
             secrets,
             notices,
             changed: Arc::default(),
-            doubted: Notify::new(),
+            doubted: Arc::default(),
             calls: AtomicUsize::new(0),
             state: Mutex::default(),
         }))

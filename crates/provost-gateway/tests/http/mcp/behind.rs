@@ -15,7 +15,7 @@ use axum::{
     },
     routing::post,
 };
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use http::StatusCode;
 use provost_gateway::backends::{McpServerConfig, McpTransport};
 use serde_json::{Value, json};
@@ -94,13 +94,20 @@ async fn hear(State(behind): State<Behind>, Json(message): Json<Value>) -> Respo
         let token = &params["_meta"]["progressToken"];
         let sign = json!({"jsonrpc": "2.0", "method": "notifications/progress",
             "params": {"progressToken": token, "progress": 3, "total": 9, "message": "working"}});
+        let mut said = vec![sign];
+        if let Some(more) = params["arguments"]["more"].as_u64() {
+            let last = said[0].clone();
+            said.extend((4..4 + more).map(|progress| {
+                let mut sign = last.clone();
+                sign["params"]["progress"] = progress.into();
+                sign
+            }));
+            said.push(json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}));
+        }
         // Nothing follows.
-        let events = stream::unfold(Some(sign), |sign| async move {
-            match sign {
-                Some(sign) => Some((event(&sign), None)),
-                None => std::future::pending().await,
-            }
-        });
+        let events = stream::iter(said)
+            .map(|said| event(&said))
+            .chain(stream::pending());
         return Sse::new(events).into_response();
     }
     let mut answer = json!({"jsonrpc": "2.0", "id": id});

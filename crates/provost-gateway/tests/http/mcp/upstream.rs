@@ -99,6 +99,18 @@ async fn progress_passes_and_a_cancelled_call_is_cancelled_at_the_server() {
 }
 
 #[tokio::test]
+async fn progress_passes_in_order_and_before_the_answer() {
+    let (door, _alpha, _) = both().await;
+    let client = door.client(Who::Agent, "2025-06-18").await;
+    let (id, mut reply) = client.begin("alpha.slow", json!({"more": 20})).await;
+    for progress in 3..24 {
+        let sign = reply.next().await.unwrap();
+        assert_eq!(sign["params"]["progress"], f64::from(progress), "{sign}");
+    }
+    assert_eq!(reply.next().await.unwrap()["id"], id);
+}
+
+#[tokio::test]
 async fn resources_are_put_together_and_read_from_the_server_that_lists_them() {
     let (door, alpha, _) = both().await;
     let claude = door.client(Who::Agent, "2025-06-18").await;

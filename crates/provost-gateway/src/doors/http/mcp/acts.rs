@@ -134,15 +134,16 @@ impl Signs<'_> {
             tokio::select! {
                 biased;
                 decided = &mut walk => {
+                    // What was told before the end is told before the answer.
+                    while let Some(Ok(said)) = self.heard.as_mut().map(Receiver::try_recv) {
+                        self.pass(&said);
+                    }
                     if let Some(question) = &self.question {
                         waiting::withdraw(exchange, question);
                     }
                     return decided.map(Some);
                 }
-                Some(said) = hear(&mut self.heard) => {
-                    let (total, message) = (said.total, said.message.as_deref());
-                    self.progress.passes(said.progress, total, message);
-                }
+                Some(said) = hear(&mut self.heard) => self.pass(&said),
                 answered = answer(&mut self.question) => match waiting::chosen(answered.as_ref()) {
                     Choice::Leave => return Ok(None),
                     Choice::Wait => self.question = None,
@@ -154,6 +155,11 @@ impl Signs<'_> {
                 }
             }
         }
+    }
+
+    fn pass(&self, said: &ProgressNotificationParam) {
+        let (total, message) = (said.total, said.message.as_deref());
+        self.progress.passes(said.progress, total, message);
     }
 }
 
