@@ -126,11 +126,30 @@ impl Gate {
         Ok(added)
     }
 
+    /// What an agent asked with its key, and still waits for, goes with the key.
     pub async fn remove_key(&self, name: &str, by: &str) -> Result<bool, GateError> {
         let note = note("key removed", by, json!({"name": name}), self.now());
         let removed = self.store.remove_key(name, note).await?;
         self.refresh_control().await?;
+        if removed {
+            self.deny_of(name, by).await?;
+        }
         Ok(removed)
+    }
+
+    async fn deny_of(&self, agent: &str, by: &str) -> Result<u64, GateError> {
+        let asked = |question: &Question| question.agent_id.eq_ignore_ascii_case(agent);
+        self.each_pending(asked, |now| Decision {
+            status: Status::Denied,
+            by: format!("key:{by}"),
+            label: None,
+            reasoning: Some(format!("the key of {agent} was removed")),
+            confidence: None,
+            grant_id: None,
+            arguments: None,
+            at: now,
+        })
+        .await
     }
 
     /// Denies what waits and what a new policy no longer allows anybody to approve.

@@ -7,6 +7,7 @@ use provost_core::{
     control::Scope,
     gate::{Decided, NewGrant},
     glob::Glob,
+    key::{Key, KeyHash, Role},
     policy::PolicySet,
     trace::Answer,
 };
@@ -98,6 +99,32 @@ async fn a_new_grant_releases_what_is_pending_and_matches() {
             .await
             .iter()
             .any(|trace| trace.get("approved_by") == Some(&by))
+    );
+}
+
+#[tokio::test]
+async fn what_waits_goes_with_the_key_that_asked() {
+    let bench = Bench::new().await;
+    let key = Key {
+        name: "bot".into(),
+        role: Role::Agent,
+        tools: Vec::new(),
+        hash: KeyHash::of("secret"),
+        created_at: bench.gate.now(),
+    };
+    assert!(bench.gate.add_key(key, "admin:root").await.unwrap());
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    bench.pending().await;
+    assert!(bench.gate.remove_key("bot", "admin:root").await.unwrap());
+    let Decided::Refused(refusal) = caller.await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(
+        (refusal.answer, &*refusal.reason),
+        (
+            Answer::Deny,
+            "denied by key:admin:root: the key of bot was removed"
+        )
     );
 }
 

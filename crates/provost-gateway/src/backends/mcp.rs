@@ -53,6 +53,14 @@ const ENDING: Duration = Duration::from_secs(5);
 /// What stands before the dot in the names of tools that are the gateway's own, or of agents' hooks.
 pub const RESERVED: [&str; 6] = ["mesh", "grant", "approval", "claude", "codex", "cursor"];
 
+/// What an agent does with a server beside calling its tools, as it is called in policies: `SERVER.resources.read`.
+/// No tool may have such a name, or an approval of one would be one of the other.
+pub const ACTS: [&str; 4] = [READ, GET, COMPLETE, LOG];
+pub const READ: &str = "resources.read";
+pub const GET: &str = "prompts.get";
+pub const COMPLETE: &str = "completion.complete";
+pub const LOG: &str = "logging.message";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServerConfig {
     pub name: String,

@@ -24,8 +24,9 @@ use tokio::time::{sleep, timeout};
 
 use super::{CallLine, Definition, Upstream, answer, tap::Wanted, trouble};
 
-/// What a connection says about itself with each request; it is not the caller's to say.
-const OURS: &str = "io.modelcontextprotocol/";
+/// What of a caller's `_meta` reaches a server: which trace it belongs to. Whatever else it says might change
+/// what the server does, and nobody has judged it.
+const PASSED: [&str; 2] = ["traceparent", "tracestate"];
 /// How long it is tried to tell a server that a call is given up.
 const TELLING: Duration = Duration::from_secs(5);
 
@@ -166,6 +167,6 @@ pub(super) fn cancel(handle: RequestHandle<RoleClient>, reason: &'static str) {
 
 pub(super) fn meta(given: Map<String, Value>) -> RequestMetaObject {
     let given = given.into_iter();
-    let theirs = given.filter(|(key, _)| !key.starts_with(OURS) && key != "progressToken");
-    RequestMetaObject(MetaObject(theirs.collect()))
+    let passed = given.filter(|(key, _)| PASSED.contains(&key.as_str()));
+    RequestMetaObject(MetaObject(passed.collect()))
 }

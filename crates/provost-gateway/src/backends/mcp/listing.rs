@@ -21,7 +21,7 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{tap::Wanted, trouble};
+use super::{ACTS, tap::Wanted, trouble};
 
 const MAX_TOOLS: usize = 1000;
 const MAX_PAGES: usize = 100;
@@ -100,6 +100,9 @@ impl Definition {
         let plain = |c: char| c.is_ascii_graphic() || c.is_alphanumeric() || c == ' ';
         if tool.is_empty() || !is_name(&name) || tool.trim() != tool || !tool.chars().all(plain) {
             return Err("the name of a tool is not usable".to_owned());
+        }
+        if ACTS.contains(&tool.as_str()) {
+            return Err(format!("`{tool}` is the name of an act that is no call"));
         }
         if !definition.get("inputSchema").is_some_and(Value::is_object) {
             return Err(format!("`{tool}` has no schema of its arguments"));
@@ -323,6 +326,7 @@ mod tests {
             tool("twice", "b"),
             tool("", "d"),
             tool("a\nb", "d"),
+            tool("resources.read", "d"),
             tool("zero\u{200b}width", "d"),
             tool(&"n".repeat(300), "d"),
             tool("long", &"d".repeat(MAX_DEFINITION)),

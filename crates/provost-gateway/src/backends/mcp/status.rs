@@ -37,6 +37,18 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
+impl Status {
+    /// Without what servers themselves said.
+    #[must_use]
+    pub fn for_agents(self) -> Self {
+        Self {
+            last_error: None,
+            warnings: Vec::new(),
+            ..self
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {

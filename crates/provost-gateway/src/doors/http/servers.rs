@@ -9,13 +9,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    caller::{Anybody, Person},
+    caller::{Known, Person},
     error::{ApiError, ApiResult},
     input::{Body, Segment},
 };
 use crate::{
+    access::Caller,
     app::App,
-    backends::mcp::{Trust, TrustError, Upstream},
+    backends::mcp::{Status, Trust, TrustError, Upstream},
 };
 
 #[derive(Deserialize)]
@@ -27,8 +28,13 @@ pub(super) struct TrustBody {
     digest: Digest,
 }
 
-pub(super) async fn list(State(app): State<Arc<App>>, _: Anybody) -> ApiResult {
-    let servers: Vec<_> = app.mcp.upstreams().map(|server| server.status()).collect();
+/// What went wrong with a server may tell more than an agent should know.
+pub(super) async fn list(State(app): State<Arc<App>>, Known(caller): Known) -> ApiResult {
+    let all = app.mcp.upstreams().map(|server| server.status());
+    let servers: Vec<_> = match caller {
+        Caller::Agent(_) => all.map(Status::for_agents).collect(),
+        Caller::Decider(_) => all.collect(),
+    };
     Ok(Json(servers).into_response())
 }
 

@@ -62,15 +62,20 @@ async fn definitions_and_results_pass_untouched_but_for_the_name() {
     let expected = json!({"name": "alpha.echo", "execution": {"new": true},
         "inputSchema": {"type": "object", "x-new": [1, 2.5]}});
     assert_eq!(*echo, expected);
-    let params = json!({"name": "alpha.echo", "arguments": {"n": 1}, "_meta": {"mine": 1}});
+    let params = json!({"name": "alpha.echo", "arguments": {"n": 1}, "_meta": {"mine": 1, "traceparent": "t"}});
     let result = client.ask("tools/call", params).await["result"].clone();
     let expected = json!({"content": [{"type": "hologram", "text": "hi"}],
         "structuredContent": {"n": 1}, "later": {"field": null}});
     assert_eq!(result, expected);
+    // What nobody judged does not pass.
     let call = &alpha.heard("tools/call")[0]["params"];
     assert_eq!(
-        (&call["name"], &call["_meta"]["mine"]),
-        (&json!("echo"), &json!(1))
+        (
+            &call["name"],
+            &call["_meta"]["traceparent"],
+            &call["_meta"]["mine"]
+        ),
+        (&json!("echo"), &json!("t"), &Value::Null)
     );
     let bob = door.client(Who::Declared, "2025-11-25").await;
     let expected = ["beta.echo", "beta.slow", "grant.list", "mesh.catalog"];

@@ -3,7 +3,7 @@
 use std::{
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -22,6 +22,9 @@ use crate::{backends::mcp::trouble::one_line, secret::Secret};
 
 /// What is kept of a line on standard error.
 const MAX_LINE: usize = 1024;
+/// Lines that the log takes of a server in a while.
+const MAX_LINES: usize = 200;
+const WHILE: Duration = Duration::from_mins(1);
 /// How long a program may take to end when its input is closed, and again when it is asked to.
 const GRACE: Duration = Duration::from_secs(1);
 /// Of our own environment, what a program gets: never our secrets.
@@ -204,12 +207,32 @@ fn how(status: ExitStatus) -> String {
     )
 }
 
+/// How many lines of a server the log takes in a while; the rest is not kept.
+#[derive(Default)]
+struct Lines {
+    since: Option<Instant>,
+    count: usize,
+}
+
+impl Lines {
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.since.is_none_or(|since| now - since >= WHILE) {
+            (self.since, self.count) = (Some(now), 0);
+        }
+        self.count += 1;
+        self.count <= MAX_LINES
+    }
+}
+
 /// Every line to the log, as far as it is worth it.
 async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blame: Blame) {
-    let told = |line: &[u8]| {
+    let mut lines = Lines::default();
+    let mut told = |line: &[u8]| {
         let text = one_line(&String::from_utf8_lossy(line), &secrets);
         if !text.is_empty() {
-            tracing::info!(mcp.server = &*server, "{text}");
+            if lines.has_room(Instant::now()) {
+                tracing::info!(mcp.server = &*server, "{text}");
+            }
             blame.troubles().said = Some(text);
         }
     };
@@ -229,4 +252,17 @@ async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blam
         }
     }
     told(&line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_talks_too_much_is_not_logged_for_a_while() {
+        let (mut lines, began) = (Lines::default(), Instant::now());
+        let taken = (0..MAX_LINES * 2).filter(|_| lines.has_room(began)).count();
+        assert_eq!(taken, MAX_LINES);
+        assert!(lines.has_room(began + WHILE));
+    }
 }

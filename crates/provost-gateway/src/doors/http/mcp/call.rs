@@ -140,7 +140,8 @@ fn not_run(exchange: &Exchange, tool: &str) -> Result<Value, Fault> {
         let why = upstream.held_back(name);
         return Ok(failure(&format!(
             "Not run: {why} until a person accepts it. Go on without it, and tell the person you work for: \
-             `provost mcp trust` shows what changed."
+             `provost mcp trust {}` shows what changed.",
+            upstream.name()
         )));
     }
     Err(unknown(tool))

@@ -13,16 +13,13 @@ use rmcp::model::ServerCapabilities;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(super) use crate::backends::mcp::{COMPLETE, GET, LOG, READ};
+
 use super::exchange::Exchange;
 use crate::{
     access::Caller,
     backends::mcp::{AskError, Upstream},
 };
-
-pub(super) const READ: &str = "resources.read";
-pub(super) const GET: &str = "prompts.get";
-pub(super) const COMPLETE: &str = "completion.complete";
-pub(super) const LOG: &str = "logging.message";
 
 const MOST_PAGES: usize = 50;
 const MOST_ITEMS: usize = 10_000;
