@@ -86,9 +86,11 @@ pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Opt
 
 impl TestApp {
     pub(crate) async fn server(&self, name: &str) -> Value {
-        let servers = self
-            .ask(Who::Agent, "GET", "/mcp-servers", Value::Null)
-            .await;
+        self.server_as(Who::Admin, name).await
+    }
+
+    async fn server_as(&self, who: Who, name: &str) -> Value {
+        let servers = self.ask(who, "GET", "/mcp-servers", Value::Null).await;
         let servers = servers.body.as_array().unwrap().clone();
         servers
             .into_iter()
@@ -267,6 +269,8 @@ async fn bad_servers_take_nobody_with_them() {
             .server_when(name, |server| server["last_error"].is_string())
             .await;
         let why = bad["last_error"].as_str().unwrap();
+        let to_agents = app.server_as(Who::Agent, name).await;
+        assert!(to_agents["last_error"].is_null(), "{to_agents}");
         assert!(why.contains(expected), "{name}: {why}");
         assert_ne!(bad["status"], "up");
     }
