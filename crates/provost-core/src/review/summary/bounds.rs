@@ -22,9 +22,14 @@ pub(super) fn head(text: &str, longest: usize) -> &str {
 /// Characters that a reader does not see, or that move the ones around them.
 pub(super) fn hides_characters(text: &str) -> bool {
     // A carriage return elsewhere than at the end of a line writes over what stands before it.
-    text.replace("\r\n", "\n")
-        .chars()
-        .any(|c| is_invisible(c) || (c.is_control() && !matches!(c, '\n' | '\t')))
+    text.replace("\r\n", "\n").chars().any(|c| {
+        is_invisible(c) || is_odd_space(c) || (c.is_control() && !matches!(c, '\n' | '\t'))
+    })
+}
+
+/// Looks like a space or a new line, and is neither to a shell.
+fn is_odd_space(c: char) -> bool {
+    c.is_whitespace() && !c.is_ascii()
 }
 
 #[cfg(test)]
@@ -44,6 +49,8 @@ mod tests {
         assert!(hides_characters("a\u{202e}b"));
         assert!(hides_characters("a\u{1b}[2K"));
         assert!(hides_characters("rm x\rls"));
+        assert!(hides_characters("rm\u{a0}x"));
+        assert!(hides_characters("a\u{2028}b"));
         assert!(!hides_characters("a\tb\r\n"));
     }
 }

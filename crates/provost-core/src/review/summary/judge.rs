@@ -94,17 +94,22 @@ impl Judge {
 
     /// A command as the words it is made of: its name, behind assignments and keywords, and the rest.
     pub(super) fn words(&mut self, words: &[Word]) -> Risks {
-        let Some((name, args)) = named(words).split_first() else {
-            return Risks::new();
+        let named = named(words);
+        let before = words.len() - named.len();
+        let mut risks = unreadable_unless(!words.iter().take(before).any(redirects_programs));
+        let Some((name, args)) = named.split_first() else {
+            return risks;
         };
-        if is_computed(name) {
-            return Risks::from([Risk::Unreadable]);
+        // A name in other letters looks like one program and is another.
+        if is_computed(name) || !name.text.is_ascii() {
+            risks.insert(Risk::Unreadable);
+            return risks;
         }
         if matches!(name.text.as_str(), "cd" | "pushd") {
             self.enter(args);
         }
         let name = name_of(name);
-        let mut risks = programs::risks(&name, args, &self.place);
+        risks.append(&mut programs::risks(&name, args, &self.place));
         risks.append(&mut interpreter::risks(self, &name, args));
         risks.append(&mut wrapper::risks(self, &name, args));
         risks
@@ -145,6 +150,26 @@ impl Judge {
             ..self.clone()
         })
     }
+}
+
+/// Assignments by which a program loads or runs what is not in the command.
+const LOADING: [&str; 11] = [
+    "PATH",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PYTHONSTARTUP",
+    "NODE_OPTIONS",
+    "GIT_SSH_COMMAND",
+    "PAGER",
+];
+
+fn redirects_programs(word: &Word) -> bool {
+    let assigned = word.text.split_once('=').map(|(name, _)| name);
+    assigned.is_some_and(|name| LOADING.contains(&name))
 }
 
 fn unreadable_unless(readable: bool) -> Risks {

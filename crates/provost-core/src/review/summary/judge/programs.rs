@@ -192,6 +192,10 @@ fn written(name: &str, args: &[Word], place: &Place) -> Risks {
     let mut write = |path: &str| risks.append(&mut place.writing(path));
     match name {
         "tee" | "touch" | "truncate" | "mkdir" => operands(args).for_each(|word| write(&word.text)),
+        // What it takes away cannot be told of a computed name, which is marked as such.
+        "rm" | "rmdir" | "unlink" => operands(args)
+            .filter(|word| !word.computed && !word.pattern)
+            .for_each(|word| write(&word.text)),
         "cp" | "mv" | "ln" | "install" => {
             operands(args)
                 .last()
@@ -203,6 +207,10 @@ fn written(name: &str, args: &[Word], place: &Place) -> Risks {
             operands(args).skip(1).for_each(|word| write(&word.text));
         }
         "curl" => values(args, &["-o", "--output", "--output-dir"]).for_each(&mut write),
+        "sort" => values(args, &["-o", "--output"]).for_each(&mut write),
+        "tar" | "bsdtar" => values(args, &["-C", "--directory"]).for_each(&mut write),
+        "unzip" => values(args, &["-d"]).for_each(&mut write),
+        "find" => values(args, &["-fprintf", "-fprint0", "-fprint", "-fls"]).for_each(&mut write),
         "wget" => values(args, &["-O", "--output-document", "-P"]).for_each(&mut write),
         "dd" => args
             .iter()

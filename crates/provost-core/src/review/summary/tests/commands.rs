@@ -479,3 +479,31 @@ fn many_parts_are_cut_and_all_judged() {
     };
     assert_eq!(parts.len(), 40);
 }
+
+#[test]
+fn what_is_taken_away_or_written_elsewhere_by_a_flag() {
+    all_have(
+        &[WritesOutside],
+        &[
+            "rm /srv/other/file",
+            "unlink ../../file",
+            "sort -o /srv/other/x y",
+            "tar -xf a.tar -C /srv/other",
+            "unzip a.zip -d /srv/other",
+            "find . -fprintf /srv/other/x y",
+        ],
+    );
+}
+
+#[test]
+fn programs_that_are_not_what_they_are_called() {
+    all_have(
+        &[Unreadable],
+        &[
+            "LD_PRELOAD=./x.so ls",
+            "PATH=/tmp/x:$PATH ls",
+            "BASH_ENV=x bash build.sh",
+            "ｒｍ -rf /",
+        ],
+    );
+}
