@@ -2,7 +2,13 @@
 //! asks the gateway, and answers in the agent's own shape. When the gateway cannot be asked, the answer
 //! is no.
 
-use std::{fs, io::Read as _, path::PathBuf, time::Duration};
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
+    path::PathBuf,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
@@ -71,14 +77,34 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             fall_back(dialect, &heard, unreachable, &error)
         }
     };
-    output::json(&answer)?;
+    // Silence is a yes to agents, so an answer that nobody gets ends as a no does.
+    say(&answer).map_err(|problem| usage(format!("not permitted: {problem:#}")))?;
     Ok(Exit::Ok)
+}
+
+fn say(answer: &Value) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let cannot = "the hook's answer cannot be written";
+    anyhow::ensure!(
+        !leads_nowhere(&out).context(cannot)?,
+        "{cannot}: stdout leads nowhere"
+    );
+    let text = serde_json::to_string_pretty(answer)?;
+    writeln!(out, "{text}").context(cannot)?;
+    out.flush().context(cannot)
+}
+
+/// Where stdout is closed, the runtime has put the null device there, which takes everything.
+fn leads_nowhere(out: &io::StdoutLock<'_>) -> io::Result<bool> {
+    let out = File::from(out.as_fd().try_clone_to_owned()?).metadata()?;
+    let null = fs::metadata("/dev/null");
+    Ok(null.is_ok_and(|null| out.rdev() == null.rdev()))
 }
 
 /// What the agent says: one JSON object.
 fn read() -> anyhow::Result<Map<String, Value>> {
     let mut text = Vec::new();
-    std::io::stdin()
+    io::stdin()
         .lock()
         .take(LARGEST_INPUT + 1)
         .read_to_end(&mut text)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, ALICE, Site},
+    harness::{AGENT, ALICE, PROVOST, Site},
 };
 
 const POLICY: &str = "policies:
@@ -161,4 +161,29 @@ fn what_cannot_be_read_or_is_no_gateway_is_never_a_yes() {
     fs::write(&file, "pvk_unknown").unwrap();
     let wrong = ["claude-code", "--key-file", file.to_str().unwrap()];
     assert_eq!(decision(&hook(&site, &url, &wrong, &said)), "deny");
+}
+
+#[test]
+fn an_answer_that_nobody_gets_is_a_no() {
+    let site = Site::empty();
+    let event = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {}});
+    fs::write(site.path("cursor"), event.to_string()).unwrap();
+    fs::write(site.path("claude-code"), bash("ls").to_string()).unwrap();
+    for agent in ["claude-code", "cursor"] {
+        let hook = format!("{PROVOST} hook {agent} --url http://127.0.0.1:1 <{agent}");
+        for line in [
+            format!("{hook} >&-"),
+            format!("{hook} >/dev/full"),
+            format!("{hook} >/dev/null"),
+            // Who was to read it is gone.
+            format!(
+                "mkfifo p; exec 4<>p; exec 5>p; exec 4<&-; {hook} >&5; code=$?; rm p; exit $code"
+            ),
+        ] {
+            let output = site.shell(&line);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+            assert!(said.contains("cannot be written"), "{line}: {said}");
+        }
+    }
 }
