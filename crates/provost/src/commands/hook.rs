@@ -16,7 +16,7 @@ use provost_gateway::hooks::{Dialect, Heard, Reply, What};
 use serde_json::{Map, Value};
 
 use crate::{
-    client::{Client, Target},
+    client::{Client, ClientError, Target},
     config::Unreachable,
     context::Context,
     exit::{Exit, usage},
@@ -103,13 +103,14 @@ fn leads_nowhere(out: &io::StdoutLock<'_>) -> io::Result<bool> {
 
 /// What the agent says: one JSON object.
 fn read() -> anyhow::Result<Map<String, Value>> {
+    let cannot = "the hook's input cannot be read";
     let mut text = Vec::new();
-    io::stdin()
-        .lock()
-        .take(LARGEST_INPUT + 1)
-        .read_to_end(&mut text)
-        .context("the hook's input cannot be read")?;
+    let mut input = io::stdin().lock();
+    let mut beginning = input.by_ref().take(LARGEST_INPUT + 1);
+    beginning.read_to_end(&mut text).context(cannot)?;
     if text.len() as u64 > LARGEST_INPUT {
+        // An agent that cannot say all it has to may not wait for the answer.
+        io::copy(&mut input, &mut io::sink()).context(cannot)?;
         anyhow::bail!("the hook's input is larger than {LARGEST_INPUT} bytes");
     }
     serde_json::from_slice(&text).context("the hook's input is not a JSON object")
@@ -163,10 +164,16 @@ fn fall_back(
     error: &anyhow::Error,
 ) -> Value {
     output::note(format_args!("provost: {error:#}"));
-    let reason = format!("not permitted, because the gateway did not decide: {error:#}");
+    let client = error.downcast_ref::<ClientError>();
+    let mut reason = format!("not permitted, because the gateway did not decide: {error:#}");
+    if let Some(help) = client.and_then(ClientError::help) {
+        reason.extend(["; ", &help]);
+    }
+    // A gateway that refuses to answer was reached: whoever lost a key must not decide without it.
+    let is_outage = client.is_some_and(ClientError::is_outage);
     let reply = match unreachable {
         _ if !asks(heard) => Reply::Neutral,
-        Unreachable::Ask if matches!(heard.what, What::Ask(_)) => Reply::Ask(&reason),
+        Unreachable::Ask if is_outage && matches!(heard.what, What::Ask(_)) => Reply::Ask(&reason),
         _ => Reply::Deny(&reason),
     };
     dialect.reply(&heard.event, reply)

@@ -187,3 +187,36 @@ fn an_answer_that_nobody_gets_is_a_no() {
         }
     }
 }
+
+#[test]
+fn a_gateway_that_refuses_is_not_unreachable() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let url = gateway.url();
+    let file = site.path("wrong.key");
+    fs::write(&file, "pvk_revoked").unwrap();
+    let wrong = ["claude-code", "--unreachable", "ask", "--key-file"];
+    let wrong = [&wrong[..], &[file.to_str().unwrap()]].concat();
+    let output = hook(&site, &url, &wrong, &bash("ls").to_string());
+    assert_eq!(decision(&output), "deny");
+
+    let ask = ["claude-code", "--unreachable", "ask"];
+    let missing = [&ask[..], &["--key-file", "/nowhere"]].concat();
+    let output = hook(&site, &url, &missing, &bash("ls").to_string());
+    assert_eq!(decision(&output), "deny");
+
+    // Not much more than the gateway takes, and so much that it hangs up meanwhile.
+    for size in [4 << 20, 24 << 20] {
+        let large = bash(&format!("ls {}", "x".repeat(size)));
+        let output = hook(&site, &url, &ask, &large.to_string());
+        assert_eq!(decision(&output), "deny", "{size}");
+        let answer = answer(&output).to_string();
+        assert!(answer.contains("limits.body_bytes"), "{answer}");
+    }
+    // More than the hook itself takes: it lets the agent finish.
+    let large = bash(&"x".repeat(40 << 20)).to_string();
+    let output = hook(&site, &url, &ask, &large);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than"));
+}
