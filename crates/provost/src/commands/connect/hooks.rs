@@ -54,7 +54,8 @@ impl Misfit {
     }
 }
 
-/// As Claude Code and Codex have them, for each event a list of groups, each with its hooks.
+/// As Claude Code and Codex have them, for each event a list of groups, each with its hooks. Ours has a group
+/// of its own: one that is shared may have been narrowed to some tools, and the others would go unasked.
 pub(super) fn put_grouped(
     settings: &mut Json,
     events: &[Event],
@@ -63,16 +64,19 @@ pub(super) fn put_grouped(
 ) -> Result<(), Misfit> {
     for event in events {
         let groups = list(settings, event.name)?;
-        let mut found = false;
+        let own = groups.iter().position(|group| is_own(group, &is_ours));
+        let mut has_own = false;
+        groups.retain(|group| !is_own(group, &is_ours) || !std::mem::replace(&mut has_own, true));
         for group in groups.iter_mut().filter(|group| holds(group, &is_ours)) {
             // That it holds one of ours says that it has a list of hooks.
             let hooks = group.member("hooks", Json::Array(Vec::new()));
             if let Some(hooks) = hooks.and_then(Json::items) {
-                found |= replace(hooks, hook, &is_ours);
+                hooks.retain(|hook| !is_ours(&hook.value()));
             }
         }
-        if !found {
-            groups.push(event.group(hook));
+        match own.and_then(|at| groups.get_mut(at)) {
+            Some(own) => *own = event.group(hook),
+            None => groups.push(event.group(hook)),
         }
     }
     Ok(())
@@ -116,6 +120,13 @@ fn holds(group: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
     let group = group.value();
     let hooks = group.get("hooks").and_then(Value::as_array);
     hooks.is_some_and(|hooks| hooks.iter().any(is_ours))
+}
+
+/// Whether a group holds hooks of ours and no others.
+fn is_own(group: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
+    let group = group.value();
+    let hooks = group.get("hooks").and_then(Value::as_array);
+    hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
 }
 
 /// Whether there was one to replace.
@@ -180,11 +191,51 @@ mod tests {
             grouped(&first.to_string(), "provost hook x").unwrap(),
             first
         );
-        let mixed = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "lint"}, {"command": "provost hook old"}]}]}});
-        let after = grouped(&mixed.to_string(), "provost hook x").unwrap();
+        let last = json!({"matcher": "*", "hooks": [{"command": "lint"}]});
+        let mut before = grouped("{}", "provost hook old").unwrap();
+        before["hooks"]["PreToolUse"]
+            .as_array_mut()
+            .unwrap()
+            .push(last.clone());
+        let after = grouped(&before.to_string(), "provost hook x").unwrap();
+        let ours = json!({"matcher": "*", "hooks": [{"command": "provost hook x"}]});
+        assert_eq!(after["hooks"]["PreToolUse"], json!([ours, last]));
+    }
+
+    #[test]
+    fn ours_is_asked_about_every_tool() {
+        let ours = json!({"command": "provost hook x"});
+        let lint = json!({"command": "lint"});
+        let wide = json!({"matcher": "*", "hooks": [ours]});
+        for (before, after) in [
+            (json!([{"matcher": "Bash", "hooks": [ours]}]), json!([wide])),
+            (json!([{"hooks": [ours]}]), json!([wide])),
+            (
+                json!([{"matcher": "Bash", "hooks": [lint, ours]}]),
+                json!([{"matcher": "Bash", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([{"matcher": "*", "hooks": [ours, lint]}]),
+                json!([{"matcher": "*", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([{"matcher": "Bash", "hooks": [ours, lint]}, {"matcher": "Edit", "hooks": [ours]}]),
+                json!([{"matcher": "Bash", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([wide, {"matcher": "Edit", "hooks": [ours]}]),
+                json!([wide]),
+            ),
+        ] {
+            let before = json!({"hooks": {"PreToolUse": before}});
+            let settings = grouped(&before.to_string(), "provost hook x").unwrap();
+            assert_eq!(settings["hooks"]["PreToolUse"], after, "{before}");
+        }
+        let narrowed = json!({"hooks": {"SessionStart": [{"matcher": "resume", "hooks": [ours]}]}});
+        let settings = grouped(&narrowed.to_string(), "provost hook x").unwrap();
         assert_eq!(
-            after["hooks"]["PreToolUse"],
-            json!([{"matcher": "Bash", "hooks": [{"command": "lint"}, {"command": "provost hook x"}]}])
+            settings["hooks"]["SessionStart"],
+            json!([{"hooks": [ours]}])
         );
     }
 
