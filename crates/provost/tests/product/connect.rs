@@ -385,3 +385,37 @@ fn what_cannot_be_changed_safely_is_left_alone() {
     }
     assert!(person.key_names().is_empty());
 }
+
+#[test]
+fn hooks_that_are_switched_off_are_not_called_connected() {
+    let person = Person::new();
+    let off = "{\"disableAllHooks\": true}";
+    for (name, arguments) in [
+        (".claude/settings.json", &["claude-code", "--yes"][..]),
+        (".claude/settings.local.json", &["claude-code", "--yes"]),
+        (
+            ".claude/settings.json",
+            &["claude-code", "--yes", "--settings", "other.json"],
+        ),
+    ] {
+        person.put(name, off, 0o644);
+        let refused = person.connect(arguments).is(1);
+        for part in [name, "`disableAllHooks` is true", "remove it"] {
+            assert!(refused.err.contains(part), "{}", refused.err);
+        }
+        assert_eq!(fs::read_to_string(person.path(name)).unwrap(), off);
+        assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 1);
+        assert!(!person.path("other.json").exists());
+        fs::remove_file(person.path(name)).unwrap();
+    }
+    assert!(person.key_names().is_empty());
+    person.put(
+        ".claude/settings.json",
+        "{\"disableAllHooks\": false}",
+        0o644,
+    );
+    person.connect(&["claude-code", "--yes"]).is(0);
+    // What was connected before can be taken back.
+    person.put(".claude/settings.local.json", off, 0o644);
+    person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+}

@@ -4,7 +4,7 @@
 mod version;
 
 use std::{
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -33,6 +33,8 @@ const EVENTS: [Event; 5] = [
     Event::of_session("UserPromptSubmit"),
     Event::of_session("SessionEnd"),
 ];
+const PROJECT: &str = ".claude/settings.json";
+const PROJECT_OWN: &str = ".claude/settings.local.json";
 /// Claude Code calls nobody over HTTP before a session has begun.
 const START: [Event; 1] = [Event::of_session("SessionStart")];
 
@@ -64,6 +66,10 @@ enum Way {
 impl Args {
     pub(super) async fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
+        let settings = self.options.settings_or(|| self.settings())?;
+        if !self.options.undo {
+            ensure_hooks_run(&settings)?;
+        }
         let way = self.way(unreachable).await?;
         let file = || key_file(data, &name);
         let place = match way {
@@ -73,7 +79,7 @@ impl Args {
         };
         Ok(Plan {
             agent: AGENT,
-            settings: self.options.settings_or(|| self.settings())?,
+            settings,
             place,
             name,
             unreachable,
@@ -141,7 +147,7 @@ impl Args {
 
     fn settings(&self) -> anyhow::Result<PathBuf> {
         if self.project {
-            return Ok(".claude/settings.json".into());
+            return Ok(PROJECT.into());
         }
         own_settings()
     }
@@ -153,6 +159,24 @@ pub(in crate::commands) fn own_settings() -> anyhow::Result<PathBuf> {
         Some(folder) => Ok(PathBuf::from(folder).join("settings.json")),
         None => at_home(".claude/settings.json"),
     }
+}
+
+/// Settings of a person, of the project and of a person in the project are read together, and one of them is
+/// enough to switch off the hooks of all.
+fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
+    let own = own_settings().ok();
+    let project = [PROJECT, PROJECT_OWN].map(PathBuf::from);
+    for path in iter::once(settings.to_owned()).chain(own).chain(project) {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let said: Value = serde_json::from_str(&text).unwrap_or_default();
+        anyhow::ensure!(
+            said.get("disableAllHooks") != Some(&Value::Bool(true)),
+            "`{}`: `disableAllHooks` is true, so Claude Code would run no hook and ask nobody; remove it \
+             and connect again",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Whether settings hold a hook of ours over HTTP.
