@@ -464,9 +464,22 @@ fn each_agent_is_answered_in_its_own_words() {
         ),
         (
             Cursor,
-            "beforeReadFile",
+            "beforeShellExecution",
             Reply::Ask("down"),
             json!({"permission": "ask", "user_message": "down"}),
+        ),
+        // Where Cursor would not ask, it goes on.
+        (
+            Cursor,
+            "preToolUse",
+            Reply::Ask("down"),
+            json!({"permission": "deny", "user_message": "down", "agent_message": "down"}),
+        ),
+        (
+            Cursor,
+            "beforeReadFile",
+            Reply::Ask("down"),
+            json!({"permission": "deny", "user_message": "down", "agent_message": "down"}),
         ),
         (
             Cursor,

@@ -223,12 +223,7 @@ fn hook(access: &Access<'_>) -> Json {
     }
     // Otherwise a gateway that cannot be reached would let everything pass.
     members.push(("onFailure", Json::text("block")));
-    Json::Object(own(members))
-}
-
-fn own(members: Vec<(&str, Json)>) -> Vec<(String, Json)> {
-    let own = |(name, value): (&str, Json)| (name.to_owned(), value);
-    members.into_iter().map(own).collect()
+    Json::owned(members)
 }
 
 fn is_ours(hook: &Value) -> bool {

@@ -91,9 +91,9 @@ pub(super) fn put_flat(
 ) -> Result<(), Misfit> {
     for event in events {
         let hooks = list(settings, event)?;
-        if !replace(hooks, hook, &is_ours) {
-            hooks.push(hook.clone());
-        }
+        let ours = hooks.iter().position(|hook| is_ours(&hook.value()));
+        hooks.retain(|hook| !is_ours(&hook.value()));
+        hooks.insert(ours.unwrap_or(hooks.len()), hook.clone());
     }
     Ok(())
 }
@@ -127,16 +127,6 @@ fn is_own(group: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
     let group = group.value();
     let hooks = group.get("hooks").and_then(Value::as_array);
     hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
-}
-
-/// Whether there was one to replace.
-fn replace(hooks: &mut [Json], hook: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
-    let mut found = false;
-    for old in hooks.iter_mut().filter(|old| is_ours(&old.value())) {
-        *old = hook.clone();
-        found = true;
-    }
-    found
 }
 
 #[cfg(test)]
