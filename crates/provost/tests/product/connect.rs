@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Site};
+use crate::harness::{Gateway, PROVOST, Site};
 
 const SETTINGS: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]},\n    \"env\": {\"B\": \"1\", \"A\": \"2\"}\n}";
 
@@ -28,6 +28,8 @@ struct Said {
 impl Person {
     fn new() -> Self {
         let site = Site::empty();
+        fs::create_dir(site.path("bin")).unwrap();
+        std::os::unix::fs::symlink(PROVOST, site.path("bin/provost")).unwrap();
         let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
         Self { site, gateway }
     }
@@ -418,4 +420,40 @@ fn hooks_that_are_switched_off_are_not_called_connected() {
     // What was connected before can be taken back.
     person.put(".claude/settings.local.json", off, 0o644);
     person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+}
+
+#[test]
+fn another_program_of_this_name_is_not_written_down() {
+    let person = Person::new();
+    fs::remove_file(person.path("bin/provost")).unwrap();
+    let command = |settings: &str, place: &str| {
+        let settings = person.json(settings);
+        let command = settings.pointer(place).unwrap();
+        command.as_str().unwrap().to_owned()
+    };
+    let place = "/hooks/PreToolUse/0/hooks/0/command";
+    let this = fs::canonicalize(PROVOST).unwrap();
+    for other in [None, Some("#!/bin/sh\nexit 0\n")] {
+        if let Some(other) = other {
+            person.put("bin/provost", other, 0o755);
+        }
+        person.connect(&["codex", "--yes"]).is(0);
+        let line = command(".codex/hooks.json", place);
+        assert!(line.contains(this.to_str().unwrap()), "{line}");
+        let again = person.connect(&["codex", "--yes"]).is(0);
+        assert!(again.out.contains("nothing to change"), "{}", again.out);
+    }
+    person.put("mcp.json", "{}", 0o644);
+    person
+        .connect(&["mcp", "--settings", "mcp.json", "--yes"])
+        .is(0);
+    let server = command("mcp.json", "/mcpServers/provost/command");
+    assert_eq!(Path::new(&server), this);
+
+    // When the name is ours again, it takes the place of the path.
+    fs::remove_file(person.path("bin/provost")).unwrap();
+    std::os::unix::fs::symlink(PROVOST, person.path("bin/provost")).unwrap();
+    person.connect(&["codex", "--yes"]).is(0);
+    let line = command(".codex/hooks.json", place);
+    assert!(line.starts_with("provost hook codex "), "{line}");
 }

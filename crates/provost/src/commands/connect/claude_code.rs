@@ -15,7 +15,7 @@ use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
 };
 use crate::{config::Unreachable, output};
 
@@ -23,7 +23,8 @@ pub(in crate::commands) use self::version::{FIRST_THAT_BLOCKS, Installed, instal
 
 const AGENT: &str = "claude-code";
 const DOOR: &str = "/hooks/claude-code";
-const COMMAND: &str = "provost hook claude-code";
+/// After the name of this program.
+const COMMAND: &str = "hook claude-code";
 /// Of seconds: how long a person may think.
 const PATIENCE: u32 = 600;
 const EVENTS: [Event; 5] = [
@@ -81,6 +82,12 @@ impl Args {
             agent: AGENT,
             settings,
             place,
+            // A shared file is also for those who have it elsewhere.
+            program: if self.project {
+                NAME.to_owned()
+            } else {
+                program()?
+            },
             name,
             unreachable,
             edit: match way {
@@ -252,6 +259,7 @@ mod tests {
             name: AGENT.to_owned(),
             settings: "settings.json".into(),
             place,
+            program: NAME.to_owned(),
             unreachable: Unreachable::Deny,
             edit,
             next: None,

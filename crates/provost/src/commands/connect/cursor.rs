@@ -8,12 +8,13 @@ use super::{
     Options,
     hooks::{self, Misfit},
     json::Json,
-    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file, program},
 };
 use crate::config::Unreachable;
 
 const AGENT: &str = "cursor";
-const COMMAND: &str = "provost hook cursor";
+/// After the name of this program.
+const COMMAND: &str = "hook cursor";
 const SETTINGS: &str = ".cursor/hooks.json";
 const EVENTS: [&str; 6] = [
     "beforeShellExecution",
@@ -55,6 +56,7 @@ impl Args {
             agent: AGENT,
             settings: self.options.settings_or(settings)?,
             place: KeyPlace::File(key_file(data, &name)?),
+            program: program()?,
             name,
             unreachable,
             edit,
@@ -102,6 +104,7 @@ mod tests {
             url: "http://gate",
             key: "",
             place: &place,
+            program: "provost",
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::json::Json;
+use super::{
+    json::Json,
+    plan::{is_ours, started_by},
+};
 
 /// Something in the file is not of the kind the agent's settings have.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -98,11 +101,14 @@ pub(super) fn put_flat(
     Ok(())
 }
 
-/// Whether a hook is a command that begins so.
-pub(super) fn runs(hook: &Value, command: &str) -> bool {
-    let has = hook.get("command").and_then(Value::as_str);
-    has.and_then(|has| has.strip_prefix(command))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+/// Whether a hook is a command of this program, wherever that lies, that begins with these words.
+pub(super) fn runs(hook: &Value, words: &str) -> bool {
+    let line = hook.get("command").and_then(Value::as_str);
+    let Some((program, rest)) = line.and_then(started_by) else {
+        return false;
+    };
+    let rest = rest.strip_prefix(words);
+    is_ours(&program) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 fn list<'j>(settings: &'j mut Json, event: &str) -> Result<&'j mut Vec<Json>, Misfit> {
@@ -143,9 +149,7 @@ mod tests {
     fn grouped(before: &str, command: &str) -> Result<Value, Misfit> {
         let mut settings = Json::parse(before).unwrap();
         let hook = Json::object([("command", Json::text(command))]);
-        put_grouped(&mut settings, &EVENTS, &hook, |hook| {
-            runs(hook, "provost hook")
-        })?;
+        put_grouped(&mut settings, &EVENTS, &hook, |hook| runs(hook, "hook"))?;
         Ok(settings.value())
     }
 
@@ -190,6 +194,22 @@ mod tests {
         let after = grouped(&before.to_string(), "provost hook x").unwrap();
         let ours = json!({"matcher": "*", "hooks": [{"command": "provost hook x"}]});
         assert_eq!(after["hooks"]["PreToolUse"], json!([ours, last]));
+    }
+
+    #[test]
+    fn ours_is_known_wherever_it_lies() {
+        for (command, ours) in [
+            ("provost hook x --url u || exit 2", true),
+            ("/opt/provost hook x", true),
+            ("'/opt/a b/provost' hook x", true),
+            ("provost hook xy", false),
+            ("provost", false),
+            ("/opt/lint hook x", false),
+            ("lint; provost hook x", false),
+        ] {
+            let hook = json!({"command": command});
+            assert_eq!(runs(&hook, "hook x"), ours, "{command}");
+        }
     }
 
     #[test]
