@@ -97,13 +97,16 @@ fn claude_code_is_connected_and_disconnected() {
     let settings = person.path(".claude/settings.json");
     person.put(".claude/settings.json", SETTINGS, 0o644);
 
-    let shown = person.connect(&["claude-code"]).is(1);
+    let http = ["claude-code", "--hooks", "http"];
+    let agreed = [&http[..], &["--yes"]].concat();
+    let shown = person.connect(&http).is(1);
     assert!(shown.out.contains("+++ ") && shown.out.contains("\"Bearer pvk_(new)\""));
     assert!(shown.err.contains("--yes"), "{}", shown.err);
     assert_eq!(fs::read_to_string(&settings).unwrap(), SETTINGS);
     assert!(person.key_names().is_empty());
 
-    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    let made = person.connect(&agreed).is(0);
+    assert!(made.err.contains("--hooks command"), "{}", made.err);
     assert!(!made.out.contains("\u{1b}["), "colours outside a terminal");
     let written = person.json(".claude/settings.json");
     let hook = &written["hooks"]["PreToolUse"][1]["hooks"][0];
@@ -115,7 +118,7 @@ fn claude_code_is_connected_and_disconnected() {
     assert!(!made.out.contains(key) && !made.err.contains(key));
     assert_eq!(person.agent_of(key), "claude-code");
 
-    let again = person.connect(&["claude-code", "--yes"]).is(0);
+    let again = person.connect(&agreed).is(0);
     assert!(again.out.contains("nothing to change"), "{}", again.out);
 
     person.connect(&["claude-code", "--undo", "--yes"]).is(0);
@@ -125,6 +128,27 @@ fn claude_code_is_connected_and_disconnected() {
     assert!(person.key_names().is_empty());
     let nothing = person.connect(&["claude-code", "--undo", "--yes"]).is(1);
     assert!(nothing.err.contains("nothing to undo"), "{}", nothing.err);
+}
+
+#[test]
+fn a_claude_code_that_is_not_there_is_connected_by_commands() {
+    let person = Person::new();
+    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    assert!(made.err.contains("no `claude` here"), "{}", made.err);
+    let written = person.json(".claude/settings.json");
+    for event in ["PreToolUse", "SessionStart"] {
+        assert_eq!(written["hooks"][event][0]["hooks"][0]["type"], "command");
+    }
+    let shared = person.path("shared.json");
+    let project = ["claude-code", "--project", "--name", "p", "--yes"];
+    let project = [&project[..], &["--settings", shared.to_str().unwrap()]].concat();
+    person.connect(&project).is(0);
+    let text = fs::read_to_string(&shared).unwrap();
+    assert!(text.contains("\"provost hook claude-code --url "), "{text}");
+    assert!(
+        !text.contains("pvk_") && !text.contains("--key-file"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -224,7 +248,8 @@ fn codex_runs_hooks_again_and_keeps_what_it_wrote_itself() {
 #[test]
 fn a_shared_file_holds_no_key() {
     let person = Person::new();
-    let made = person.connect(&["claude-code", "--project", "--yes"]).is(0);
+    let project = ["claude-code", "--project", "--hooks", "http"];
+    let made = person.connect(&[&project[..], &["--yes"]].concat()).is(0);
     let export = made
         .out
         .lines()
@@ -237,7 +262,7 @@ fn a_shared_file_holds_no_key() {
     );
 
     // Also for somebody who did as they were told.
-    let again = person.connect(&["claude-code", "--project", "--key", export.unwrap()]);
+    let again = person.connect(&[&project[..], &["--key", export.unwrap()]].concat());
     assert!(again.is(0).out.contains("nothing to change"));
     person
         .connect(&["claude-code", "--project", "--undo", "--yes"])

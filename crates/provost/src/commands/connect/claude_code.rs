@@ -1,5 +1,5 @@
-//! `provost connect claude-code`: hooks over HTTP, or commands where the installed version would go on
-//! without the gateway.
+//! `provost connect claude-code`: hooks over HTTP, or commands where the installed version is not known to
+//! stop without the gateway.
 
 mod version;
 
@@ -49,7 +49,8 @@ pub(crate) struct Args {
     /// Change .claude/settings.json of this folder, which is shared: the key stays outside, in PROVOST_KEY
     #[arg(long)]
     project: bool,
-    /// How Claude Code asks [default: by HTTP, or by a command where its version needs one]
+    /// How Claude Code asks [default: by HTTP where its version is known to stop without the gateway, or else
+    /// by a command]
     #[arg(long, value_enum)]
     hooks: Option<Way>,
     #[command(flatten)]
@@ -119,12 +120,19 @@ impl Args {
         let first = format!("{major}.{minor}.{patch}");
         match installed {
             Installed::Version(version) if version >= FIRST_THAT_BLOCKS => Ok(Way::Http),
-            Installed::Missing => {
+            Installed::Missing if self.hooks == Some(Way::Http) => {
                 output::note(format_args!(
                     "there is no `claude` here to ask for its version: before {first} it goes on when \
                      the gateway cannot be reached; `--hooks command` is safe with all versions"
                 ));
                 Ok(Way::Http)
+            }
+            Installed::Missing => {
+                output::note(format_args!(
+                    "the hook is a command, because there is no `claude` here to ask for its version; from \
+                     {first} on, `--hooks http` needs no program"
+                ));
+                Ok(Way::Command)
             }
             Installed::Version(_) | Installed::Unknown => {
                 anyhow::ensure!(
