@@ -435,10 +435,13 @@ fn hooks_that_are_switched_off_are_not_called_connected() {
         assert!(!person.path("other.json").exists());
         fs::remove_file(person.path(name)).unwrap();
     }
+    // Some editors begin a file with a mark of the byte order.
+    person.put(".claude/settings.json", &format!("\u{feff}{off}"), 0o644);
+    person.connect(&["claude-code", "--yes"]).is(1);
     assert!(person.key_names().is_empty());
     person.put(
         ".claude/settings.json",
-        "{\"disableAllHooks\": false}",
+        "\u{feff}{\"disableAllHooks\": false}",
         0o644,
     );
     person.connect(&["claude-code", "--yes"]).is(0);

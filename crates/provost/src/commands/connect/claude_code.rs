@@ -183,7 +183,10 @@ fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
     let project = [PROJECT, PROJECT_OWN].map(PathBuf::from);
     for path in iter::once(settings.to_owned()).chain(own).chain(project) {
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let said: Value = serde_json::from_str(&text).unwrap_or_default();
+        // What cannot be read is told where it is to be changed.
+        let said = Json::parse(&text)
+            .map(|json| json.value())
+            .unwrap_or_default();
         anyhow::ensure!(
             said.get("disableAllHooks") != Some(&Value::Bool(true)),
             "`{}`: `disableAllHooks` is true, so Claude Code would run no hook and ask nobody; remove it \
