@@ -468,7 +468,9 @@ fn each_agent_is_answered_in_its_own_words() {
             Reply::Ask("down"),
             pre("ask", "down"),
         ),
-        (Codex, "PreToolUse", Reply::Ask("down"), pre("ask", "down")),
+        // Codex would go on.
+        (Codex, "PreToolUse", Reply::Ask("down"), pre("deny", "down")),
+        (Codex, "PermissionRequest", Reply::Ask("down"), json!({})),
         // There is no such answer: the person at the agent is asked when there is none.
         (
             ClaudeCode,
