@@ -110,12 +110,17 @@ impl Dialect {
     }
 }
 
-/// Codex takes no other arguments than its own: it is told what it may do instead.
+/// Codex takes no other arguments than its own: it is told what it may do instead. Before it uses a tool, it
+/// cannot ask, and goes on where it is told to: it is told no.
 fn codex_reply(event: &str, reply: Reply<'_>) -> Value {
-    let Reply::AllowInstead(reason, arguments) = reply else {
-        return claude::reply(event, reply);
-    };
-    let arguments = Value::Object(arguments.clone());
-    let reason = format!("{reason}; not as asked, but with these arguments instead: {arguments}");
-    claude::reply(event, Reply::Deny(&reason))
+    match reply {
+        Reply::AllowInstead(reason, arguments) => {
+            let arguments = Value::Object(arguments.clone());
+            let reason =
+                format!("{reason}; not as asked, but with these arguments instead: {arguments}");
+            claude::reply(event, Reply::Deny(&reason))
+        }
+        Reply::Ask(reason) if event == claude::PRE => claude::reply(event, Reply::Deny(reason)),
+        _ => claude::reply(event, reply),
+    }
 }

@@ -145,6 +145,7 @@ impl Client {
         let body = self.read(body).await?;
         let body = serde_json::from_slice(&body).map_err(|_| ClientError::NotOurs {
             url: self.base.clone(),
+            status: head.status,
         })?;
         Ok(Answer {
             headers: head.headers,
@@ -188,6 +189,7 @@ impl Client {
         let told = self
             .verbose
             .then(|| format!("{method} {}{target}", self.base));
+        let size = body.len();
         let request = self.request(method, &target, headers, body)?;
         let sent = async {
             match &self.http {
@@ -201,7 +203,7 @@ impl Client {
                 url: self.base.clone(),
                 patience: self.patience,
             })?
-            .map_err(|error| ClientError::unreachable(&self.base, &error))?;
+            .map_err(|error| ClientError::unanswered(&self.base, &error, size))?;
         if let Some(told) = told {
             crate::output::note(format_args!("{told}: {}", response.status()));
         }

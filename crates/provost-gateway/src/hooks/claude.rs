@@ -7,7 +7,7 @@ use super::{
     field::{act, ask, event, size, text},
 };
 
-const PRE: &str = "PreToolUse";
+pub(super) const PRE: &str = "PreToolUse";
 const PERMISSION: &str = "PermissionRequest";
 
 const ACT: (&str, &str) = ("tool_name", "tool_input");

@@ -14,6 +14,8 @@ const ASKING: [&str; 4] = [
     "beforeReadFile",
     "preToolUse",
 ];
+/// Of those, where Cursor does ask the person. To the others it takes `ask` for a yes.
+const CAN_ASK: [&str; 2] = ["beforeShellExecution", "beforeMCPExecution"];
 
 pub(super) fn hear(said: &Map<String, Value>) -> Result<Heard, String> {
     let event = event(said)?;
@@ -102,14 +104,14 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
         Reply::AllowInstead(_, arguments) if ASKING.contains(&event) => {
             json!({ "permission": "allow", "updated_input": arguments })
         }
-        Reply::Deny(reason) if ASKING.contains(&event) => json!({
+        Reply::Ask(reason) if CAN_ASK.contains(&event) => {
+            json!({ "permission": "ask", "user_message": reason })
+        }
+        Reply::Deny(reason) | Reply::Ask(reason) if ASKING.contains(&event) => json!({
             "permission": "deny",
             "user_message": reason,
             "agent_message": reason,
         }),
-        Reply::Ask(reason) if ASKING.contains(&event) => {
-            json!({ "permission": "ask", "user_message": reason })
-        }
         _ => json!({}),
     }
 }

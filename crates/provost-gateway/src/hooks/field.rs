@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use super::{Act, What};
 
+/// Of characters, of what is not understood.
+const LONGEST_SHOWN: usize = 100;
+
 pub(super) fn text<'a>(said: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     said.get(name)
         .and_then(Value::as_str)
@@ -13,9 +16,15 @@ pub(super) fn text<'a>(said: &'a Map<String, Value>, name: &str) -> Option<&'a s
 
 /// The name of the event, without which nothing can be answered.
 pub(super) fn event(said: &Map<String, Value>) -> Result<String, String> {
-    match text(said, "hook_event_name") {
-        Some(event) if is_name(event) => Ok(event.to_owned()),
-        _ => Err("`hook_event_name` is missing".to_owned()),
+    match said.get("hook_event_name") {
+        None | Some(Value::Null) => Err("`hook_event_name` is missing".to_owned()),
+        Some(Value::String(event)) if is_name(event) => Ok(event.clone()),
+        Some(other) => {
+            let shown: String = other.to_string().chars().take(LONGEST_SHOWN).collect();
+            Err(format!(
+                "`hook_event_name` is `{shown}`, which is no name of an event"
+            ))
+        }
     }
 }
 

@@ -215,6 +215,28 @@ fn a_question_that_cannot_be_read_is_never_taken_for_another_event() {
 }
 
 #[test]
+fn what_is_no_event_is_shown() {
+    for (said, shown) in [
+        (json!({}), "is missing"),
+        (json!({"hook_event_name": null}), "is missing"),
+        (json!({"hook_event_name": 5}), "is `5`"),
+        (json!({"hook_event_name": ""}), "is `\"\"`"),
+        (
+            json!({"hook_event_name": "PreToolUse "}),
+            "is `\"PreToolUse \"`",
+        ),
+        (json!({"hook_event_name": "a\u{0}b"}), "is `\"a\\u0000b\"`"),
+    ] {
+        let Value::Object(said) = said else { panic!() };
+        let problem = Dialect::ClaudeCode.hear(&said).unwrap_err();
+        assert!(problem.contains(shown), "{problem}");
+    }
+    let long = json!({"hook_event_name": "x".repeat(100_000)});
+    let Value::Object(long) = long else { panic!() };
+    assert!(Dialect::Cursor.hear(&long).unwrap_err().len() < 200);
+}
+
+#[test]
 fn what_was_done_and_what_else_happens_is_heard() {
     use Dialect::{ClaudeCode, Codex, Cursor};
     let done = |response: Value| {
@@ -446,7 +468,9 @@ fn each_agent_is_answered_in_its_own_words() {
             Reply::Ask("down"),
             pre("ask", "down"),
         ),
-        (Codex, "PreToolUse", Reply::Ask("down"), pre("ask", "down")),
+        // Codex would go on.
+        (Codex, "PreToolUse", Reply::Ask("down"), pre("deny", "down")),
+        (Codex, "PermissionRequest", Reply::Ask("down"), json!({})),
         // There is no such answer: the person at the agent is asked when there is none.
         (
             ClaudeCode,
@@ -464,9 +488,22 @@ fn each_agent_is_answered_in_its_own_words() {
         ),
         (
             Cursor,
-            "beforeReadFile",
+            "beforeShellExecution",
             Reply::Ask("down"),
             json!({"permission": "ask", "user_message": "down"}),
+        ),
+        // Where Cursor would not ask, it goes on.
+        (
+            Cursor,
+            "preToolUse",
+            Reply::Ask("down"),
+            json!({"permission": "deny", "user_message": "down", "agent_message": "down"}),
+        ),
+        (
+            Cursor,
+            "beforeReadFile",
+            Reply::Ask("down"),
+            json!({"permission": "deny", "user_message": "down", "agent_message": "down"}),
         ),
         (
             Cursor,

@@ -179,6 +179,7 @@ async fn what_cannot_be_read_is_never_a_yes() {
     for (path, body, status) in [
         ("/hooks/claude-code", json!({}), 400),
         ("/hooks/claude-code", json!([]), 400),
+        ("/hooks/cursor", json!({"hook_event_name": 5}), 400),
         (
             "/hooks/nobody",
             json!({"hook_event_name": "PreToolUse"}),
@@ -187,6 +188,8 @@ async fn what_cannot_be_read_is_never_a_yes() {
     ] {
         let answer = app.ask(Who::Agent, "POST", path, body).await;
         assert_eq!(answer.status, status, "{}", answer.body);
+        let help = answer.body["error"]["help"].as_str();
+        assert!(help.is_some(), "{}", answer.body);
     }
 }
 

@@ -9,16 +9,26 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 
+/// Of bytes: what fits between two programs without either waiting. A gateway that refuses more for its size
+/// hangs up while it is still being sent, and its answer may be lost.
+const ALWAYS_TAKEN: usize = 64 * 1024;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
     #[error("cannot reach the gateway at {url}: {why}")]
     Unreachable { url: String, why: String },
     #[error("the gateway at {url} did not answer within {}", format_duration(*patience))]
     Slow { url: String, patience: Duration },
+    #[error("the gateway at {url} took no request of {size} bytes: {why}")]
+    CutOff {
+        url: String,
+        size: usize,
+        why: String,
+    },
     #[error("the gateway's answer broke off")]
     BrokeOff,
     #[error("what answers at {url} is not a provost gateway")]
-    NotOurs { url: String },
+    NotOurs { url: String, status: StatusCode },
     #[error("the URL of the gateway cannot be used")]
     BadUrl,
     #[error("cannot load this machine's root certificates: {0}")]
@@ -45,17 +55,19 @@ impl std::fmt::Display for Refusal {
 }
 
 impl ClientError {
-    pub(super) fn unreachable(url: &str, error: &PoolError) -> Self {
+    /// No answer came to a request of that size.
+    pub(super) fn unanswered(url: &str, error: &PoolError, size: usize) -> Self {
         let mut why = error.to_string();
         let mut source = error.source();
         while let Some(deeper) = source {
             why = deeper.to_string();
             source = deeper.source();
         }
-        Self::Unreachable {
-            url: url.to_owned(),
-            why: why.to_lowercase(),
+        let (url, why) = (url.to_owned(), why.to_lowercase());
+        if size > ALWAYS_TAKEN && !error.is_connect() {
+            return Self::CutOff { url, size, why };
         }
+        Self::Unreachable { url, why }
     }
 
     pub(super) fn refused(url: &str, status: StatusCode, body: &[u8], had_key: bool) -> Self {
@@ -68,6 +80,7 @@ impl ClientError {
         let Some(message) = text("/error/message") else {
             return Self::NotOurs {
                 url: url.to_owned(),
+                status,
             };
         };
         let help = text("/error/help");
@@ -93,6 +106,16 @@ impl ClientError {
         matches!(self, Self::Unreachable { .. } | Self::Slow { .. })
     }
 
+    /// Whether a gateway that works might have answered otherwise: it is away, or in trouble itself.
+    pub(crate) fn is_outage(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Slow { .. } | Self::BrokeOff => true,
+            Self::NotOurs { status, .. } => status.is_server_error(),
+            Self::Refused(refusal) => refusal.status.is_server_error(),
+            Self::CutOff { .. } | Self::BadUrl | Self::NoCertificates(_) => false,
+        }
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Unreachable { .. }
@@ -104,7 +127,7 @@ impl ClientError {
             Self::Refused(refusal) if refusal.status == StatusCode::SERVICE_UNAVAILABLE => {
                 Exit::Unreachable
             }
-            Self::NoCertificates(_) | Self::Refused(_) => Exit::No,
+            Self::CutOff { .. } | Self::NoCertificates(_) | Self::Refused(_) => Exit::No,
         }
     }
 
@@ -112,6 +135,9 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } | Self::NotOurs { .. } => {
                 Some("start it with `provost serve`, or say where it is with --url or PROVOST_URL".to_owned())
+            }
+            Self::CutOff { .. } => {
+                Some("send less, or raise `limits.body_bytes` in the gateway's config".to_owned())
             }
             Self::BadUrl => Some("write it as http://host:port, without user, password or query".to_owned()),
             Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && !refusal.had_key => Some(
@@ -161,5 +187,21 @@ mod tests {
             assert_eq!(error.exit(), exit, "{error}");
         }
         assert!(refused(401, body, false).help().unwrap().contains("--key"));
+    }
+
+    #[test]
+    fn a_refusal_is_no_outage() {
+        let body = r#"{"error": {"code": "x", "message": "m"}}"#;
+        for (status, body, outage) in [
+            (400, body, false),
+            (401, body, false),
+            (413, body, false),
+            (404, "<html>", false),
+            (500, body, true),
+            (503, body, true),
+            (502, "<html>", true),
+        ] {
+            assert_eq!(refused(status, body, true).is_outage(), outage, "{status}");
+        }
     }
 }

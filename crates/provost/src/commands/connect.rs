@@ -23,7 +23,7 @@ use crate::{context::Context, exit::Exit};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Connect {
-    /// Claude Code, by hooks over HTTP
+    /// Claude Code, by hooks over HTTP or that are commands
     ClaudeCode(claude_code::Args),
     /// Codex, by hooks that are commands
     Codex(codex::Args),

@@ -2,7 +2,13 @@
 //! asks the gateway, and answers in the agent's own shape. When the gateway cannot be asked, the answer
 //! is no.
 
-use std::{fs, io::Read as _, path::PathBuf, time::Duration};
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
+    path::PathBuf,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
@@ -10,7 +16,7 @@ use provost_gateway::hooks::{Dialect, Heard, Reply, What};
 use serde_json::{Map, Value};
 
 use crate::{
-    client::{Client, Target},
+    client::{Client, ClientError, Target},
     config::Unreachable,
     context::Context,
     exit::{Exit, usage},
@@ -71,19 +77,40 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             fall_back(dialect, &heard, unreachable, &error)
         }
     };
-    output::json(&answer)?;
+    // Silence is a yes to agents, so an answer that nobody gets ends as a no does.
+    say(&answer).map_err(|problem| usage(format!("not permitted: {problem:#}")))?;
     Ok(Exit::Ok)
+}
+
+fn say(answer: &Value) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let cannot = "the hook's answer cannot be written";
+    anyhow::ensure!(
+        !leads_nowhere(&out).context(cannot)?,
+        "{cannot}: stdout leads nowhere"
+    );
+    let text = serde_json::to_string_pretty(answer)?;
+    writeln!(out, "{text}").context(cannot)?;
+    out.flush().context(cannot)
+}
+
+/// Where stdout is closed, the runtime has put the null device there, which takes everything.
+fn leads_nowhere(out: &io::StdoutLock<'_>) -> io::Result<bool> {
+    let out = File::from(out.as_fd().try_clone_to_owned()?).metadata()?;
+    let null = fs::metadata("/dev/null");
+    Ok(null.is_ok_and(|null| out.rdev() == null.rdev()))
 }
 
 /// What the agent says: one JSON object.
 fn read() -> anyhow::Result<Map<String, Value>> {
+    let cannot = "the hook's input cannot be read";
     let mut text = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(LARGEST_INPUT + 1)
-        .read_to_end(&mut text)
-        .context("the hook's input cannot be read")?;
+    let mut input = io::stdin().lock();
+    let mut beginning = input.by_ref().take(LARGEST_INPUT + 1);
+    beginning.read_to_end(&mut text).context(cannot)?;
     if text.len() as u64 > LARGEST_INPUT {
+        // An agent that cannot say all it has to may not wait for the answer.
+        io::copy(&mut input, &mut io::sink()).context(cannot)?;
         anyhow::bail!("the hook's input is larger than {LARGEST_INPUT} bytes");
     }
     serde_json::from_slice(&text).context("the hook's input is not a JSON object")
@@ -137,10 +164,16 @@ fn fall_back(
     error: &anyhow::Error,
 ) -> Value {
     output::note(format_args!("provost: {error:#}"));
-    let reason = format!("not permitted, because the gateway did not decide: {error:#}");
+    let client = error.downcast_ref::<ClientError>();
+    let mut reason = format!("not permitted, because the gateway did not decide: {error:#}");
+    if let Some(help) = client.and_then(ClientError::help) {
+        reason.extend(["; ", &help]);
+    }
+    // A gateway that refuses to answer was reached: whoever lost a key must not decide without it.
+    let is_outage = client.is_some_and(ClientError::is_outage);
     let reply = match unreachable {
         _ if !asks(heard) => Reply::Neutral,
-        Unreachable::Ask if matches!(heard.what, What::Ask(_)) => Reply::Ask(&reason),
+        Unreachable::Ask if is_outage && matches!(heard.what, What::Ask(_)) => Reply::Ask(&reason),
         _ => Reply::Deny(&reason),
     };
     dialect.reply(&heard.event, reply)

@@ -32,7 +32,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        Self::connected(&[])
+        Self::connected(&["--hooks", "http"])
     }
 
     fn connected(options: &[&str]) -> Self {

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Site};
+use crate::harness::{Gateway, PROVOST, Site};
 
 const SETTINGS: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]},\n    \"env\": {\"B\": \"1\", \"A\": \"2\"}\n}";
 
@@ -28,6 +28,8 @@ struct Said {
 impl Person {
     fn new() -> Self {
         let site = Site::empty();
+        fs::create_dir(site.path("bin")).unwrap();
+        std::os::unix::fs::symlink(PROVOST, site.path("bin/provost")).unwrap();
         let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
         Self { site, gateway }
     }
@@ -95,13 +97,16 @@ fn claude_code_is_connected_and_disconnected() {
     let settings = person.path(".claude/settings.json");
     person.put(".claude/settings.json", SETTINGS, 0o644);
 
-    let shown = person.connect(&["claude-code"]).is(1);
+    let http = ["claude-code", "--hooks", "http"];
+    let agreed = [&http[..], &["--yes"]].concat();
+    let shown = person.connect(&http).is(1);
     assert!(shown.out.contains("+++ ") && shown.out.contains("\"Bearer pvk_(new)\""));
     assert!(shown.err.contains("--yes"), "{}", shown.err);
     assert_eq!(fs::read_to_string(&settings).unwrap(), SETTINGS);
     assert!(person.key_names().is_empty());
 
-    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    let made = person.connect(&agreed).is(0);
+    assert!(made.err.contains("--hooks command"), "{}", made.err);
     assert!(!made.out.contains("\u{1b}["), "colours outside a terminal");
     let written = person.json(".claude/settings.json");
     let hook = &written["hooks"]["PreToolUse"][1]["hooks"][0];
@@ -113,7 +118,7 @@ fn claude_code_is_connected_and_disconnected() {
     assert!(!made.out.contains(key) && !made.err.contains(key));
     assert_eq!(person.agent_of(key), "claude-code");
 
-    let again = person.connect(&["claude-code", "--yes"]).is(0);
+    let again = person.connect(&agreed).is(0);
     assert!(again.out.contains("nothing to change"), "{}", again.out);
 
     person.connect(&["claude-code", "--undo", "--yes"]).is(0);
@@ -123,6 +128,27 @@ fn claude_code_is_connected_and_disconnected() {
     assert!(person.key_names().is_empty());
     let nothing = person.connect(&["claude-code", "--undo", "--yes"]).is(1);
     assert!(nothing.err.contains("nothing to undo"), "{}", nothing.err);
+}
+
+#[test]
+fn a_claude_code_that_is_not_there_is_connected_by_commands() {
+    let person = Person::new();
+    let made = person.connect(&["claude-code", "--yes"]).is(0);
+    assert!(made.err.contains("no `claude` here"), "{}", made.err);
+    let written = person.json(".claude/settings.json");
+    for event in ["PreToolUse", "SessionStart"] {
+        assert_eq!(written["hooks"][event][0]["hooks"][0]["type"], "command");
+    }
+    let shared = person.path("shared.json");
+    let project = ["claude-code", "--project", "--name", "p", "--yes"];
+    let project = [&project[..], &["--settings", shared.to_str().unwrap()]].concat();
+    person.connect(&project).is(0);
+    let text = fs::read_to_string(&shared).unwrap();
+    assert!(text.contains("\"provost hook claude-code --url "), "{text}");
+    assert!(
+        !text.contains("pvk_") && !text.contains("--key-file"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -222,7 +248,8 @@ fn codex_runs_hooks_again_and_keeps_what_it_wrote_itself() {
 #[test]
 fn a_shared_file_holds_no_key() {
     let person = Person::new();
-    let made = person.connect(&["claude-code", "--project", "--yes"]).is(0);
+    let project = ["claude-code", "--project", "--hooks", "http"];
+    let made = person.connect(&[&project[..], &["--yes"]].concat()).is(0);
     let export = made
         .out
         .lines()
@@ -235,7 +262,7 @@ fn a_shared_file_holds_no_key() {
     );
 
     // Also for somebody who did as they were told.
-    let again = person.connect(&["claude-code", "--project", "--key", export.unwrap()]);
+    let again = person.connect(&[&project[..], &["--key", export.unwrap()]].concat());
     assert!(again.is(0).out.contains("nothing to change"));
     person
         .connect(&["claude-code", "--project", "--undo", "--yes"])
@@ -384,4 +411,77 @@ fn what_cannot_be_changed_safely_is_left_alone() {
         assert_eq!(left, text);
     }
     assert!(person.key_names().is_empty());
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_not_called_connected() {
+    let person = Person::new();
+    let off = "{\"disableAllHooks\": true}";
+    for (name, arguments) in [
+        (".claude/settings.json", &["claude-code", "--yes"][..]),
+        (".claude/settings.local.json", &["claude-code", "--yes"]),
+        (
+            ".claude/settings.json",
+            &["claude-code", "--yes", "--settings", "other.json"],
+        ),
+    ] {
+        person.put(name, off, 0o644);
+        let refused = person.connect(arguments).is(1);
+        for part in [name, "`disableAllHooks` is true", "remove it"] {
+            assert!(refused.err.contains(part), "{}", refused.err);
+        }
+        assert_eq!(fs::read_to_string(person.path(name)).unwrap(), off);
+        assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 1);
+        assert!(!person.path("other.json").exists());
+        fs::remove_file(person.path(name)).unwrap();
+    }
+    // Some editors begin a file with a mark of the byte order.
+    person.put(".claude/settings.json", &format!("\u{feff}{off}"), 0o644);
+    person.connect(&["claude-code", "--yes"]).is(1);
+    assert!(person.key_names().is_empty());
+    person.put(
+        ".claude/settings.json",
+        "\u{feff}{\"disableAllHooks\": false}",
+        0o644,
+    );
+    person.connect(&["claude-code", "--yes"]).is(0);
+    // What was connected before can be taken back.
+    person.put(".claude/settings.local.json", off, 0o644);
+    person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+}
+
+#[test]
+fn another_program_of_this_name_is_not_written_down() {
+    let person = Person::new();
+    fs::remove_file(person.path("bin/provost")).unwrap();
+    let command = |settings: &str, place: &str| {
+        let settings = person.json(settings);
+        let command = settings.pointer(place).unwrap();
+        command.as_str().unwrap().to_owned()
+    };
+    let place = "/hooks/PreToolUse/0/hooks/0/command";
+    let this = fs::canonicalize(PROVOST).unwrap();
+    for other in [None, Some("#!/bin/sh\nexit 0\n")] {
+        if let Some(other) = other {
+            person.put("bin/provost", other, 0o755);
+        }
+        person.connect(&["codex", "--yes"]).is(0);
+        let line = command(".codex/hooks.json", place);
+        assert!(line.contains(this.to_str().unwrap()), "{line}");
+        let again = person.connect(&["codex", "--yes"]).is(0);
+        assert!(again.out.contains("nothing to change"), "{}", again.out);
+    }
+    person.put("mcp.json", "{}", 0o644);
+    person
+        .connect(&["mcp", "--settings", "mcp.json", "--yes"])
+        .is(0);
+    let server = command("mcp.json", "/mcpServers/provost/command");
+    assert_eq!(Path::new(&server), this);
+
+    // When the name is ours again, it takes the place of the path.
+    fs::remove_file(person.path("bin/provost")).unwrap();
+    std::os::unix::fs::symlink(PROVOST, person.path("bin/provost")).unwrap();
+    person.connect(&["codex", "--yes"]).is(0);
+    let line = command(".codex/hooks.json", place);
+    assert!(line.starts_with("provost hook codex "), "{line}");
 }

@@ -151,6 +151,13 @@ impl Site {
         child.wait_with_output().unwrap()
     }
 
+    /// A line for the shell, run in the folder.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        self.at_home(command).output().unwrap()
+    }
+
     /// A search path on which `provost` is found first.
     pub(crate) fn search_path() -> OsString {
         let ours = Path::new(PROVOST).parent().unwrap().to_owned();

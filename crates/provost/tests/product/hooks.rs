@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, ALICE, Site},
+    harness::{AGENT, ALICE, PROVOST, Site},
 };
 
 const POLICY: &str = "policies:
@@ -161,4 +161,62 @@ fn what_cannot_be_read_or_is_no_gateway_is_never_a_yes() {
     fs::write(&file, "pvk_unknown").unwrap();
     let wrong = ["claude-code", "--key-file", file.to_str().unwrap()];
     assert_eq!(decision(&hook(&site, &url, &wrong, &said)), "deny");
+}
+
+#[test]
+fn an_answer_that_nobody_gets_is_a_no() {
+    let site = Site::empty();
+    let event = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {}});
+    fs::write(site.path("cursor"), event.to_string()).unwrap();
+    fs::write(site.path("claude-code"), bash("ls").to_string()).unwrap();
+    for agent in ["claude-code", "cursor"] {
+        let hook = format!("{PROVOST} hook {agent} --url http://127.0.0.1:1 <{agent}");
+        for line in [
+            format!("{hook} >&-"),
+            format!("{hook} >/dev/full"),
+            format!("{hook} >/dev/null"),
+            // Who was to read it is gone.
+            format!(
+                "mkfifo p; exec 4<>p; exec 5>p; exec 4<&-; {hook} >&5; code=$?; rm p; exit $code"
+            ),
+        ] {
+            let output = site.shell(&line);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+            assert!(said.contains("cannot be written"), "{line}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_gateway_that_refuses_is_not_unreachable() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let url = gateway.url();
+    let file = site.path("wrong.key");
+    fs::write(&file, "pvk_revoked").unwrap();
+    let wrong = ["claude-code", "--unreachable", "ask", "--key-file"];
+    let wrong = [&wrong[..], &[file.to_str().unwrap()]].concat();
+    let output = hook(&site, &url, &wrong, &bash("ls").to_string());
+    assert_eq!(decision(&output), "deny");
+
+    let ask = ["claude-code", "--unreachable", "ask"];
+    let missing = [&ask[..], &["--key-file", "/nowhere"]].concat();
+    let output = hook(&site, &url, &missing, &bash("ls").to_string());
+    assert_eq!(decision(&output), "deny");
+
+    // Not much more than the gateway takes, and so much that it hangs up meanwhile.
+    for size in [4 << 20, 24 << 20] {
+        let large = bash(&format!("ls {}", "x".repeat(size)));
+        let output = hook(&site, &url, &ask, &large.to_string());
+        assert_eq!(decision(&output), "deny", "{size}");
+        let answer = answer(&output).to_string();
+        assert!(answer.contains("limits.body_bytes"), "{answer}");
+    }
+    // More than the hook itself takes: it lets the agent finish.
+    let large = bash(&"x".repeat(40 << 20)).to_string();
+    let output = hook(&site, &url, &ask, &large);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than"));
 }

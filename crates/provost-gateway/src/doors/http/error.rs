@@ -70,6 +70,14 @@ impl ApiError {
         self
     }
 
+    /// Help for a bad request that has none of its own.
+    pub(super) fn help_with_request(self, help: &str) -> Self {
+        if self.status == StatusCode::BAD_REQUEST && self.help.is_none() {
+            return self.help(help);
+        }
+        self
+    }
+
     pub(super) fn retry_after(mut self, after: Duration) -> Self {
         self.retry_after = Some(after);
         self

@@ -24,17 +24,22 @@ use crate::{
 /// The events under which a call may have been asked about. What was done belongs to the first of them.
 const ASKED: [&str; 3] = ["PreToolUse", "PermissionRequest", "preToolUse"];
 
+const HELP: &str = "send what the agent gives its hook, as it is: one JSON object that names its event in \
+                    `hook_event_name`, such as `PreToolUse`";
+
 pub(super) async fn hook(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
     Segment(name): Segment,
-    Body(said): Body<Map<String, Value>>,
+    said: ApiResult<Body<Map<String, Value>>>,
 ) -> ApiResult {
     let Some(dialect) = Dialect::parse(&name) else {
         let known = Dialect::ALL.map(Dialect::name).join(", ");
         return Err(ApiError::not_found("this agent").help(format!("known are {known}")));
     };
-    let heard = dialect.hear(&said).map_err(ApiError::bad_request)?;
+    let heard = said
+        .and_then(|Body(said)| dialect.hear(&said).map_err(ApiError::bad_request))
+        .map_err(|error| error.help_with_request(HELP))?;
     let speaker = Speaker {
         app: &app,
         dialect,

@@ -1,10 +1,10 @@
-//! `provost connect claude-code`: hooks over HTTP, or commands where the installed version would go on
-//! without the gateway.
+//! `provost connect claude-code`: hooks over HTTP, or commands where the installed version is not known to
+//! stop without the gateway.
 
 mod version;
 
 use std::{
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
 };
 use crate::{config::Unreachable, output};
 
@@ -23,7 +23,8 @@ pub(in crate::commands) use self::version::{FIRST_THAT_BLOCKS, Installed, instal
 
 const AGENT: &str = "claude-code";
 const DOOR: &str = "/hooks/claude-code";
-const COMMAND: &str = "provost hook claude-code";
+/// After the name of this program.
+const COMMAND: &str = "hook claude-code";
 /// Of seconds: how long a person may think.
 const PATIENCE: u32 = 600;
 const EVENTS: [Event; 5] = [
@@ -33,6 +34,8 @@ const EVENTS: [Event; 5] = [
     Event::of_session("UserPromptSubmit"),
     Event::of_session("SessionEnd"),
 ];
+const PROJECT: &str = ".claude/settings.json";
+const PROJECT_OWN: &str = ".claude/settings.local.json";
 /// Claude Code calls nobody over HTTP before a session has begun.
 const START: [Event; 1] = [Event::of_session("SessionStart")];
 
@@ -46,7 +49,8 @@ pub(crate) struct Args {
     /// Change .claude/settings.json of this folder, which is shared: the key stays outside, in PROVOST_KEY
     #[arg(long)]
     project: bool,
-    /// How Claude Code asks [default: by HTTP, or by a command where its version needs one]
+    /// How Claude Code asks [default: by HTTP where its version is known to stop without the gateway, or else
+    /// by a command]
     #[arg(long, value_enum)]
     hooks: Option<Way>,
     #[command(flatten)]
@@ -64,6 +68,10 @@ enum Way {
 impl Args {
     pub(super) async fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
+        let settings = self.options.settings_or(|| self.settings())?;
+        if !self.options.undo {
+            ensure_hooks_run(&settings)?;
+        }
         let way = self.way(unreachable).await?;
         let file = || key_file(data, &name);
         let place = match way {
@@ -73,8 +81,14 @@ impl Args {
         };
         Ok(Plan {
             agent: AGENT,
-            settings: self.options.settings_or(|| self.settings())?,
+            settings,
             place,
+            // A shared file is also for those who have it elsewhere.
+            program: if self.project {
+                NAME.to_owned()
+            } else {
+                program()?
+            },
             name,
             unreachable,
             edit: match way {
@@ -106,12 +120,19 @@ impl Args {
         let first = format!("{major}.{minor}.{patch}");
         match installed {
             Installed::Version(version) if version >= FIRST_THAT_BLOCKS => Ok(Way::Http),
-            Installed::Missing => {
+            Installed::Missing if self.hooks == Some(Way::Http) => {
                 output::note(format_args!(
                     "there is no `claude` here to ask for its version: before {first} it goes on when \
                      the gateway cannot be reached; `--hooks command` is safe with all versions"
                 ));
                 Ok(Way::Http)
+            }
+            Installed::Missing => {
+                output::note(format_args!(
+                    "the hook is a command, because there is no `claude` here to ask for its version; from \
+                     {first} on, `--hooks http` needs no program"
+                ));
+                Ok(Way::Command)
             }
             Installed::Version(_) | Installed::Unknown => {
                 anyhow::ensure!(
@@ -141,7 +162,7 @@ impl Args {
 
     fn settings(&self) -> anyhow::Result<PathBuf> {
         if self.project {
-            return Ok(".claude/settings.json".into());
+            return Ok(PROJECT.into());
         }
         own_settings()
     }
@@ -153,6 +174,27 @@ pub(in crate::commands) fn own_settings() -> anyhow::Result<PathBuf> {
         Some(folder) => Ok(PathBuf::from(folder).join("settings.json")),
         None => at_home(".claude/settings.json"),
     }
+}
+
+/// Settings of a person, of the project and of a person in the project are read together, and one of them is
+/// enough to switch off the hooks of all.
+fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
+    let own = own_settings().ok();
+    let project = [PROJECT, PROJECT_OWN].map(PathBuf::from);
+    for path in iter::once(settings.to_owned()).chain(own).chain(project) {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        // What cannot be read is told where it is to be changed.
+        let said = Json::parse(&text)
+            .map(|json| json.value())
+            .unwrap_or_default();
+        anyhow::ensure!(
+            said.get("disableAllHooks") != Some(&Value::Bool(true)),
+            "`{}`: `disableAllHooks` is true, so Claude Code would run no hook and ask nobody; remove it \
+             and connect again",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Whether settings hold a hook of ours over HTTP.
@@ -199,12 +241,7 @@ fn hook(access: &Access<'_>) -> Json {
     }
     // Otherwise a gateway that cannot be reached would let everything pass.
     members.push(("onFailure", Json::text("block")));
-    Json::Object(own(members))
-}
-
-fn own(members: Vec<(&str, Json)>) -> Vec<(String, Json)> {
-    let own = |(name, value): (&str, Json)| (name.to_owned(), value);
-    members.into_iter().map(own).collect()
+    Json::owned(members)
 }
 
 fn is_ours(hook: &Value) -> bool {
@@ -233,6 +270,7 @@ mod tests {
             name: AGENT.to_owned(),
             settings: "settings.json".into(),
             place,
+            program: NAME.to_owned(),
             unreachable: Unreachable::Deny,
             edit,
             next: None,

@@ -9,7 +9,7 @@ use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, Beside, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, Beside, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file, program},
 };
 use crate::config::Unreachable;
 
@@ -17,7 +17,8 @@ const AGENT: &str = "codex";
 /// Codex runs no hook of a file that nobody looked at.
 const TRUST: &str =
     "start codex and trust the new hooks with `/hooks`: until then it does not run them";
-const COMMAND: &str = "provost hook codex";
+/// After the name of this program.
+const COMMAND: &str = "hook codex";
 /// Codex tells of no session's end.
 const EVENTS: [Event; 5] = [
     Event::of_tool("PreToolUse"),
@@ -46,6 +47,7 @@ impl Args {
             agent: AGENT,
             settings,
             place: KeyPlace::File(key_file(data, &name)?),
+            program: program()?,
             name,
             unreachable,
             edit,
@@ -86,6 +88,7 @@ mod tests {
             url: "http://gate",
             key: "pvk_1",
             place: &place,
+            program: "provost",
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();

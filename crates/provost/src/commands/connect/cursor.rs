@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::{
     Options,
     hooks::{self, Misfit},
     json::Json,
-    plan::{Access, KeyPlace, Plan, at_home, key_file},
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file, program},
 };
 use crate::config::Unreachable;
 
 const AGENT: &str = "cursor";
-const COMMAND: &str = "provost hook cursor";
+/// After the name of this program.
+const COMMAND: &str = "hook cursor";
 const SETTINGS: &str = ".cursor/hooks.json";
 const EVENTS: [&str; 6] = [
     "beforeShellExecution",
@@ -21,6 +24,10 @@ const EVENTS: [&str; 6] = [
     "beforeSubmitPrompt",
     "stop",
 ];
+/// Every use of a tool, also of those with an event of their own above. These are left to that event, so that
+/// one act is asked about once: it is older, says more, and is where Cursor lets the person say.
+const ANY_TOOL: &str = "preToolUse";
+const WITHOUT_AN_EVENT: &str = "^(?!Shell$|Read$|MCP:)";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -49,6 +56,7 @@ impl Args {
             agent: AGENT,
             settings: self.options.settings_or(settings)?,
             place: KeyPlace::File(key_file(data, &name)?),
+            program: program()?,
             name,
             unreachable,
             edit,
@@ -62,8 +70,23 @@ fn edit(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
     settings
         .member("version", Json::number(1))
         .ok_or_else(|| Misfit::new("the whole file", "an object"))?;
-    let hook = Json::object([("command", Json::text(&access.command(COMMAND)))]);
-    hooks::put_flat(settings, &EVENTS, &hook, |hook| hooks::runs(hook, COMMAND))
+    let is_ours = |hook: &Value| hooks::runs(hook, COMMAND);
+    hooks::put_flat(settings, &EVENTS, &hook(access, None), is_ours)?;
+    let others = hook(access, Some(WITHOUT_AN_EVENT));
+    hooks::put_flat(settings, &[ANY_TOOL], &others, is_ours)
+}
+
+/// Cursor goes on after a failure, unless it is told otherwise or the exit code is 2.
+fn hook(access: &Access<'_>, matcher: Option<&str>) -> Json {
+    let mut members = vec![
+        ("command", Json::text(&access.guarded_command(COMMAND))),
+        ("timeout", Json::number(COMMAND_PATIENCE)),
+        ("failClosed", Json::truth()),
+    ];
+    if let Some(matcher) = matcher {
+        members.push(("matcher", Json::text(matcher)));
+    }
+    Json::owned(members)
 }
 
 #[cfg(test)]
@@ -81,15 +104,19 @@ mod tests {
             url: "http://gate",
             key: "",
             place: &place,
+            program: "provost",
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();
         edit(&mut settings, &access).unwrap();
         let settings = settings.value();
-        let ours = json!({"command": "provost hook cursor --key-file /k --url http://gate"});
+        let command = "provost hook cursor --key-file /k --url http://gate || exit 2";
+        let mut ours = json!({"command": command, "timeout": 86_400, "failClosed": true});
         let stop = json!([{"command": "say done"}, ours]);
         assert_eq!(settings["hooks"]["stop"], stop);
         assert_eq!(settings["hooks"]["beforeReadFile"], json!([ours]));
         assert_eq!(settings["version"], 1);
+        ours["matcher"] = WITHOUT_AN_EVENT.into();
+        assert_eq!(settings["hooks"]["preToolUse"], json!([ours]));
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::json::Json;
+use super::{
+    json::Json,
+    plan::{is_ours, started_by},
+};
 
 /// Something in the file is not of the kind the agent's settings have.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +57,8 @@ impl Misfit {
     }
 }
 
-/// As Claude Code and Codex have them, for each event a list of groups, each with its hooks.
+/// As Claude Code and Codex have them, for each event a list of groups, each with its hooks. Ours has a group
+/// of its own: one that is shared may have been narrowed to some tools, and the others would go unasked.
 pub(super) fn put_grouped(
     settings: &mut Json,
     events: &[Event],
@@ -63,16 +67,19 @@ pub(super) fn put_grouped(
 ) -> Result<(), Misfit> {
     for event in events {
         let groups = list(settings, event.name)?;
-        let mut found = false;
+        let own = groups.iter().position(|group| is_own(group, &is_ours));
+        let mut has_own = false;
+        groups.retain(|group| !is_own(group, &is_ours) || !std::mem::replace(&mut has_own, true));
         for group in groups.iter_mut().filter(|group| holds(group, &is_ours)) {
             // That it holds one of ours says that it has a list of hooks.
             let hooks = group.member("hooks", Json::Array(Vec::new()));
             if let Some(hooks) = hooks.and_then(Json::items) {
-                found |= replace(hooks, hook, &is_ours);
+                hooks.retain(|hook| !is_ours(&hook.value()));
             }
         }
-        if !found {
-            groups.push(event.group(hook));
+        match own.and_then(|at| groups.get_mut(at)) {
+            Some(own) => *own = event.group(hook),
+            None => groups.push(event.group(hook)),
         }
     }
     Ok(())
@@ -87,18 +94,21 @@ pub(super) fn put_flat(
 ) -> Result<(), Misfit> {
     for event in events {
         let hooks = list(settings, event)?;
-        if !replace(hooks, hook, &is_ours) {
-            hooks.push(hook.clone());
-        }
+        let ours = hooks.iter().position(|hook| is_ours(&hook.value()));
+        hooks.retain(|hook| !is_ours(&hook.value()));
+        hooks.insert(ours.unwrap_or(hooks.len()), hook.clone());
     }
     Ok(())
 }
 
-/// Whether a hook is a command that begins so.
-pub(super) fn runs(hook: &Value, command: &str) -> bool {
-    let has = hook.get("command").and_then(Value::as_str);
-    has.and_then(|has| has.strip_prefix(command))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+/// Whether a hook is a command of this program, wherever that lies, that begins with these words.
+pub(super) fn runs(hook: &Value, words: &str) -> bool {
+    let line = hook.get("command").and_then(Value::as_str);
+    let Some((program, rest)) = line.and_then(started_by) else {
+        return false;
+    };
+    let rest = rest.strip_prefix(words);
+    is_ours(&program) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 fn list<'j>(settings: &'j mut Json, event: &str) -> Result<&'j mut Vec<Json>, Misfit> {
@@ -118,14 +128,11 @@ fn holds(group: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
     hooks.is_some_and(|hooks| hooks.iter().any(is_ours))
 }
 
-/// Whether there was one to replace.
-fn replace(hooks: &mut [Json], hook: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
-    let mut found = false;
-    for old in hooks.iter_mut().filter(|old| is_ours(&old.value())) {
-        *old = hook.clone();
-        found = true;
-    }
-    found
+/// Whether a group holds hooks of ours and no others.
+fn is_own(group: &Json, is_ours: impl Fn(&Value) -> bool) -> bool {
+    let group = group.value();
+    let hooks = group.get("hooks").and_then(Value::as_array);
+    hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
 }
 
 #[cfg(test)]
@@ -142,9 +149,7 @@ mod tests {
     fn grouped(before: &str, command: &str) -> Result<Value, Misfit> {
         let mut settings = Json::parse(before).unwrap();
         let hook = Json::object([("command", Json::text(command))]);
-        put_grouped(&mut settings, &EVENTS, &hook, |hook| {
-            runs(hook, "provost hook")
-        })?;
+        put_grouped(&mut settings, &EVENTS, &hook, |hook| runs(hook, "hook"))?;
         Ok(settings.value())
     }
 
@@ -180,11 +185,67 @@ mod tests {
             grouped(&first.to_string(), "provost hook x").unwrap(),
             first
         );
-        let mixed = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "lint"}, {"command": "provost hook old"}]}]}});
-        let after = grouped(&mixed.to_string(), "provost hook x").unwrap();
+        let last = json!({"matcher": "*", "hooks": [{"command": "lint"}]});
+        let mut before = grouped("{}", "provost hook old").unwrap();
+        before["hooks"]["PreToolUse"]
+            .as_array_mut()
+            .unwrap()
+            .push(last.clone());
+        let after = grouped(&before.to_string(), "provost hook x").unwrap();
+        let ours = json!({"matcher": "*", "hooks": [{"command": "provost hook x"}]});
+        assert_eq!(after["hooks"]["PreToolUse"], json!([ours, last]));
+    }
+
+    #[test]
+    fn ours_is_known_wherever_it_lies() {
+        for (command, ours) in [
+            ("provost hook x --url u || exit 2", true),
+            ("/opt/provost hook x", true),
+            ("'/opt/a b/provost' hook x", true),
+            ("provost hook xy", false),
+            ("provost", false),
+            ("/opt/lint hook x", false),
+            ("lint; provost hook x", false),
+        ] {
+            let hook = json!({"command": command});
+            assert_eq!(runs(&hook, "hook x"), ours, "{command}");
+        }
+    }
+
+    #[test]
+    fn ours_is_asked_about_every_tool() {
+        let ours = json!({"command": "provost hook x"});
+        let lint = json!({"command": "lint"});
+        let wide = json!({"matcher": "*", "hooks": [ours]});
+        for (before, after) in [
+            (json!([{"matcher": "Bash", "hooks": [ours]}]), json!([wide])),
+            (json!([{"hooks": [ours]}]), json!([wide])),
+            (
+                json!([{"matcher": "Bash", "hooks": [lint, ours]}]),
+                json!([{"matcher": "Bash", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([{"matcher": "*", "hooks": [ours, lint]}]),
+                json!([{"matcher": "*", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([{"matcher": "Bash", "hooks": [ours, lint]}, {"matcher": "Edit", "hooks": [ours]}]),
+                json!([{"matcher": "Bash", "hooks": [lint]}, wide]),
+            ),
+            (
+                json!([wide, {"matcher": "Edit", "hooks": [ours]}]),
+                json!([wide]),
+            ),
+        ] {
+            let before = json!({"hooks": {"PreToolUse": before}});
+            let settings = grouped(&before.to_string(), "provost hook x").unwrap();
+            assert_eq!(settings["hooks"]["PreToolUse"], after, "{before}");
+        }
+        let narrowed = json!({"hooks": {"SessionStart": [{"matcher": "resume", "hooks": [ours]}]}});
+        let settings = grouped(&narrowed.to_string(), "provost hook x").unwrap();
         assert_eq!(
-            after["hooks"]["PreToolUse"],
-            json!([{"matcher": "Bash", "hooks": [{"command": "lint"}, {"command": "provost hook x"}]}])
+            settings["hooks"]["SessionStart"],
+            json!([{"hooks": [ours]}])
         );
     }
 

@@ -23,6 +23,15 @@ impl Json {
         Self::Kept(number.to_string())
     }
 
+    pub(super) fn truth() -> Self {
+        Self::Kept(true.to_string())
+    }
+
+    pub(super) fn owned(members: Vec<(&str, Self)>) -> Self {
+        let own = |(name, value): (&str, Self)| (name.to_owned(), value);
+        Self::Object(members.into_iter().map(own).collect())
+    }
+
     pub(super) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
         let members = members.map(|(name, value)| (name.to_owned(), value));
         Self::Object(members.into())

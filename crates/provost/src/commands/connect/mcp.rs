@@ -6,7 +6,7 @@ use super::{
     Options,
     hooks::Misfit,
     json::Json,
-    plan::{Access, KeyPlace, Plan},
+    plan::{Access, KeyPlace, Plan, is_ours, program},
 };
 use crate::{config::Unreachable, exit::usage};
 
@@ -36,6 +36,7 @@ impl Args {
             name: self.options.name(AGENT),
             settings: self.options.settings_or(unnamed)?,
             place: KeyPlace::Settings,
+            program: program()?,
             unreachable: Unreachable::default(),
             edit: if self.wrap { wrap } else { add },
             next: None,
@@ -54,7 +55,7 @@ fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
         .member(OURS, Json::object([]))
         .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
     server
-        .set("command", Json::text("provost"))
+        .set("command", Json::text(access.program))
         .ok_or_else(misfit)?;
     server
         .set("args", Json::texts(["mcp"]))
@@ -87,14 +88,16 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
     let Some(command) = before.get("command").and_then(Value::as_str) else {
         return Some(());
     };
-    if command != "provost" {
+    if is_ours(command) {
+        server.set("command", Json::text(access.program))?;
+    } else {
         let mut words = vec!["mcp", "--name", name, "--", command];
         if let Some(args) = before.get("args") {
             for arg in args.as_array()? {
                 words.push(arg.as_str()?);
             }
         }
-        server.set("command", Json::text("provost"))?;
+        server.set("command", Json::text(access.program))?;
         server.set("args", Json::texts(words))?;
     }
     let env = server.member("env", Json::object([]))?;
@@ -136,6 +139,7 @@ mod tests {
             url: "http://gate",
             key: "pvk_1",
             place: &KeyPlace::Settings,
+            program: "provost",
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access)?;

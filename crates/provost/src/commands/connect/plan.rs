@@ -1,6 +1,11 @@
 //! What connecting an agent comes to: which file, where its key goes, and what is written.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 
@@ -11,6 +16,9 @@ use crate::config::Unreachable;
 /// always answers before.
 pub(super) const COMMAND_PATIENCE: u32 = 86_400;
 
+/// What this program is called.
+pub(super) const NAME: &str = "provost";
+
 pub(super) struct Plan {
     /// The agent, as the command line names it.
     pub(super) agent: &'static str,
@@ -18,6 +26,8 @@ pub(super) struct Plan {
     pub(super) name: String,
     pub(super) settings: PathBuf,
     pub(super) place: KeyPlace,
+    /// What starts this very program.
+    pub(super) program: String,
     /// What a hook that is a command answers without a gateway.
     pub(super) unreachable: Unreachable,
     pub(super) edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
@@ -53,6 +63,7 @@ pub(super) struct Access<'a> {
     pub(super) url: &'a str,
     pub(super) key: &'a str,
     pub(super) place: &'a KeyPlace,
+    pub(super) program: &'a str,
     pub(super) unreachable: Unreachable,
 }
 
@@ -85,6 +96,7 @@ impl Plan {
             url,
             key,
             place: &self.place,
+            program: &self.program,
             unreachable: self.unreachable,
         };
         (self.edit)(&mut json, &access).with_context(cannot)?;
@@ -93,9 +105,9 @@ impl Plan {
 }
 
 impl Access<'_> {
-    /// The command by which an agent that knows no HTTP asks.
-    pub(super) fn command(&self, begin: &str) -> String {
-        let mut command = begin.to_owned();
+    /// The command by which an agent that knows no HTTP asks: `provost`, and then these words.
+    fn command(&self, words: &str) -> String {
+        let mut command = format!("{} {words}", word(self.program));
         if let Some(file) = self.place.file() {
             command.extend([" --key-file ", &word(&file.to_string_lossy())]);
         }
@@ -108,8 +120,8 @@ impl Access<'_> {
 
     /// The same for agents that take an exit code of 2 for a no, and every other failure for a yes: also where
     /// `provost` is not found any more.
-    pub(super) fn guarded_command(&self, begin: &str) -> String {
-        format!("{} || exit 2", self.command(begin))
+    pub(super) fn guarded_command(&self, words: &str) -> String {
+        format!("{} || exit 2", self.command(words))
     }
 }
 
@@ -118,6 +130,47 @@ impl Beside {
         (self.edit)(before.unwrap_or_default())
             .with_context(|| format!("cannot change `{}`", self.path.display()))
     }
+}
+
+/// By its name, where the search path leads to this very program: then it may be moved and updated. By its
+/// path, where the name would start another one, or none.
+pub(super) fn program() -> anyhow::Result<String> {
+    let this = std::env::current_exe().context("cannot tell where this program is")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if found_as(NAME, &path).is_some_and(|found| is_same(&found, &this)) {
+        return Ok(NAME.to_owned());
+    }
+    let this = this.into_os_string().into_string();
+    this.map_err(|path| anyhow::anyhow!("the path of this program is not text: {}", path.display()))
+}
+
+/// Whether it is this program that a command starts, here or where it was before.
+pub(super) fn is_ours(program: &str) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new(NAME))
+}
+
+/// The program that a line for the shell starts, as `word` writes it, and the rest of the line.
+pub(super) fn started_by(line: &str) -> Option<(String, &str)> {
+    let Some(quoted) = line.strip_prefix('\'') else {
+        let (program, rest) = line.split_once(' ')?;
+        return Some((program.to_owned(), rest));
+    };
+    let (program, rest) = quoted.split_once("' ")?;
+    Some((program.replace(r"'\''", "'"), rest))
+}
+
+/// What a shell would start.
+fn found_as(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        let about = fs::metadata(path);
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    let mut found = std::env::split_paths(path).map(|folder| folder.join(name));
+    found.find(is_program)
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
 /// Below the folder of the person who connects.
@@ -157,5 +210,36 @@ mod tests {
         ] {
             assert_eq!(word(text), expected);
         }
+    }
+
+    #[test]
+    fn this_program_is_found_again_in_a_line() {
+        for program in ["provost", "/usr/bin/provost", "/Users/a b/it's/provost"] {
+            let line = format!("{} hook x", word(program));
+            assert_eq!(started_by(&line), Some((program.to_owned(), "hook x")));
+            assert!(is_ours(program));
+        }
+        for other in ["provost-lint", "/usr/bin/provost/lint", ""] {
+            assert!(!is_ours(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_shell_starts_the_first_program_on_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, mode: u32| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        make("text/provost", 0o644);
+        let first = make("first/provost", 0o755);
+        let second = make("second/provost", 0o755);
+        let folders = ["none", "text", "first", "second"].map(|name| folder.path().join(name));
+        let found = found_as(NAME, &std::env::join_paths(folders).unwrap()).unwrap();
+        assert_eq!(found, first);
+        assert!(is_same(&found, &first) && !is_same(&found, &second));
     }
 }

@@ -27,8 +27,10 @@ pub(in super::super) enum Fault {
 struct Members(Vec<(String, Json)>);
 
 impl Json {
-    /// An empty text is an empty object: some programs make their settings so.
+    /// An empty text is an empty object: some programs make their settings so. Others begin with a mark of
+    /// the byte order, which is no JSON, and is not written again.
     pub(in super::super) fn parse(text: &str) -> Result<Self, Fault> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             return Ok(Self::Object(Vec::new()));
         }
@@ -112,8 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_an_empty_object() {
+    fn an_empty_file_is_an_empty_object_and_a_mark_at_the_beginning_is_nothing() {
         assert!(Json::parse(" \n").unwrap().members().unwrap().is_empty());
+        assert!(Json::parse("\u{feff}").unwrap().members().is_some());
+        let marked = Json::parse("\u{feff}{\"a\": 1}\n").unwrap();
+        assert_eq!(marked.value(), serde_json::json!({"a": 1}));
         assert!(Json::parse("[1]").unwrap().members().is_none());
     }
 }
