@@ -3,6 +3,7 @@
 
 mod bridge;
 mod desk;
+mod line;
 mod message;
 mod trust;
 
@@ -25,7 +26,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use self::{desk::Desk, message::Said};
+use self::{desk::Desk, line::Line, message::Said};
 use crate::{
     context::Context,
     exit::{Exit, usage},
@@ -184,17 +185,17 @@ fn tell(message: &Value) {
 }
 
 fn print_line(line: &[u8]) {
+    let line = Line::new(String::from_utf8_lossy(line).trim_end());
     let mut out = std::io::stdout().lock();
     // A client that is gone hears nothing; its end is noticed at its input.
     let _ = out
-        .write_all(line)
-        .and_then(|()| out.write_all(b"\n"))
+        .write_all(line.ended().as_bytes())
         .and_then(|()| out.flush());
 }
 
-async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<String>) {
+async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<Line>) {
     while let Some(line) = lines.recv().await {
-        let line = line + "\n";
+        let line = line.ended();
         if server.write_all(line.as_bytes()).await.is_err() || server.flush().await.is_err() {
             output::note("provost: the server does not read any more");
             return;
@@ -202,7 +203,7 @@ async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<String>) {
     }
 }
 
-/// What the server says goes to the client as it is.
+/// What the server says goes to the client, line by line: what a tool read must not become a message.
 async fn pass_answers(server: ChildStdout) {
     let mut lines = BufReader::new(server).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {

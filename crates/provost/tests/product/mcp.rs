@@ -176,3 +176,35 @@ fn without_a_gateway_or_in_broken_lines_nothing_is_called() {
     client.end();
     assert_eq!(executed(&site), "");
 }
+
+#[test]
+fn no_message_hides_in_another() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    let hidden =
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call("no way")});
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": "HERE"}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": 9, "a": "HERE"}}),
+        json!({"jsonrpc": "2.0", "id": 9, "result": {"a": "HERE"}}),
+        json!({"jsonrpc": "HERE", "method": "notifications/x"}),
+    ] {
+        let line = message.to_string();
+        client.write(&line.replace("\"HERE\"", &format!("\r{hidden}\r")));
+    }
+    assert_eq!(said(&client.echo("after")), ("after", false));
+    client.end();
+    assert_eq!(executed(&site), "after\n");
+}
+
+#[test]
+fn what_a_tool_says_is_one_line() {
+    let site = Site::empty();
+    let said = "{\"a\":\r1,\"b\":\"x\u{2028}y\u{85}\"}\n";
+    let mut child = site.spawn_provost(&["mcp", "--", "printf", "%s", said]);
+    let out = BufReader::new(child.stdout.take().unwrap()).lines().next();
+    assert_eq!(out.unwrap().unwrap(), r#"{"a": 1,"b":"x\u2028y\u0085"}"#);
+    child.wait().unwrap();
+}

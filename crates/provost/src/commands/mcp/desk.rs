@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{
+    line::Line,
     message::{Call, progress, refusal},
     tell,
 };
@@ -23,13 +24,13 @@ pub(super) struct Desk {
     client: Client,
     server: String,
     session: String,
-    to_server: mpsc::Sender<String>,
+    to_server: mpsc::Sender<Line>,
     /// By the id of the request, as text.
     waiting: Mutex<HashMap<String, AbortHandle>>,
 }
 
 impl Desk {
-    pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<String>) -> Self {
+    pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<Line>) -> Self {
         Self {
             client,
             server,
@@ -39,7 +40,7 @@ impl Desk {
         }
     }
 
-    pub(super) async fn pass(&self, line: String) {
+    pub(super) async fn pass(&self, line: Line) {
         // The server is gone: its end is noticed elsewhere.
         let _ = self.to_server.send(line).await;
     }

@@ -1,9 +1,11 @@
-//! One line of MCP over stdio: a JSON-RPC message, read as little as can be. What is not read is passed on
-//! as it came; what is read is written anew, so that no line can say one thing to us and another to the
-//! server.
+//! One line of MCP over stdio: a JSON-RPC message, read as little as can be. What is not read keeps
+//! its meaning and its digits; all is written anew, so that no line can say one thing to us and another to
+//! the server.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
+
+use super::line::Line;
 
 /// What a client sends.
 #[derive(Debug)]
@@ -11,9 +13,9 @@ pub(super) enum Said {
     /// A tool is to be called.
     Call(Box<Call>),
     /// A request is not wanted any more.
-    Cancel { id: Value, line: String },
+    Cancel { id: Value, line: Line },
     /// Anything else.
-    Other(String),
+    Other(Line),
     /// Nothing that can be passed on; the answer, where one is due.
     Bad(Value),
 }
@@ -102,8 +104,8 @@ fn cancelled(message: &Message) -> Value {
 }
 
 impl Message {
-    fn line(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    fn line(&self) -> Line {
+        Line::new(&serde_json::to_string(self).unwrap_or_default())
     }
 }
 
@@ -124,7 +126,7 @@ impl Call {
     }
 
     /// The line for the server, with these arguments.
-    pub(super) fn line(mut self, arguments: Map<String, Value>) -> String {
+    pub(super) fn line(mut self, arguments: Map<String, Value>) -> Line {
         self.params.arguments = Some(arguments);
         self.message.params = serde_json::value::to_raw_value(&self.params).ok();
         self.message.line()
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(call.progress, Some(json!("p")));
         assert_eq!(Value::Object(call.arguments.clone()), json!({"a": 1}));
         let other = Map::from_iter([("a".to_owned(), json!(2))]);
-        let written: Value = serde_json::from_str(&call.line(other)).unwrap();
+        let written: Value = serde_json::from_str(call.line(other).as_str()).unwrap();
         assert_eq!(
             written["params"],
             json!({"name": "read", "arguments": {"a": 2}, "_meta": {"progressToken": "p"}, "new": true})
@@ -178,7 +180,11 @@ mod tests {
         let Said::Other(passed) = Said::read(line) else {
             panic!()
         };
-        assert!(passed.contains(r#""params":{"n":1e400,"m":12345678901234567890123}"#));
+        assert!(
+            passed
+                .as_str()
+                .contains(r#""params":{"n":1e400,"m":12345678901234567890123}"#)
+        );
         let line =
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
         let Said::Cancel { id, .. } = Said::read(line) else {
