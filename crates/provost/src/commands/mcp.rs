@@ -1,5 +1,6 @@
 //! `provost mcp`: the gateway as an MCP server over stdio; and `provost mcp -- COMMAND`: the gate in front of one
-//! MCP server over stdio. What the client asks of a tool is decided by the gateway first; all else passes.
+//! MCP server over stdio. What makes the server act is decided by the gateway first; lists and notices
+//! pass, and what the gate does not know does not.
 
 mod bridge;
 mod desk;

@@ -17,6 +17,9 @@ const POLICY: &str = "policies:
       - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"ask\"', action: human_approval}
       - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"no\"', action: deny}
       - {tools: ['tools.echo'], action: allow}
+      - {tools: ['tools.resources.read'], when: 'params.uri == \"file:///yes\"', action: allow}
+      - {tools: ['tools.prompts.get'], when: 'params.name == \"yes\"', action: allow}
+      - {tools: ['tools.completion.complete'], when: 'params.argument.value == \"yes\"', action: allow}
 ";
 
 /// An MCP client that started the server through the gate.
@@ -207,4 +210,45 @@ fn what_a_tool_says_is_one_line() {
     let out = BufReader::new(child.stdout.take().unwrap()).lines().next();
     assert_eq!(out.unwrap().unwrap(), r#"{"a": 1,"b":"x\u2028y\u0085"}"#);
     child.wait().unwrap();
+}
+
+#[test]
+fn what_is_no_call_of_a_tool_is_decided_too() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    let acts = |word: &str| {
+        let reference = json!({"type": "ref/prompt", "name": "yes"});
+        [
+            (
+                "resources/read",
+                json!({"uri": format!("file:///{word}"), "URI": "file:///yes"}),
+            ),
+            ("prompts/get", json!({"name": word, "arguments": {}})),
+            (
+                "completion/complete",
+                json!({"ref": reference, "argument": {"name": "a", "value": word}}),
+            ),
+        ]
+    };
+    for (method, params) in acts("yes") {
+        assert_eq!(client.ask(method, &params)["did"], method);
+    }
+    for (method, params) in acts("no") {
+        client.send(method, &params);
+        let answer = client.answer();
+        if method == "completion/complete" {
+            assert_eq!(answer["result"]["completion"]["values"], json!([]));
+        } else {
+            assert_eq!(answer["error"]["code"], -32000, "{answer}");
+        }
+    }
+    client.send("tasks/run", &json!({"name": "echo"}));
+    let answer = client.answer();
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    client.end();
+    assert_eq!(
+        executed(&site),
+        "resources/read\nprompts/get\ncompletion/complete\n"
+    );
 }

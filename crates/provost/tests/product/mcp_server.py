@@ -25,6 +25,9 @@ for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
         done.write(text + "\n")
         said = text + (" key" if "PROVOST_KEY" in os.environ else "")
         result = {"content": [{"type": "text", "text": said}], "isError": False}
+    elif id is not None and method:
+        done.write(method + "\n")
+        result = {"did": method}
     else:
         continue
     if id is not None:

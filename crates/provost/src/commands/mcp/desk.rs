@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{
     line::Line,
-    message::{Call, progress, refusal},
+    message::{Act, Call, progress},
     tell,
 };
 use crate::client::{Client, ClientError, Target};
@@ -60,7 +60,7 @@ impl Desk {
                 }
                 Err(reason) => {
                     desk.forget(&id);
-                    tell(&refusal(&id, &reason));
+                    tell(&call.refusal(&reason));
                 }
             }
         });
@@ -74,7 +74,12 @@ impl Desk {
             "arguments": call.arguments,
             "session_id": self.session,
         });
-        let deciding = self.client.post(Target::new("/decide"), &body);
+        let target = match call.act {
+            // Nobody can be asked while somebody types.
+            Act::Completion => Target::new("/decide").query("wait", 0),
+            _ => Target::new("/decide"),
+        };
+        let deciding = self.client.post(target, &body);
         tokio::pin!(deciding);
         let mut signs = 0;
         loop {
@@ -82,7 +87,7 @@ impl Desk {
                 decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
                 () = tokio::time::sleep(BETWEEN_SIGNS) => {
                     signs += 1;
-                    if let Some(token) = &call.progress {
+                    if let Some(token) = call.progress() {
                         tell(&progress(token, signs));
                     }
                 }
