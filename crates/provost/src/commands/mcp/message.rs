@@ -179,6 +179,12 @@ impl Call {
         let (tool, shown, arguments) = match act {
             Act::Tool => {
                 let name = name?;
+                // One decision would be good for both.
+                if Act::ALL.iter().any(|act| act.name() == Some(&*name)) {
+                    return Err(format!(
+                        "a tool cannot be called `{name}` here: policy knows another act by this name"
+                    ));
+                }
                 (name.clone(), name, params.arguments.unwrap_or_default())
             }
             Act::Read => {
@@ -321,6 +327,9 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"resources.read"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompts.get"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"completion.complete"}}"#,
         ] {
             let said = Said::read(bad);
             assert!(matches!(said, Said::Bad(_)), "{bad}: {said:?}");
