@@ -22,6 +22,17 @@ const HARMLESS: [&str; 11] = [
     "subscriptions/listen",
 ];
 const NOTIFICATION: &str = "notifications/";
+/// What may stand beside an act though nobody decides it: how progress and traces are told, and what the
+/// protocol of 2026-07-28 wants with every request.
+const META: [&str; 7] = [
+    "progressToken",
+    "traceparent",
+    "tracestate",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/logLevel",
+];
 
 /// What a client sends.
 #[derive(Debug)]
@@ -174,7 +185,8 @@ impl Call {
     fn read(id: &Value, act: Act, message: &Message) -> Result<Self, String> {
         let params = message.params.as_ref().ok_or("a call needs params")?;
         let params: Params = object(params.get())?;
-        let meta = params.meta.unwrap_or_default();
+        let mut meta = params.meta.unwrap_or_default();
+        meta.retain(|name, _| META.contains(&&**name));
         let name = params.name.ok_or("`name` is needed, as text");
         let (tool, shown, arguments) = match act {
             Act::Tool => {
@@ -284,7 +296,7 @@ mod tests {
     #[test]
     fn calls_are_read_and_written_anew() {
         let line = r#"{"id":7,"method":"tools/call","jsonrpc":"2.0","params":{"name":"read",
-            "_meta":{"progressToken":"p"},"arguments":{"a":1},"new":true}}"#;
+            "_meta":{"progressToken":"p","user":"root"},"task":{"ttl":1},"arguments":{"a":1},"new":true}}"#;
         let Said::Call(call) = Said::read(line) else {
             panic!("{:?}", Said::read(line))
         };
