@@ -20,6 +20,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Subcommand;
 use provost_core::call::is_name;
+use provost_gateway::backends::mcp::RESERVED;
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
@@ -75,8 +76,9 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return bridge::run(context, args.key_file.as_deref(), read_client()).await;
     }
     let name = args.name.unwrap_or_else(|| server_name(&args.command));
-    if !is_name(&name) {
-        return Err(usage("a name is 1 to 256 printable characters"));
+    if let Some(why) = unusable(&name) {
+        let help = "give the server a name of its own with --name";
+        return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
     // From this machine, an agent may go by its name.
     let secret = context.given_key().unwrap_or("agent:mcp");
@@ -118,6 +120,19 @@ fn start(command: &[String]) -> anyhow::Result<Child> {
         .with_context(|| format!("cannot start `{program}`"))
 }
 
+/// Why a server cannot be called so: the name stands before the dot in the names of its tools.
+pub(super) fn unusable(name: &str) -> Option<&'static str> {
+    if !is_name(name) {
+        Some("is not 1 to 256 printable characters")
+    } else if name.contains('.') {
+        Some("has a dot")
+    } else if RESERVED.contains(&name) {
+        Some("is the prefix of tools that are not an MCP server's")
+    } else {
+        None
+    }
+}
+
 /// `npx -y @modelcontextprotocol/server-filesystem@1.2 /srv` is `filesystem`.
 fn server_name(command: &[String]) -> String {
     const STARTERS: [&str; 6] = ["npx", "uvx", "node", "python", "python3", "bunx"];
@@ -137,6 +152,8 @@ fn server_name(command: &[String]) -> String {
         .iter()
         .find_map(|prefix| plain.strip_prefix(prefix))
         .unwrap_or(plain);
+    // A file's ending is no part of its name.
+    let short = short.split('.').next().unwrap_or_default();
     if short.is_empty() { "server" } else { short }.to_owned()
 }
 
@@ -217,6 +234,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_others_are_not_taken() {
+        for name in ["mesh", "claude", "a.b", "", "a\nb", " a"] {
+            assert!(unusable(name).is_some(), "{name}");
+        }
+        assert_eq!(unusable("files"), None);
+    }
+
+    #[test]
     fn servers_are_named_after_their_commands() {
         for (command, name) in [
             (
@@ -227,6 +252,7 @@ mod tests {
             ("/usr/local/bin/mcp-postgres --dsn x", "postgres"),
             ("node dist/weather.js", "weather"),
             ("npx", "npx"),
+            ("./tool.sh", "tool"),
         ] {
             let words: Vec<_> = command.split(' ').map(str::to_owned).collect();
             assert_eq!(server_name(&words), name, "{command}");

@@ -252,3 +252,15 @@ fn what_is_no_call_of_a_tool_is_decided_too() {
         "resources/read\nprompts/get\ncompletion/complete\n"
     );
 }
+
+#[test]
+fn a_name_that_others_have_is_refused() {
+    let site = Site::empty();
+    for name in ["mesh", "claude", "a.b", "a\u{7}b"] {
+        let out = site.provost_reading(&["mcp", "--name", name, "--", "touch", "started"], "");
+        assert_eq!(out.status.code(), Some(2), "{name}");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(said.contains("--name"), "{said}");
+    }
+    assert!(!site.path("started").exists());
+}
