@@ -6,29 +6,33 @@ mod bridge;
 mod desk;
 mod line;
 mod message;
+mod program;
 mod trust;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
     path::PathBuf,
-    process::Stdio,
     sync::Arc,
     thread,
     time::Duration,
 };
 
-use anyhow::Context as _;
 use clap::Subcommand;
 use provost_core::call::is_name;
 use provost_gateway::backends::mcp::RESERVED;
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdin, ChildStdout, Command},
+    process::{ChildStdin, ChildStdout},
     sync::mpsc,
 };
 
-use self::{desk::Desk, line::Line, message::Said};
+use self::{
+    desk::Desk,
+    line::Line,
+    message::Said,
+    program::{Asked, Program},
+};
 use crate::{
     context::Context,
     exit::{Exit, usage},
@@ -82,42 +86,31 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     }
     // From this machine, an agent may go by its name.
     let secret = context.given_key().unwrap_or("agent:mcp");
-    let mut child = start(&args.command)?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (stdin, stdout) = stdin.zip(stdout).context("the server has no pipes")?;
-    let (to_server, for_server) = mpsc::channel(64);
     let client = context.client_as(secret)?.patient(PATIENCE);
+    let mut asked = Asked::listen()?;
+    let (program, stdin, stdout) = Program::start(&args.command)?;
+    let (to_server, for_server) = mpsc::channel(64);
     let desk = Arc::new(Desk::new(client, name, to_server));
-    tokio::spawn(write(stdin, for_server));
-    let passing = tokio::spawn(pass_answers(stdout));
+    let writing = tokio::spawn(write(stdin, for_server));
+    let mut passing = tokio::spawn(pass_answers(stdout));
     let mut lines = read_client();
-    tokio::select! {
-        () = hear(&desk, &mut lines) => {}
-        _ = passing => {}
-    }
+    let patience = tokio::select! {
+        () = hear(&desk, &mut lines) => END_TIME,
+        _ = &mut passing => END_TIME,
+        () = asked.to_end() => {
+            writing.abort();
+            Duration::ZERO
+        }
+    };
     // Its input ends, and with it the server; if not by itself, then by us.
     desk.end();
     drop(desk);
-    if let Ok(ended) = tokio::time::timeout(END_TIME, child.wait()).await {
-        return Ok(Exit::yes_or_no(ended?.success()));
+    let ended = program.end(patience, &mut asked).await?;
+    if !passing.is_finished() {
+        // What it said last may still be on its way.
+        let _ = tokio::time::timeout(END_TIME, passing).await;
     }
-    child.kill().await?;
-    Ok(Exit::Ok)
-}
-
-/// Without our key: it is the client's, not the server's.
-fn start(command: &[String]) -> anyhow::Result<Child> {
-    let (program, arguments) = command
-        .split_first()
-        .ok_or_else(|| usage("name the server's command after `--`"))?;
-    Command::new(program)
-        .args(arguments)
-        .env_remove("PROVOST_KEY")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot start `{program}`"))
+    Ok(ended.map_or(Exit::Ok, |status| Exit::yes_or_no(status.success())))
 }
 
 /// Why a server cannot be called so: the name stands before the dot in the names of its tools.

@@ -2,10 +2,12 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Lines, Write as _},
+    io::{BufRead as _, BufReader, Lines, Read as _, Write as _},
     process::{Child, ChildStdin, ChildStdout},
+    time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{echo::Echo, harness::Site};
@@ -263,4 +265,32 @@ fn a_name_that_others_have_is_refused() {
         assert!(said.contains("--name"), "{said}");
     }
     assert!(!site.path("started").exists());
+}
+
+#[test]
+fn the_server_ends_with_all_that_it_has_started() {
+    let site = Site::empty();
+    for signal in [
+        Some(Signal::TERM),
+        Some(Signal::INT),
+        Some(Signal::HUP),
+        None,
+    ] {
+        let began = Instant::now();
+        let script = "sleep 77 & echo started; sleep 77; :";
+        let mut child = site.spawn_provost(&["mcp", "--", "sh", "-c", script]);
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(out.next().unwrap().unwrap(), "started");
+        match signal {
+            Some(signal) => {
+                kill_process(Pid::from_child(&child), signal).unwrap();
+            }
+            None => drop(child.stdin.take()),
+        }
+        // Whoever was started holds it open.
+        let mut stderr = child.stderr.take().unwrap();
+        stderr.read_to_end(&mut Vec::new()).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(60), "{signal:?}");
+        assert!(child.wait().unwrap().success(), "{signal:?}");
+    }
 }
