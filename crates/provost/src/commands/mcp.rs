@@ -8,6 +8,7 @@ mod line;
 mod message;
 mod program;
 mod trust;
+mod words;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},

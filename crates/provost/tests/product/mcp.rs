@@ -126,7 +126,15 @@ fn calls_are_decided_and_all_else_passes() {
     );
     let denied = client.echo("no way");
     let (reason, failed) = said(&denied);
-    assert!(failed && reason.contains("not permitted"), "{reason}");
+    assert!(failed);
+    for words in [
+        "Not permitted: policy denies `echo`",
+        "mcp:rule-2",
+        "It was not run. Do not make this call again",
+        "(trace ",
+    ] {
+        assert!(reason.contains(words), "{reason}");
+    }
 
     // Others are answered while one waits, and what a person changes is what is done.
     let waiting = client.send("tools/call", &call("ask first"));
@@ -138,6 +146,20 @@ fn calls_are_decided_and_all_else_passes() {
     let answer = client.answer();
     assert_eq!(answer["id"], waiting);
     assert_eq!(said(&answer["result"]), ("ask changed", false));
+
+    client.send("tools/call", &call("ask and be denied"));
+    let pending = gateway.one_pending();
+    let id = pending["id"].as_str().unwrap();
+    gateway
+        .alice()
+        .post(&format!("/approvals/{id}/deny"), &json!({}))
+        .ok();
+    let answer = client.answer();
+    let (reason, failed) = said(&answer["result"]);
+    assert!(
+        failed && reason.contains(&format!("(approval {id}, trace ")),
+        "{reason}"
+    );
 
     // A call that is cancelled while it waits never reaches the server.
     let cancelled = client.send("tools/call", &call("ask in vain"));
@@ -167,7 +189,10 @@ fn without_a_gateway_or_in_broken_lines_nothing_is_called() {
     let mut client = Client::start(&site, "http://127.0.0.1:1");
     let answer = client.echo("hello");
     let (reason, failed) = said(&answer);
-    assert!(failed && reason.contains("not permitted"), "{reason}");
+    assert!(
+        failed && reason.contains("could not be decided"),
+        "{reason}"
+    );
     for line in [
         "{",
         "[]",

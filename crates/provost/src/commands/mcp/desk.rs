@@ -13,7 +13,7 @@ use tokio::{sync::mpsc, task::AbortHandle};
 use super::{
     line::Line,
     message::{Act, Call, progress},
-    tell,
+    tell, words,
 };
 use crate::client::{Client, ClientError, Target};
 
@@ -84,14 +84,16 @@ impl Desk {
         let mut signs = 0;
         loop {
             tokio::select! {
-                decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
-                () = tokio::time::sleep(BETWEEN_SIGNS) => {
-                    signs += 1;
-                    if let Some(token) = call.progress() {
-                        tell(&progress(token, signs));
-                    }
-                }
+                            decided = &mut deciding => {
+             return permitted(decided.map(|answer| answer.body), &call.shown);
             }
+                            () = tokio::time::sleep(BETWEEN_SIGNS) => {
+                                signs += 1;
+                                if let Some(token) = call.progress() {
+                                    tell(&progress(token, signs));
+                                }
+                            }
+                        }
         }
     }
 
@@ -120,16 +122,21 @@ impl Desk {
 }
 
 /// Only a clear yes is one.
-fn permitted(decided: Result<Value, ClientError>) -> Result<Option<Map<String, Value>>, String> {
-    match decided {
-        Ok(answer) if answer.get("action").and_then(Value::as_str) == Some("allow") => {
-            match answer.get("arguments") {
-                None => Ok(None),
-                Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
-                Some(_) => Err("not permitted: the gateway's answer cannot be read".to_owned()),
-            }
-        }
-        Ok(_) => Err("not permitted: what answers there is not a provost gateway".to_owned()),
-        Err(error) => Err(format!("not permitted: {error}")),
+fn permitted(
+    decided: Result<Value, ClientError>,
+    shown: &str,
+) -> Result<Option<Map<String, Value>>, String> {
+    let answer = decided.map_err(|error| words::refused(&error, shown))?;
+    if answer.get("action").and_then(Value::as_str) != Some("allow") {
+        let why = "what answers there is not a provost gateway";
+        return Err(words::undecided(why, shown));
+    }
+    match answer.get("arguments") {
+        None => Ok(None),
+        Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
+        Some(_) => Err(words::undecided(
+            "the gateway's answer cannot be read",
+            shown,
+        )),
     }
 }
