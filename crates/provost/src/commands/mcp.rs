@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
     /// A file with the agent's key [default: agents/mcp.key in the data folder, where there is one]
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// A server of its own, and its arguments; without it, the tools are the gateway's
     #[arg(last = true, value_name = "COMMAND")]
@@ -85,9 +85,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         let help = "give the server a name of its own with --name";
         return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
-    // From this machine, an agent may go by its name.
-    let secret = context.given_key().unwrap_or("agent:mcp");
-    let client = context.client_as(secret)?.patient(PATIENCE);
+    let secret = bridge::secret(context, args.key_file.as_deref())?;
+    let client = context.client_as(&secret)?.patient(PATIENCE);
     let mut asked = Asked::listen()?;
     let (program, stdin, stdout) = Program::start(&args.command)?;
     let (to_server, for_server) = mpsc::channel(64);

@@ -10,7 +10,10 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{echo::Echo, harness::Site};
+use crate::{
+    echo::Echo,
+    harness::{AGENT, Site},
+};
 
 const POLICY: &str = "policies:
   - name: mcp
@@ -34,20 +37,17 @@ struct Client {
 
 impl Client {
     fn start(site: &Site, url: &str) -> Self {
+        Self::start_with(site, url, &[])
+    }
+
+    fn start_with(site: &Site, url: &str, options: &[&str]) -> Self {
         let python = std::env::var("PROVOST_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
         let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/mcp_server.py");
         let done = site.path("done");
-        let mut child = site.spawn_provost(&[
-            "mcp",
-            "--name",
-            "tools",
-            "--url",
-            url,
-            "--",
-            &python,
-            server,
-            done.to_str().unwrap(),
-        ]);
+        let mut words = vec!["mcp", "--name", "tools", "--url", url];
+        words.extend(options);
+        words.extend(["--", &*python, server, done.to_str().unwrap()]);
+        let mut child = site.spawn_provost(&words);
         let stdin = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
         Self {
@@ -317,5 +317,23 @@ fn the_server_ends_with_all_that_it_has_started() {
         stderr.read_to_end(&mut Vec::new()).unwrap();
         assert!(began.elapsed() < Duration::from_secs(60), "{signal:?}");
         assert!(child.wait().unwrap().success(), "{signal:?}");
+    }
+}
+
+#[test]
+fn the_key_is_found_as_without_a_command() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    fs::write(site.path("agent.key"), format!("{AGENT}\n")).unwrap();
+    for (options, left) in [(&["--key-file", "agent.key"][..], false), (&[], true)] {
+        if left {
+            let folder = site.data().join("agents");
+            fs::create_dir_all(&folder).unwrap();
+            fs::copy(site.path("agent.key"), folder.join("mcp.key")).unwrap();
+        }
+        let mut client = Client::start_with(&site, &gateway.url(), options);
+        assert_eq!(said(&client.echo("hello")), ("hello", false));
+        client.end();
+        assert_eq!(gateway.traces()[0]["agent_id"], "keyed", "{options:?}");
     }
 }
