@@ -97,7 +97,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let patience = tokio::select! {
         () = hear(&desk, &mut lines) => END_TIME,
         _ = &mut passing => END_TIME,
-        () = asked.to_end() => {
+        () = asked.heard() => {
             writing.abort();
             Duration::ZERO
         }

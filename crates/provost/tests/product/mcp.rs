@@ -315,7 +315,7 @@ fn the_server_ends_with_all_that_it_has_started() {
         // Whoever was started holds it open.
         let mut stderr = child.stderr.take().unwrap();
         stderr.read_to_end(&mut Vec::new()).unwrap();
-        assert!(began.elapsed() < Duration::from_secs(60), "{signal:?}");
+        assert!(began.elapsed() < Duration::from_mins(1), "{signal:?}");
         assert!(child.wait().unwrap().success(), "{signal:?}");
     }
 }

@@ -1,6 +1,8 @@
 //! A line that is passed on: one line to everybody. Peers differ in what ends a line; those that also split
 //! at a carriage return or at U+2028 would find messages in what is one message to us.
 
+use std::fmt::Write as _;
+
 /// Text without a break that any reader of lines could see.
 #[derive(Debug)]
 pub(super) struct Line(String);
@@ -18,7 +20,10 @@ impl Line {
         let mut place = Place::Between;
         for c in text.chars() {
             match place {
-                Place::InText if is_break(c) => line.push_str(&format!("\\u{:04x}", u32::from(c))),
+                Place::InText if is_break(c) => {
+                    // Text takes all that is written to it.
+                    let _ = write!(line, "\\u{:04x}", u32::from(c));
+                }
                 _ if is_break(c) => line.push(' '),
                 _ => line.push(c),
             }

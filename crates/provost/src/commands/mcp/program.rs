@@ -62,7 +62,7 @@ impl Program {
                     self.signal(Signal::KILL);
                     return ended.map(|status| by_itself.then_some(status));
                 }
-                () = asked.to_end() => {}
+                () = asked.heard() => {}
                 () = tokio::time::sleep(patience) => {}
             }
             by_itself = false;
@@ -88,7 +88,7 @@ impl Asked {
         ]))
     }
 
-    pub(super) async fn to_end(&mut self) {
+    pub(super) async fn heard(&mut self) {
         let [terminate, interrupt, hangup] = &mut self.0;
         tokio::select! {
             _ = terminate.recv() => {}
