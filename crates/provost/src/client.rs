@@ -19,7 +19,7 @@ use hyper_util::{
 };
 use serde_json::Value;
 
-pub(crate) use error::ClientError;
+pub(crate) use error::{ClientError, Refusal};
 pub(crate) use feed::{Events, Feed};
 pub(crate) use lines::Lines;
 pub(crate) use target::Target;

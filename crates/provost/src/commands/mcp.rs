@@ -1,31 +1,39 @@
 //! `provost mcp`: the gateway as an MCP server over stdio; and `provost mcp -- COMMAND`: the gate in front of one
-//! MCP server over stdio. What the client asks of a tool is decided by the gateway first; all else passes.
+//! MCP server over stdio. What makes the server act is decided by the gateway first; lists and notices
+//! pass, and what the gate does not know does not.
 
 mod bridge;
 mod desk;
+mod line;
 mod message;
+mod program;
 mod trust;
+mod words;
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
     path::PathBuf,
-    process::Stdio,
     sync::Arc,
     thread,
     time::Duration,
 };
 
-use anyhow::Context as _;
 use clap::Subcommand;
 use provost_core::call::is_name;
+use provost_gateway::backends::mcp::RESERVED;
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdin, ChildStdout, Command},
+    process::{ChildStdin, ChildStdout},
     sync::mpsc,
 };
 
-use self::{desk::Desk, message::Said};
+use self::{
+    desk::Desk,
+    line::Line,
+    message::Said,
+    program::{Asked, Program},
+};
 use crate::{
     context::Context,
     exit::{Exit, usage},
@@ -52,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
     /// A file with the agent's key [default: agents/mcp.key in the data folder, where there is one]
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// A server of its own, and its arguments; without it, the tools are the gateway's
     #[arg(last = true, value_name = "COMMAND")]
@@ -73,47 +81,49 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return bridge::run(context, args.key_file.as_deref(), read_client()).await;
     }
     let name = args.name.unwrap_or_else(|| server_name(&args.command));
-    if !is_name(&name) {
-        return Err(usage("a name is 1 to 256 printable characters"));
+    if let Some(why) = unusable(&name) {
+        let help = "give the server a name of its own with --name";
+        return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
-    // From this machine, an agent may go by its name.
-    let secret = context.given_key().unwrap_or("agent:mcp");
-    let mut child = start(&args.command)?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (stdin, stdout) = stdin.zip(stdout).context("the server has no pipes")?;
+    let secret = bridge::secret(context, args.key_file.as_deref())?;
+    let client = context.client_as(&secret)?.patient(PATIENCE);
+    let mut asked = Asked::listen()?;
+    let (program, stdin, stdout) = Program::start(&args.command)?;
     let (to_server, for_server) = mpsc::channel(64);
-    let client = context.client_as(secret)?.patient(PATIENCE);
     let desk = Arc::new(Desk::new(client, name, to_server));
-    tokio::spawn(write(stdin, for_server));
-    let passing = tokio::spawn(pass_answers(stdout));
+    let writing = tokio::spawn(write(stdin, for_server));
+    let mut passing = tokio::spawn(pass_answers(stdout));
     let mut lines = read_client();
-    tokio::select! {
-        () = hear(&desk, &mut lines) => {}
-        _ = passing => {}
-    }
+    let patience = tokio::select! {
+        () = hear(&desk, &mut lines) => END_TIME,
+        _ = &mut passing => END_TIME,
+        () = asked.heard() => {
+            writing.abort();
+            Duration::ZERO
+        }
+    };
     // Its input ends, and with it the server; if not by itself, then by us.
     desk.end();
     drop(desk);
-    if let Ok(ended) = tokio::time::timeout(END_TIME, child.wait()).await {
-        return Ok(Exit::yes_or_no(ended?.success()));
+    let ended = program.end(patience, &mut asked).await?;
+    if !passing.is_finished() {
+        // What it said last may still be on its way.
+        let _ = tokio::time::timeout(END_TIME, passing).await;
     }
-    child.kill().await?;
-    Ok(Exit::Ok)
+    Ok(ended.map_or(Exit::Ok, |status| Exit::yes_or_no(status.success())))
 }
 
-/// Without our key: it is the client's, not the server's.
-fn start(command: &[String]) -> anyhow::Result<Child> {
-    let (program, arguments) = command
-        .split_first()
-        .ok_or_else(|| usage("name the server's command after `--`"))?;
-    Command::new(program)
-        .args(arguments)
-        .env_remove("PROVOST_KEY")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot start `{program}`"))
+/// Why a server cannot be called so: the name stands before the dot in the names of its tools.
+pub(super) fn unusable(name: &str) -> Option<&'static str> {
+    if !is_name(name) {
+        Some("is not 1 to 256 printable characters")
+    } else if name.contains('.') {
+        Some("has a dot")
+    } else if RESERVED.contains(&name) {
+        Some("is the prefix of tools that are not an MCP server's")
+    } else {
+        None
+    }
 }
 
 /// `npx -y @modelcontextprotocol/server-filesystem@1.2 /srv` is `filesystem`.
@@ -135,6 +145,8 @@ fn server_name(command: &[String]) -> String {
         .iter()
         .find_map(|prefix| plain.strip_prefix(prefix))
         .unwrap_or(plain);
+    // A file's ending is no part of its name.
+    let short = short.split('.').next().unwrap_or_default();
     if short.is_empty() { "server" } else { short }.to_owned()
 }
 
@@ -184,17 +196,17 @@ fn tell(message: &Value) {
 }
 
 fn print_line(line: &[u8]) {
+    let line = Line::new(String::from_utf8_lossy(line).trim_end());
     let mut out = std::io::stdout().lock();
     // A client that is gone hears nothing; its end is noticed at its input.
     let _ = out
-        .write_all(line)
-        .and_then(|()| out.write_all(b"\n"))
+        .write_all(line.ended().as_bytes())
         .and_then(|()| out.flush());
 }
 
-async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<String>) {
+async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<Line>) {
     while let Some(line) = lines.recv().await {
-        let line = line + "\n";
+        let line = line.ended();
         if server.write_all(line.as_bytes()).await.is_err() || server.flush().await.is_err() {
             output::note("provost: the server does not read any more");
             return;
@@ -202,7 +214,7 @@ async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<String>) {
     }
 }
 
-/// What the server says goes to the client as it is.
+/// What the server says goes to the client, line by line: what a tool read must not become a message.
 async fn pass_answers(server: ChildStdout) {
     let mut lines = BufReader::new(server).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
@@ -215,6 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_others_are_not_taken() {
+        for name in ["mesh", "claude", "a.b", "", "a\nb", " a"] {
+            assert!(unusable(name).is_some(), "{name}");
+        }
+        assert_eq!(unusable("files"), None);
+    }
+
+    #[test]
     fn servers_are_named_after_their_commands() {
         for (command, name) in [
             (
@@ -225,6 +245,7 @@ mod tests {
             ("/usr/local/bin/mcp-postgres --dsn x", "postgres"),
             ("node dist/weather.js", "weather"),
             ("npx", "npx"),
+            ("./tool.sh", "tool"),
         ] {
             let words: Vec<_> = command.split(' ').map(str::to_owned).collect();
             assert_eq!(server_name(&words), name, "{command}");

@@ -2,13 +2,18 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Lines, Write as _},
+    io::{BufRead as _, BufReader, Lines, Read as _, Write as _},
     process::{Child, ChildStdin, ChildStdout},
+    time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{echo::Echo, harness::Site};
+use crate::{
+    echo::Echo,
+    harness::{AGENT, Site},
+};
 
 const POLICY: &str = "policies:
   - name: mcp
@@ -17,6 +22,9 @@ const POLICY: &str = "policies:
       - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"ask\"', action: human_approval}
       - {tools: ['tools.echo'], when: 'params.text STARTS_WITH \"no\"', action: deny}
       - {tools: ['tools.echo'], action: allow}
+      - {tools: ['tools.resources.read'], when: 'params.uri == \"file:///yes\"', action: allow}
+      - {tools: ['tools.prompts.get'], when: 'params.name == \"yes\"', action: allow}
+      - {tools: ['tools.completion.complete'], when: 'params.argument.value == \"yes\"', action: allow}
 ";
 
 /// An MCP client that started the server through the gate.
@@ -29,20 +37,17 @@ struct Client {
 
 impl Client {
     fn start(site: &Site, url: &str) -> Self {
+        Self::start_with(site, url, &[])
+    }
+
+    fn start_with(site: &Site, url: &str, options: &[&str]) -> Self {
         let python = std::env::var("PROVOST_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
         let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/mcp_server.py");
         let done = site.path("done");
-        let mut child = site.spawn_provost(&[
-            "mcp",
-            "--name",
-            "tools",
-            "--url",
-            url,
-            "--",
-            &python,
-            server,
-            done.to_str().unwrap(),
-        ]);
+        let mut words = vec!["mcp", "--name", "tools", "--url", url];
+        words.extend(options);
+        words.extend(["--", &*python, server, done.to_str().unwrap()]);
+        let mut child = site.spawn_provost(&words);
         let stdin = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
         Self {
@@ -121,7 +126,15 @@ fn calls_are_decided_and_all_else_passes() {
     );
     let denied = client.echo("no way");
     let (reason, failed) = said(&denied);
-    assert!(failed && reason.contains("not permitted"), "{reason}");
+    assert!(failed);
+    for words in [
+        "Not permitted: policy denies `echo`",
+        "mcp:rule-2",
+        "It was not run. Do not make this call again",
+        "(trace ",
+    ] {
+        assert!(reason.contains(words), "{reason}");
+    }
 
     // Others are answered while one waits, and what a person changes is what is done.
     let waiting = client.send("tools/call", &call("ask first"));
@@ -133,6 +146,20 @@ fn calls_are_decided_and_all_else_passes() {
     let answer = client.answer();
     assert_eq!(answer["id"], waiting);
     assert_eq!(said(&answer["result"]), ("ask changed", false));
+
+    client.send("tools/call", &call("ask and be denied"));
+    let pending = gateway.one_pending();
+    let id = pending["id"].as_str().unwrap();
+    gateway
+        .alice()
+        .post(&format!("/approvals/{id}/deny"), &json!({}))
+        .ok();
+    let answer = client.answer();
+    let (reason, failed) = said(&answer["result"]);
+    assert!(
+        failed && reason.contains(&format!("(approval {id}, trace ")),
+        "{reason}"
+    );
 
     // A call that is cancelled while it waits never reaches the server.
     let cancelled = client.send("tools/call", &call("ask in vain"));
@@ -162,7 +189,10 @@ fn without_a_gateway_or_in_broken_lines_nothing_is_called() {
     let mut client = Client::start(&site, "http://127.0.0.1:1");
     let answer = client.echo("hello");
     let (reason, failed) = said(&answer);
-    assert!(failed && reason.contains("not permitted"), "{reason}");
+    assert!(
+        failed && reason.contains("could not be decided"),
+        "{reason}"
+    );
     for line in [
         "{",
         "[]",
@@ -175,4 +205,135 @@ fn without_a_gateway_or_in_broken_lines_nothing_is_called() {
     }
     client.end();
     assert_eq!(executed(&site), "");
+}
+
+#[test]
+fn no_message_hides_in_another() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    let hidden =
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call("no way")});
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": "HERE"}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": 9, "a": "HERE"}}),
+        json!({"jsonrpc": "2.0", "id": 9, "result": {"a": "HERE"}}),
+        json!({"jsonrpc": "HERE", "method": "notifications/x"}),
+    ] {
+        let line = message.to_string();
+        client.write(&line.replace("\"HERE\"", &format!("\r{hidden}\r")));
+    }
+    assert_eq!(said(&client.echo("after")), ("after", false));
+    client.end();
+    assert_eq!(executed(&site), "after\n");
+}
+
+#[test]
+fn what_a_tool_says_is_one_line() {
+    let site = Site::empty();
+    let said = "{\"a\":\r1,\"b\":\"x\u{2028}y\u{85}\"}\n";
+    let mut child = site.spawn_provost(&["mcp", "--", "printf", "%s", said]);
+    let out = BufReader::new(child.stdout.take().unwrap()).lines().next();
+    assert_eq!(out.unwrap().unwrap(), r#"{"a": 1,"b":"x\u2028y\u0085"}"#);
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_is_no_call_of_a_tool_is_decided_too() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    let acts = |word: &str| {
+        let reference = json!({"type": "ref/prompt", "name": "yes"});
+        [
+            (
+                "resources/read",
+                json!({"uri": format!("file:///{word}"), "URI": "file:///yes"}),
+            ),
+            ("prompts/get", json!({"name": word, "arguments": {}})),
+            (
+                "completion/complete",
+                json!({"ref": reference, "argument": {"name": "a", "value": word}}),
+            ),
+        ]
+    };
+    for (method, params) in acts("yes") {
+        assert_eq!(client.ask(method, &params)["did"], method);
+    }
+    for (method, params) in acts("no") {
+        client.send(method, &params);
+        let answer = client.answer();
+        if method == "completion/complete" {
+            assert_eq!(answer["result"]["completion"]["values"], json!([]));
+        } else {
+            assert_eq!(answer["error"]["code"], -32000, "{answer}");
+        }
+    }
+    client.send("tasks/run", &json!({"name": "echo"}));
+    let answer = client.answer();
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    client.end();
+    assert_eq!(
+        executed(&site),
+        "resources/read\nprompts/get\ncompletion/complete\n"
+    );
+}
+
+#[test]
+fn a_name_that_others_have_is_refused() {
+    let site = Site::empty();
+    for name in ["mesh", "claude", "a.b", "a\u{7}b"] {
+        let out = site.provost_reading(&["mcp", "--name", name, "--", "touch", "started"], "");
+        assert_eq!(out.status.code(), Some(2), "{name}");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(said.contains("--name"), "{said}");
+    }
+    assert!(!site.path("started").exists());
+}
+
+#[test]
+fn the_server_ends_with_all_that_it_has_started() {
+    let site = Site::empty();
+    for signal in [
+        Some(Signal::TERM),
+        Some(Signal::INT),
+        Some(Signal::HUP),
+        None,
+    ] {
+        let began = Instant::now();
+        let script = "sleep 77 & echo started; sleep 77; :";
+        let mut child = site.spawn_provost(&["mcp", "--", "sh", "-c", script]);
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(out.next().unwrap().unwrap(), "started");
+        match signal {
+            Some(signal) => {
+                kill_process(Pid::from_child(&child), signal).unwrap();
+            }
+            None => drop(child.stdin.take()),
+        }
+        // Whoever was started holds it open.
+        let mut stderr = child.stderr.take().unwrap();
+        stderr.read_to_end(&mut Vec::new()).unwrap();
+        assert!(began.elapsed() < Duration::from_mins(1), "{signal:?}");
+        assert!(child.wait().unwrap().success(), "{signal:?}");
+    }
+}
+
+#[test]
+fn the_key_is_found_as_without_a_command() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    fs::write(site.path("agent.key"), format!("{AGENT}\n")).unwrap();
+    for (options, left) in [(&["--key-file", "agent.key"][..], false), (&[], true)] {
+        if left {
+            let folder = site.data().join("agents");
+            fs::create_dir_all(&folder).unwrap();
+            fs::copy(site.path("agent.key"), folder.join("mcp.key")).unwrap();
+        }
+        let mut client = Client::start_with(&site, &gateway.url(), options);
+        assert_eq!(said(&client.echo("hello")), ("hello", false));
+        client.end();
+        assert_eq!(gateway.traces()[0]["agent_id"], "keyed", "{options:?}");
+    }
 }

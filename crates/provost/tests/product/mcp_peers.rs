@@ -56,7 +56,7 @@ fn the_file_server_is_listed_called_denied_and_asked_about() {
         let denied = client.call("create_directory", &path("new"));
         assert_eq!(denied["is_error"], true);
         let text = denied["text"].as_str().unwrap();
-        assert!(text.contains("not permitted"), "{text}");
+        assert!(text.contains("Not permitted"), "{text}");
         assert!(!folder.join("new").exists());
 
         let write = json!({"path": folder.join("b"), "content": "asked"});

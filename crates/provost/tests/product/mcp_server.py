@@ -1,11 +1,16 @@
-"""An MCP server over stdio with one tool, `echo`, that writes down every call it executes."""
+"""An MCP server over stdio with one tool, `echo`, that writes down every call it executes. Like the servers of
+Python's SDK it takes a carriage return for the end of a line."""
+import io
 import json
 import os
 import sys
 
 done = open(sys.argv[1], "a", buffering=1)
-for line in sys.stdin:
-    message = json.loads(line)
+for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
+    try:
+        message = json.loads(line)
+    except ValueError:
+        continue
     method, id = message.get("method"), message.get("id")
     if method == "initialize":
         result = {
@@ -20,6 +25,9 @@ for line in sys.stdin:
         done.write(text + "\n")
         said = text + (" key" if "PROVOST_KEY" in os.environ else "")
         result = {"content": [{"type": "text", "text": said}], "isError": False}
+    elif id is not None and method:
+        done.write(method + "\n")
+        result = {"did": method}
     else:
         continue
     if id is not None:

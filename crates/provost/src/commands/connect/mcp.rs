@@ -8,7 +8,7 @@ use super::{
     json::Json,
     plan::{Access, KeyPlace, Plan, is_ours, program},
 };
-use crate::{config::Unreachable, exit::usage};
+use crate::{commands::mcp::unusable, config::Unreachable, exit::usage};
 
 const AGENT: &str = "mcp";
 const SERVERS: &str = "mcpServers";
@@ -72,6 +72,11 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
         .members()
         .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
     for (name, server) in servers {
+        if is_started(server) && unusable(name).is_some() {
+            let expected = "a name that is printable, without a dot and not the prefix of others' tools \
+                            (mesh, grant, approval, claude, codex, cursor): rename the server";
+            return Err(Misfit::new(format!("{SERVERS}.{name}"), expected));
+        }
         wrap_server(name, server, access).ok_or_else(|| {
             Misfit::new(
                 format!("{SERVERS}.{name}"),
@@ -80,6 +85,13 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
         })?;
     }
     Ok(())
+}
+
+/// By a command that is not ours already.
+fn is_started(server: &Json) -> bool {
+    let server = server.value();
+    let command = server.get("command").and_then(Value::as_str);
+    command.is_some_and(|command| command != "provost")
 }
 
 /// Servers that are reached and not started are left alone. `None`: it is of no known shape.
@@ -188,6 +200,8 @@ mod tests {
             json!({"mcpServers": []}),
             json!({"mcpServers": {"a": {"command": "npx", "args": "fs"}}}),
             json!({"mcpServers": {"a": {"command": "npx", "args": [1]}}}),
+            json!({"mcpServers": {"mesh": {"command": "npx"}}}),
+            json!({"mcpServers": {"a.b": {"command": "npx"}}}),
         ] {
             assert!(edited(&before).is_err(), "{before}");
         }

@@ -47,7 +47,7 @@ pub(super) async fn run(
 
 /// The agent's, never the admin's: of the file that was named, of the environment, of the file that `provost
 /// connect` leaves, or, from this machine, the agent's name alone.
-fn secret(context: &Context, key_file: Option<&Path>) -> anyhow::Result<String> {
+pub(super) fn secret(context: &Context, key_file: Option<&Path>) -> anyhow::Result<String> {
     if let Some(file) = key_file {
         let secret = fs::read_to_string(file);
         return secret.with_context(|| format!("cannot read `{}`", file.display()));

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{
-    message::{Call, progress, refusal},
-    tell,
+    line::Line,
+    message::{Act, Call, progress},
+    tell, words,
 };
 use crate::client::{Client, ClientError, Target};
 
@@ -23,13 +24,13 @@ pub(super) struct Desk {
     client: Client,
     server: String,
     session: String,
-    to_server: mpsc::Sender<String>,
+    to_server: mpsc::Sender<Line>,
     /// By the id of the request, as text.
     waiting: Mutex<HashMap<String, AbortHandle>>,
 }
 
 impl Desk {
-    pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<String>) -> Self {
+    pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<Line>) -> Self {
         Self {
             client,
             server,
@@ -39,7 +40,7 @@ impl Desk {
         }
     }
 
-    pub(super) async fn pass(&self, line: String) {
+    pub(super) async fn pass(&self, line: Line) {
         // The server is gone: its end is noticed elsewhere.
         let _ = self.to_server.send(line).await;
     }
@@ -59,7 +60,7 @@ impl Desk {
                 }
                 Err(reason) => {
                     desk.forget(&id);
-                    tell(&refusal(&id, &reason));
+                    tell(&call.refusal(&reason));
                 }
             }
         });
@@ -73,19 +74,26 @@ impl Desk {
             "arguments": call.arguments,
             "session_id": self.session,
         });
-        let deciding = self.client.post(Target::new("/decide"), &body);
+        let target = match call.act {
+            // Nobody can be asked while somebody types.
+            Act::Completion => Target::new("/decide").query("wait", 0),
+            _ => Target::new("/decide"),
+        };
+        let deciding = self.client.post(target, &body);
         tokio::pin!(deciding);
         let mut signs = 0;
         loop {
             tokio::select! {
-                decided = &mut deciding => return permitted(decided.map(|answer| answer.body)),
-                () = tokio::time::sleep(BETWEEN_SIGNS) => {
-                    signs += 1;
-                    if let Some(token) = &call.progress {
-                        tell(&progress(token, signs));
-                    }
-                }
+                            decided = &mut deciding => {
+             return permitted(decided.map(|answer| answer.body), &call.shown);
             }
+                            () = tokio::time::sleep(BETWEEN_SIGNS) => {
+                                signs += 1;
+                                if let Some(token) = call.progress() {
+                                    tell(&progress(token, signs));
+                                }
+                            }
+                        }
         }
     }
 
@@ -114,16 +122,21 @@ impl Desk {
 }
 
 /// Only a clear yes is one.
-fn permitted(decided: Result<Value, ClientError>) -> Result<Option<Map<String, Value>>, String> {
-    match decided {
-        Ok(answer) if answer.get("action").and_then(Value::as_str) == Some("allow") => {
-            match answer.get("arguments") {
-                None => Ok(None),
-                Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
-                Some(_) => Err("not permitted: the gateway's answer cannot be read".to_owned()),
-            }
-        }
-        Ok(_) => Err("not permitted: what answers there is not a provost gateway".to_owned()),
-        Err(error) => Err(format!("not permitted: {error}")),
+fn permitted(
+    decided: Result<Value, ClientError>,
+    shown: &str,
+) -> Result<Option<Map<String, Value>>, String> {
+    let answer = decided.map_err(|error| words::refused(&error, shown))?;
+    if answer.get("action").and_then(Value::as_str) != Some("allow") {
+        let why = "what answers there is not a provost gateway";
+        return Err(words::undecided(why, shown));
+    }
+    match answer.get("arguments") {
+        None => Ok(None),
+        Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
+        Some(_) => Err(words::undecided(
+            "the gateway's answer cannot be read",
+            shown,
+        )),
     }
 }
