@@ -27,10 +27,13 @@ async fn each_role_sees_and_calls_its_own_tools_and_no_others() {
     for who in [Who::Agent, Who::Declared, Who::Nobody] {
         let client = door.client(who, "2025-06-18").await;
         for tool in DECIDING.into_iter().chain(STEERING) {
-            let said = client.ask("tools/call", json!({"name": tool})).await;
-            assert_eq!(said["error"]["code"], -32602, "{who:?} {tool}");
+            let (text, failed) = client.call(tool, json!({})).await;
+            assert!(failed && text.contains("is for keys of"), "{who:?} {text}");
         }
     }
+    let records = door.records().await;
+    let noted = |record: &&String| record.contains(r#""note":"grant.create""#);
+    assert_eq!(records.iter().filter(noted).count(), 3, "each attempt");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ struct Params {
 pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Result<Value, Fault> {
     let mut params: Params = read_params(params)?;
     let arguments = params.arguments.take().unwrap_or_default();
-    if let Some(tool) = virtual_tools::find(&params.name, &exchange.caller) {
+    if let Some(tool) = virtual_tools::find(&params.name) {
         return Ok(tool.run(exchange, arguments).await);
     }
     let Caller::Agent(agent) = &exchange.caller else {

@@ -89,8 +89,9 @@ pub(super) fn of(caller: &Caller) -> impl Iterator<Item = &'static VirtualTool> 
     TOOLS.iter().filter(move |tool| tool.roles.contains(&role))
 }
 
-pub(super) fn find(name: &str, caller: &Caller) -> Option<&'static VirtualTool> {
-    of(caller).find(|tool| tool.name == name)
+/// Of whatever role: an attempt that is forbidden is noted, too.
+pub(super) fn find(name: &str) -> Option<&'static VirtualTool> {
+    TOOLS.iter().find(|tool| tool.name == name)
 }
 
 fn role(caller: &Caller) -> Role {
@@ -150,6 +151,9 @@ impl VirtualTool {
         let gate = &exchange.app.gate;
         gate.note_by(by, agent, exchange.session.clone(), self.name, detail)
             .await?;
+        if !self.roles.contains(&role(&exchange.caller)) {
+            return Err(self.forbidden());
+        }
         match (self.what, &exchange.caller) {
             (What::Catalog, caller) => Ok(catalog(exchange, caller, read(arguments)?)),
             (What::Grants, Caller::Agent(agent)) => {
@@ -161,6 +165,15 @@ impl VirtualTool {
             (what, Caller::Decider(key)) => decide(exchange, key, what, arguments).await,
             (_, Caller::Agent(_)) => Err(ApiError::forbidden("an agent asks, and never decides")),
         }
+    }
+
+    fn forbidden(&self) -> ApiError {
+        let roles: Vec<&str> = self.roles.iter().map(|role| role.as_str()).collect();
+        ApiError::forbidden(format!(
+            "`{}` is for keys of the role {}",
+            self.name,
+            roles.join(" or ")
+        ))
     }
 }
 
