@@ -9,6 +9,7 @@ use crate::{
     call::{Call, Digest},
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
+    menu::Code,
     review::{Summary, redact_map},
     time::Time,
 };
@@ -64,6 +65,40 @@ pub struct Question {
     /// The trace of the call that asked: its decision is recorded under this id.
     pub trace_id: TraceId,
     pub door: Door,
+    /// What the agent asks in its own words, where it asks a person and not for a tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<Request>>,
+    /// How many people must approve it. One no is enough.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub needed: u8,
+    /// When the same was last denied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied_before: Option<Time>,
+}
+
+/// A question that an agent put to a person itself: all of it is the agent's claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Who asked: the beginning of the hash of its key.
+    pub client_id: String,
+    pub title: String,
+    pub preview: String,
+    pub channel: String,
+    pub target: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
+}
+
+fn one() -> u8 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_one(needed: &u8) -> bool {
+    *needed == 1
 }
 
 impl Question {
@@ -120,9 +155,39 @@ pub struct State {
     pub answered_at: Option<Time>,
     pub claim: Option<Box<Claim>>,
     pub escalation: Option<Box<Escalation>>,
+    /// How often it was asked while it waited.
+    pub asked: u32,
+    /// Those who approved, where one is not enough.
+    pub votes: Box<[Vote]>,
+}
+
+/// One person's yes, where more are needed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vote {
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    pub at: Time,
 }
 
 impl State {
+    /// A question that waits for somebody of that level.
+    pub fn pending(level: Level, expires_at: Time, supervisor_until: Option<Time>) -> Self {
+        Self {
+            status: Status::Pending,
+            level,
+            expires_at,
+            supervisor_until,
+            decision: None,
+            permit_until: None,
+            answered_at: None,
+            claim: None,
+            escalation: None,
+            asked: 1,
+            votes: Box::default(),
+        }
+    }
+
     pub fn level_at(&self, now: Time) -> Level {
         match self.supervisor_until {
             Some(until) if self.level == Level::Supervisor && now < until => Level::Supervisor,
@@ -165,7 +230,40 @@ pub struct Decision {
     /// What is permitted instead of what was asked: a person changed the call's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Map<String, Value>>,
+    /// What a person chose from the menu.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// What a person put in the place of a [`Request`], as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<String>,
+    /// On which channel it was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Arc<str>>,
     pub at: Time,
+}
+
+impl Decision {
+    pub fn new(status: Status, by: impl Into<String>, at: Time) -> Self {
+        Self {
+            status,
+            by: by.into(),
+            label: None,
+            reasoning: None,
+            confidence: None,
+            grant_id: None,
+            arguments: None,
+            code: None,
+            replacement: None,
+            via: None,
+            at,
+        }
+    }
+
+    #[must_use]
+    pub fn because(mut self, reasoning: impl Into<String>) -> Self {
+        self.reasoning = Some(reasoning.into());
+        self
+    }
 }
 
 /// A lease: while it lasts, other supervisors leave the approval alone.
@@ -192,17 +290,7 @@ mod tests {
     #[test]
     fn time_alone_moves_a_question_to_people_and_then_to_expired() {
         let at = Time::from_millis;
-        let state = State {
-            status: Status::Pending,
-            level: Level::Supervisor,
-            expires_at: at(300),
-            supervisor_until: Some(at(60)),
-            decision: None,
-            permit_until: None,
-            answered_at: None,
-            claim: None,
-            escalation: None,
-        };
+        let state = State::pending(Level::Supervisor, at(300), Some(at(60)));
         for (now, level, status) in [
             (0, Level::Supervisor, Status::Pending),
             (59, Level::Supervisor, Status::Pending),

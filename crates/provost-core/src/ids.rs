@@ -47,8 +47,12 @@ macro_rules! id {
 }
 
 id!(
-    /// 16 hex characters.
+    /// 16 hex characters; `appr_` and 32 where an agent asks a person itself.
     ApprovalId
+);
+id!(
+    /// 32 hex characters.
+    DeliveryId
 );
 id!(
     /// 16 hex characters.
@@ -62,6 +66,17 @@ id!(
 impl ApprovalId {
     pub fn random() -> Self {
         Self(hex(&random_bytes::<8>()).into())
+    }
+
+    /// For a question that an agent puts to a person itself.
+    pub fn requested() -> Self {
+        Self(format!("appr_{}", hex(&random_bytes::<16>())).into())
+    }
+}
+
+impl DeliveryId {
+    pub fn random() -> Self {
+        Self(hex(&random_bytes::<16>()).into())
     }
 }
 

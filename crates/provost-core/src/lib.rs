@@ -4,7 +4,9 @@
 
 pub mod approval;
 pub mod call;
+pub mod card;
 pub mod control;
+pub mod delivery;
 pub mod door;
 pub mod event;
 pub mod gate;
@@ -13,6 +15,7 @@ pub mod grant;
 pub mod ids;
 pub mod key;
 pub mod limits;
+pub mod menu;
 pub mod policy;
 pub mod ports;
 pub mod review;

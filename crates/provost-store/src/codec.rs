@@ -49,10 +49,12 @@ pub(crate) struct StateColumns<'a> {
     pub(crate) claim_until: Option<i64>,
     pub(crate) decision: Option<Cow<'a, str>>,
     pub(crate) escalation: Option<Cow<'a, str>>,
+    pub(crate) asked: i64,
+    pub(crate) votes: Option<Cow<'a, str>>,
 }
 
 pub(crate) const APPROVAL_COLUMNS: &str = "question, status, level, expires_at, supervisor_until, \
-     permit_until, answered_at, claim_by, claim_until, decision, escalation";
+     permit_until, answered_at, claim_by, claim_until, decision, escalation, asked, votes";
 
 impl<'a> StateColumns<'a> {
     pub(crate) fn of(state: &'a State) -> Result<Self, Garbled> {
@@ -67,6 +69,11 @@ impl<'a> StateColumns<'a> {
             claim_until: state.claim.as_ref().map(|claim| claim.until.millis()),
             decision: state.decision.as_ref().map(text).transpose()?,
             escalation: state.escalation.as_ref().map(text).transpose()?,
+            asked: i64::from(state.asked),
+            votes: Some(&state.votes)
+                .filter(|votes| !votes.is_empty())
+                .map(text)
+                .transpose()?,
         })
     }
 
@@ -92,6 +99,12 @@ impl<'a> StateColumns<'a> {
                 .escalation
                 .map(|text| from_json::<Box<Escalation>>("an escalation", &text))
                 .transpose()?,
+            asked: u32::try_from(self.asked).unwrap_or(u32::MAX),
+            votes: self
+                .votes
+                .map(|text| from_json("the votes", &text))
+                .transpose()?
+                .unwrap_or_default(),
         })
     }
 }

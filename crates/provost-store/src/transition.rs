@@ -138,17 +138,7 @@ mod tests {
     }
 
     fn pending() -> State {
-        State {
-            status: Status::Pending,
-            level: Level::Supervisor,
-            expires_at: at(300),
-            supervisor_until: Some(at(60)),
-            decision: None,
-            permit_until: None,
-            answered_at: None,
-            claim: None,
-            escalation: None,
-        }
+        State::pending(Level::Supervisor, at(300), Some(at(60)))
     }
 
     fn decided(status: Status) -> State {

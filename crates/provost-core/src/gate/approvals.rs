@@ -124,14 +124,11 @@ impl Gate {
             }
         }
         let decision = Decision {
-            status,
-            by: decider.key.identity(),
             label: resolution.label,
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
             arguments: resolution.arguments,
-            grant_id: None,
-            at: now,
+            ..Decision::new(status, decider.key.identity(), now)
         };
         Ok(
             match self

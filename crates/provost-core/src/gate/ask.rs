@@ -57,18 +57,9 @@ impl Gate {
         } else {
             Level::Human
         };
-        let state = State {
-            status: Status::Pending,
-            level,
-            expires_at: now.plus(settings.timeout),
-            supervisor_until: (level == Level::Supervisor)
-                .then(|| now.plus(settings.supervisor_time.min(settings.timeout))),
-            decision: None,
-            permit_until: None,
-            answered_at: None,
-            claim: None,
-            escalation: None,
-        };
+        let supervisor_until = (level == Level::Supervisor)
+            .then(|| now.plus(settings.supervisor_time.min(settings.timeout)));
+        let state = State::pending(level, now.plus(settings.timeout), supervisor_until);
         let call = &subject.call;
         let question = Question {
             id: ApprovalId::random(),
@@ -86,6 +77,9 @@ impl Gate {
             summary: review::summarize(&call.tool, &call.params, walk.folder.as_deref()),
             trace_id: subject.trace_id.clone(),
             door: subject.door,
+            request: None,
+            needed: 1,
+            denied_before: None,
         };
         NewApproval {
             question,

@@ -90,19 +90,10 @@ impl Gate {
         let note = note("stopped", by, json!(stop), now);
         self.store.add_stop(stop, note).await?;
         self.refresh_control().await?;
-        let reasoning = Some(reasoning.unwrap_or_else(|| format!("{scope} is stopped")));
+        let reasoning = reasoning.unwrap_or_else(|| format!("{scope} is stopped"));
         self.each_pending(
             |question| scope.holds(&question.call()),
-            |now| Decision {
-                status: Status::Denied,
-                by: format!("stop:{by}"),
-                label: None,
-                reasoning: reasoning.clone(),
-                confidence: None,
-                grant_id: None,
-                arguments: None,
-                at: now,
-            },
+            |now| Decision::new(Status::Denied, format!("stop:{by}"), now).because(&*reasoning),
         )
         .await
     }
@@ -139,15 +130,9 @@ impl Gate {
 
     async fn deny_of(&self, agent: &str, by: &str) -> Result<u64, GateError> {
         let asked = |question: &Question| question.agent_id.eq_ignore_ascii_case(agent);
-        self.each_pending(asked, |now| Decision {
-            status: Status::Denied,
-            by: format!("key:{by}"),
-            label: None,
-            reasoning: Some(format!("the key of {agent} was removed")),
-            confidence: None,
-            grant_id: None,
-            arguments: None,
-            at: now,
+        self.each_pending(asked, |now| {
+            Decision::new(Status::Denied, format!("key:{by}"), now)
+                .because(format!("the key of {agent} was removed"))
         })
         .await
     }
@@ -158,15 +143,9 @@ impl Gate {
         let forbidden = |question: &Question| {
             policy.evaluate(&question.call(), self.now()).verdict == Verdict::Deny
         };
-        self.each_pending(forbidden, |now| Decision {
-            status: Status::Denied,
-            by: "policy".to_owned(),
-            label: None,
-            reasoning: Some("the policy in force denies this call".to_owned()),
-            confidence: None,
-            grant_id: None,
-            arguments: None,
-            at: now,
+        self.each_pending(forbidden, |now| {
+            Decision::new(Status::Denied, "policy".to_owned(), now)
+                .because("the policy in force denies this call".to_owned())
         })
         .await
     }
@@ -180,14 +159,9 @@ impl Gate {
             active.permits(&call, now) && policy.evaluate(&call, now).verdict != Verdict::Deny
         };
         self.each_pending(matches, |now| Decision {
-            status: Status::Approved,
-            by: format!("grant:{}", grant.id),
-            label: None,
-            reasoning: Some(format!("granted by {}", grant.granted_by)),
-            confidence: None,
             grant_id: Some(grant.id.clone()),
-            arguments: None,
-            at: now,
+            ..Decision::new(Status::Approved, format!("grant:{}", grant.id), now)
+                .because(format!("granted by {}", grant.granted_by))
         })
         .await
     }

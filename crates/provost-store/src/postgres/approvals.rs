@@ -211,8 +211,8 @@ async fn insert(batch: &Batch, approval: &Approval) -> Result<(), Fault> {
         .execute(
             "INSERT INTO approvals (id, trace_id, digest, agent, session, tool, created_at, question, \
              status, level, expires_at, supervisor_until, permit_until, answered_at, claim_by, \
-             claim_until, decision, escalation, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
-             $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+             claim_until, decision, escalation, due_at, asked, votes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
+             $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
             &[
                 &question.id.as_str(),
                 &question.trace_id.as_str(),
@@ -233,6 +233,8 @@ async fn insert(batch: &Batch, approval: &Approval) -> Result<(), Fault> {
                 &state.decision,
                 &state.escalation,
                 &codec::due_at(&approval.state).millis(),
+            &state.asked,
+            &state.votes,
             ],
         )
         .await?;
@@ -245,8 +247,9 @@ async fn change(batch: &Batch, approval: &mut Approval, after: State) -> Result<
     let changed = batch
         .execute(
             "UPDATE approvals SET status = $2, level = $3, permit_until = $4, answered_at = $5, \
-             claim_by = $6, claim_until = $7, decision = $8, escalation = $9, due_at = $10 \
-             WHERE id = $1 AND status = $11 AND answered_at IS NULL",
+             claim_by = $6, claim_until = $7, decision = $8, escalation = $9, due_at = $10, \
+             asked = $11, votes = $12 \
+             WHERE id = $1 AND status = $13 AND answered_at IS NULL",
             &[
                 &approval.question.id.as_str(),
                 &columns.status,
@@ -258,6 +261,8 @@ async fn change(batch: &Batch, approval: &mut Approval, after: State) -> Result<
                 &columns.decision,
                 &columns.escalation,
                 &codec::due_at(&after).millis(),
+                &columns.asked,
+                &columns.votes,
                 &codec::status_text(approval.state.status),
             ],
         )

@@ -53,6 +53,10 @@ pub(super) fn state(row: &Row, first: usize) -> Result<State, Fault> {
         escalation: row
             .try_get::<_, Option<&str>>(first + 9)?
             .map(Cow::Borrowed),
+        asked: row.try_get(first + 10)?,
+        votes: row
+            .try_get::<_, Option<&str>>(first + 11)?
+            .map(Cow::Borrowed),
     };
     Ok(columns.state()?)
 }

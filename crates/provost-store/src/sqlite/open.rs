@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0001.sql"),
     include_str!("../sql/sqlite/0002.sql"),
     include_str!("../sql/sqlite/0003.sql"),
+    include_str!("../sql/sqlite/0004.sql"),
 ];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.

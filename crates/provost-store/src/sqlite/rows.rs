@@ -47,6 +47,8 @@ pub(super) fn state(row: &Row<'_>, first: usize) -> Result<State, Fault> {
             None
         },
         escalation: optional_text(row, first + 9)?.map(Cow::Borrowed),
+        asked: row.get(first + 10)?,
+        votes: optional_text(row, first + 11)?.map(Cow::Borrowed),
     };
     Ok(columns.state()?)
 }

@@ -129,18 +129,11 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         summary: None,
         trace_id: TraceId::at(START),
         door: Door::Http,
+        request: None,
+        needed: 1,
+        denied_before: None,
     };
-    let state = State {
-        status: Status::Pending,
-        level: Level::Supervisor,
-        expires_at: after(300),
-        supervisor_until: Some(after(60)),
-        decision: None,
-        permit_until: None,
-        answered_at: None,
-        claim: None,
-        escalation: None,
-    };
+    let state = State::pending(Level::Supervisor, after(300), Some(after(60)));
     NewApproval {
         question,
         state,
@@ -180,14 +173,8 @@ pub(crate) fn answer(approval: &Approval, status: Status, by: &str, at: Time) ->
     Resolve {
         id: approval.question.id.clone(),
         decision: Decision {
-            status,
-            by: by.to_owned(),
-            label: None,
-            reasoning: Some("because".to_owned()),
             confidence: Some(0.5),
-            grant_id: None,
-            arguments: None,
-            at,
+            ..Decision::new(status, by, at).because("because")
         },
         only_supervisor_level: false,
         permit_until: Some(after(600)),

@@ -1,5 +1,7 @@
 //! The words for what deserves a closer look.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -33,4 +35,28 @@ pub enum Risk {
     /// read as this one.
     #[serde(other)]
     Unreadable,
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HiddenCharacters => "hidden characters",
+            Self::Deletes => "deletes",
+            Self::DiscardsChanges => "discards changes",
+            Self::ForcesPush => "forces a push",
+            Self::RaisesPrivilege => "raises its privileges",
+            Self::ChangesPermissions => "changes permissions",
+            Self::WritesDisk => "writes to a disk",
+            Self::WritesSensitive => "writes where it is sensitive",
+            Self::WritesOutside => "writes outside the project",
+            Self::PipesToShell => "pipes into a shell",
+            Self::RunsText => "runs a text as a program",
+            Self::Downloads => "downloads",
+            Self::Uploads => "uploads",
+            Self::Network => "uses the network",
+            Self::InstallsPackages => "installs packages",
+            Self::KillsProcesses => "kills processes",
+            Self::Unreadable => "could not be read in full",
+        })
+    }
 }

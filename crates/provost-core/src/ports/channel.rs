@@ -1,0 +1,37 @@
+//! A channel: a way to a person.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::{
+    card::Card,
+    delivery::{Delivery, Shown},
+};
+
+#[async_trait]
+pub trait Channel: Send + Sync {
+    /// Shows a question. It may be shown twice when a crash came in between, and never less than once.
+    async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered>;
+
+    /// Makes what was shown tell how it ended.
+    async fn close(
+        &self,
+        delivery: &Delivery,
+        shown: &Shown,
+        card: &Card,
+    ) -> Result<(), Undelivered>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undelivered {
+    /// To be tried again, not before the time that the other side asked for.
+    #[error("{why}")]
+    Later {
+        why: String,
+        after: Option<Duration>,
+    },
+    /// Trying again is of no use.
+    #[error("{why}")]
+    Never { why: String },
+}
