@@ -1,0 +1,5 @@
+//! Channels: the ways to people.
+
+mod desk;
+
+pub use desk::{Answered, Desk, Sender};
