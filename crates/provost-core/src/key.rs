@@ -64,15 +64,21 @@ pub struct Key {
 
 impl Key {
     pub fn may_see(&self, tool: &str) -> bool {
-        self.role != Role::Supervisor
-            || self.tools.is_empty()
-            || self.tools.iter().any(|glob| glob.matches(tool))
+        may_see(self.role, &self.tools, tool)
     }
 
     /// How this key's owner is named in approvals and traces: `supervisor:fs-bot`.
     pub fn identity(&self) -> String {
-        format!("{}:{}", self.role, self.name)
+        identity(self.role, &self.name)
     }
+}
+
+pub(crate) fn may_see(role: Role, tools: &[Glob], tool: &str) -> bool {
+    role != Role::Supervisor || tools.is_empty() || tools.iter().any(|glob| glob.matches(tool))
+}
+
+pub(crate) fn identity(role: Role, name: &str) -> String {
+    format!("{role}:{name}")
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

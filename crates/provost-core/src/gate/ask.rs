@@ -85,6 +85,7 @@ impl Gate {
             question,
             state,
             version,
+            plans: Vec::new(),
         }
     }
 

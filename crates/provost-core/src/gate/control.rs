@@ -151,7 +151,7 @@ impl Gate {
     }
 
     /// A new grant answers matching questions that are already open, unless policy has since said no.
-    async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
+    pub(super) async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
         let active = ActiveGrant::new(grant.clone());
         let policy = self.policy();
         let matches = |question: &Question| {
@@ -187,10 +187,7 @@ impl Gate {
                 if !matches(&approval.question) {
                     continue;
                 }
-                match self
-                    .decide_approval(&approval, decide(self.now()), false)
-                    .await?
-                {
+                match self.decide_approval(&approval, decide(self.now())).await? {
                     Resolved::Won(_) => decided += 1,
                     Resolved::GrantSpent => return Ok(decided),
                     _ => {}

@@ -34,9 +34,7 @@ pub(super) struct Known(pub(super) Caller);
 
 impl Reviewer {
     pub(super) fn decider(&self) -> Decider {
-        Decider {
-            key: self.0.clone(),
-        }
+        Decider::of(&self.0)
     }
 }
 

@@ -81,6 +81,7 @@ impl ResolveBody {
             reasoning: self.reasoning,
             confidence: self.confidence,
             arguments: self.arguments,
+            ..Resolution::default()
         })
     }
 }
@@ -128,6 +129,17 @@ pub(in crate::doors::http) async fn resolve(
             "status": status,
             "resolved_by": approval.state.decision.as_deref().map(|decision| &decision.by),
         })),
+        Resolving::Counted(approval) => Ok(json!({
+            "id": approval.question.id,
+            "status": Status::Pending,
+            "approvals_needed": approval.question.needed,
+            "approved_by": approval.state.votes.iter().map(|vote| &vote.by).collect::<Vec<_>>(),
+        })),
+        Resolving::Unfit(why) => Err(ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "unfit",
+            why,
+        )),
         Resolving::Already(approval) => Err(already(app, &approval)),
         Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),

@@ -226,7 +226,7 @@ async fn resolve(
         ))),
     };
     let (id, decision) = (take("id")?, take("decision")?);
-    let (app, decider) = (&exchange.app, Decider { key: key.clone() });
+    let (app, decider) = (&exchange.app, Decider::of(key));
     let body: ResolveBody = read(arguments)?;
     match &*decision {
         "approve" => approvals::resolve(app, &decider, &id, Status::Approved, body).await,
