@@ -9,6 +9,7 @@ mod decide;
 mod permit;
 mod pump;
 mod record;
+mod request;
 mod run;
 mod telemetry;
 mod to_the_end;
@@ -25,6 +26,7 @@ pub use approvals::{Claiming, Decider, Escalating, Resolution, Resolving};
 pub use control::{Granted, NewGrant};
 pub use decide::{Ask, Decided, Refusal, Wait};
 pub use permit::Permit;
+pub use request::{NewRequest, Requested};
 pub use run::{End, Executed};
 pub use told::Told;
 

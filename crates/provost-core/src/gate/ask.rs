@@ -39,7 +39,7 @@ impl Gate {
                 self.waiters.asked(walk.subject.digest, until, now);
                 approval.question.id
             }
-            Opened::Stale => return Ok(Step::Again),
+            Opened::Stale | Opened::KeyTaken => return Ok(Step::Again),
         };
         let Some(approval) = self.await_decision(walk.wait, &id).await? else {
             return Ok(Step::Again);
@@ -86,6 +86,7 @@ impl Gate {
             state,
             version,
             plans: Vec::new(),
+            key: None,
         }
     }
 

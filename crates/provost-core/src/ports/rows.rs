@@ -67,6 +67,8 @@ pub struct NewApproval {
     pub version: u64,
     /// Its copies on channels.
     pub plans: Vec<Plan>,
+    /// Stands for this approval from now on.
+    pub key: Option<IdempotencyKey>,
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +77,8 @@ pub enum Opened {
     Approval(Box<Approval>),
     /// As [`Recorded::Stale`].
     Stale,
+    /// As [`Recorded::KeyTaken`].
+    KeyTaken,
 }
 
 #[derive(Clone, Debug)]

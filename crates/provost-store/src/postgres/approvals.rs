@@ -24,6 +24,9 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
         return Ok(Opened::Stale);
     }
     if let Some(mut open) = find_open(batch, new, now).await? {
+        if !keep_key(batch, new, &open).await? {
+            return Ok(Opened::KeyTaken);
+        }
         if let Some(after) = transition::ask_again(&open.state) {
             change(batch, &mut open, after).await?;
         }
@@ -33,6 +36,9 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
         question: new.question.clone(),
         state: new.state.clone(),
     };
+    if !keep_key(batch, new, &approval).await? {
+        return Ok(Opened::KeyTaken);
+    }
     approval.question.denied_before = denied_before(batch, new).await?;
     insert(batch, &approval).await?;
     deliveries::plan(batch, &approval, &new.plans).await?;
@@ -230,6 +236,19 @@ async fn find_open(batch: &Batch, new: &NewApproval, now: Time) -> Result<Option
         }
     }
     Ok(None)
+}
+
+/// The request's key stands for this approval, if it was still free.
+async fn keep_key(batch: &Batch, new: &NewApproval, approval: &Approval) -> Result<bool, Fault> {
+    let Some(key) = &new.key else {
+        return Ok(true);
+    };
+    let question = &approval.question;
+    let key = IdempotencyKey {
+        answer: Some(question.id.to_string()),
+        ..key.clone()
+    };
+    records::keep_key(batch, &key, &question.trace_id).await
 }
 
 /// When the same was last denied.

@@ -24,7 +24,13 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     if new.version != batch.version() {
         return Ok(Opened::Stale);
     }
+    if let Some(key) = &new.key
+        && records::key_is_taken(batch, key)?
+    {
+        return Ok(Opened::KeyTaken);
+    }
     if let Some(mut open) = find_open(batch, new, now)? {
+        keep_key(batch, new, &open)?;
         if let Some(after) = transition::ask_again(&open.state) {
             change(batch, &mut open, after)?;
         }
@@ -37,6 +43,7 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     approval.question.denied_before = denied_before(batch, new)?;
     insert(batch, &approval)?;
     deliveries::plan(batch, &approval, &new.plans)?;
+    keep_key(batch, new, &approval)?;
     tell(
         batch,
         approval.question.created_at,
@@ -228,6 +235,17 @@ fn find_open(batch: &Batch<'_>, new: &NewApproval, now: Time) -> Result<Option<A
         }
     }
     Ok(None)
+}
+
+/// The request's key stands for this approval.
+fn keep_key(batch: &Batch<'_>, new: &NewApproval, approval: &Approval) -> Result<(), Fault> {
+    let Some(key) = &new.key else { return Ok(()) };
+    let question = &approval.question;
+    let key = IdempotencyKey {
+        answer: Some(question.id.to_string()),
+        ..key.clone()
+    };
+    records::keep_key(batch, &key, &question.trace_id)
 }
 
 /// When the same was last denied.

@@ -139,6 +139,7 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         state,
         version,
         plans: Vec::new(),
+        key: None,
     }
 }
 
@@ -150,7 +151,7 @@ pub(crate) async fn ask(store: &dyn Store, tool: &str, argument: &str) -> Approv
 pub(crate) fn opened(opened: Opened) -> Approval {
     match opened {
         Opened::Approval(approval) => *approval,
-        Opened::Stale => panic!("stale"),
+        Opened::Stale | Opened::KeyTaken => panic!("stale"),
     }
 }
 
