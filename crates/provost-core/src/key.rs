@@ -23,10 +23,18 @@ pub enum Role {
     Human,
     /// Also keys, grants, stop and policy.
     Admin,
+    /// Brings replies that were sent by mail, and may do nothing else.
+    Inbox,
 }
 
 impl Role {
-    pub const ALL: [Self; 4] = [Self::Agent, Self::Supervisor, Self::Human, Self::Admin];
+    pub const ALL: [Self; 5] = [
+        Self::Agent,
+        Self::Supervisor,
+        Self::Human,
+        Self::Admin,
+        Self::Inbox,
+    ];
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
@@ -38,6 +46,7 @@ impl Role {
             Self::Supervisor => "supervisor",
             Self::Human => "human",
             Self::Admin => "admin",
+            Self::Inbox => "inbox",
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
+    channels::Channels,
     doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
@@ -21,6 +22,8 @@ const FEED: usize = 1024;
 pub struct App {
     pub gate: Arc<Gate>,
     pub backends: Backends,
+    /// The ways to people. They lead back here, and are put in once this is made.
+    pub channels: ArcSwap<Channels>,
     /// What a changed config file puts in force at once.
     pub live: ArcSwap<Live>,
     /// Failed attempts with keys.
@@ -90,6 +93,7 @@ impl App {
             gate: parts.gate,
             mcp: parts.backends.mcp().clone(),
             backends: parts.backends,
+            channels: ArcSwap::default(),
             live: ArcSwap::from_pointee(parts.live),
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),

@@ -1,6 +1,6 @@
 //! Deciding approvals: one decision each, by somebody else than the one who asked.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value, json};
 
@@ -11,6 +11,7 @@ use crate::{
     ids::GrantId,
     key::{Key, Role, identity, may_see},
     menu::Code,
+    people::Fallback,
     policy::Verdict,
     ports::{Claimed, Escalated, Resolve, Resolved},
     time::Time,
@@ -53,7 +54,7 @@ pub enum Resolving {
     /// Decided before, or expired: this is how it stands.
     Already(Box<Approval>),
     /// The choice means nothing for this question: nothing was decided.
-    Unfit(&'static str),
+    Unfit(Cow<'static, str>),
     /// Another supervisor has claimed it.
     Held(Claim),
     Forbidden(&'static str),
@@ -210,16 +211,16 @@ impl Gate {
         }
         match resolution.code {
             Some(Code::Session) if question.session_id.is_none() => {
-                return Some(Resolving::Unfit(NO_SESSION));
+                return Some(Resolving::Unfit(NO_SESSION.into()));
             }
             Some(Code::Session | Code::Change | Code::Always) if !alone => {
-                return Some(Resolving::Unfit(ONLY_THIS_CALL));
+                return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
             }
             _ => {}
         }
         let arguments = resolution.arguments.as_ref()?;
         if !alone {
-            return Some(Resolving::Unfit(ONLY_THIS_CALL));
+            return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
         }
         if decider.is_supervisor() {
             return Some(Resolving::Forbidden(NOT_YOUR_CHANGE));
@@ -229,6 +230,26 @@ impl Gate {
         (ruling.verdict == Verdict::Deny).then_some(Resolving::Denied {
             rule: ruling.rule,
             reason: ruling.reason,
+        })
+    }
+
+    /// What a route decides when nobody did in its time. `None` when somebody has.
+    pub async fn fall_back(
+        &self,
+        approval: &Approval,
+        route: &str,
+        fallback: Fallback,
+    ) -> Result<Option<Box<Approval>>, GateError> {
+        let now = self.now();
+        if approval.state.status_at(now) != Status::Pending {
+            return Ok(None);
+        }
+        let by = format!("fallback:{route}");
+        let decision = Decision::new(fallback.status(), by, now)
+            .because("nobody decided in time, and the route says what then");
+        Ok(match self.decide_approval(approval, decision).await? {
+            Resolved::Won(approval) => Some(approval),
+            _ => None,
         })
     }
 

@@ -208,8 +208,7 @@ impl Gate {
             return Ok(Some(Requested::Refused { answer, reason }));
         }
         let question = new.question(subject, &ruling, now);
-        let expires_at = now.plus(new.expires_in);
-        let mut state = State::pending(Level::Human, expires_at, None);
+        let mut state = self.pending_request(new, &ruling, now);
         let mut plans = new.plans();
         if let Some(grant) = control.grant_for(&subject.call, now) {
             if !self
@@ -232,6 +231,16 @@ impl Gate {
             Opened::Approval(approval) => Some(Requested::Made(approval)),
             Opened::Stale | Opened::KeyTaken => None,
         })
+    }
+
+    /// For a person, unless a rule says that a supervisor looks first.
+    fn pending_request(&self, new: &NewRequest, ruling: &Ruling, now: Time) -> State {
+        let expires_at = now.plus(new.expires_in);
+        if ruling.verdict != Verdict::Supervisor {
+            return State::pending(Level::Human, expires_at, None);
+        }
+        let supervisors = self.settings.load().supervisor_time.min(new.expires_in);
+        State::pending(Level::Supervisor, expires_at, Some(now.plus(supervisors)))
     }
 
     /// The trace of a request that a grant answers, and the use it takes.

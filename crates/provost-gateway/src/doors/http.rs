@@ -18,6 +18,7 @@ mod servers;
 mod stops;
 mod tools;
 mod traces;
+mod v1;
 
 pub use guard::handle;
 pub(crate) use mcp::{Listed, Sessions};

@@ -44,17 +44,19 @@ enum What {
     Revoke,
 }
 
+const EVERYBODY: [Role; 4] = [Role::Agent, Role::Supervisor, Role::Human, Role::Admin];
+
 const TOOLS: [VirtualTool; 6] = [
     VirtualTool {
         name: "mesh.catalog",
         description: "List the tools there are, by where they come from, with what policy says of each",
-        roles: &Role::ALL,
+        roles: &EVERYBODY,
         what: What::Catalog,
     },
     VirtualTool {
         name: "grant.list",
         description: "List the standing permissions in force",
-        roles: &Role::ALL,
+        roles: &EVERYBODY,
         what: What::Grants,
     },
     VirtualTool {
