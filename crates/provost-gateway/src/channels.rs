@@ -6,6 +6,7 @@ mod desk;
 pub mod email;
 mod office;
 mod signed;
+pub mod telegram;
 pub mod webhook;
 
 use std::{collections::HashMap, sync::Arc};
