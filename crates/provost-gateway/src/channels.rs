@@ -3,7 +3,6 @@
 mod change;
 mod deliver;
 mod desk;
-pub mod email;
 mod office;
 mod signed;
 pub mod telegram;
