@@ -1,5 +1,6 @@
 //! Channels: the ways to people.
 
 mod desk;
+pub mod email;
 
 pub use desk::{Answered, Desk, Sender};
