@@ -1,6 +1,8 @@
 //! What mails carry so that a reply finds its delivery, and so that nobody can make it up: the delivery's id
 //! and a keyed hash of it. In base32, since mail servers may change the case of an address.
 
+use std::fmt::Write as _;
+
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use provost_core::ids::DeliveryId;
 use sha2::Sha256;
@@ -31,6 +33,8 @@ pub(super) enum Place {
 pub(super) enum Mail {
     Ask,
     End,
+    /// Each one is a mail of its own.
+    Again([u8; 5]),
 }
 
 impl Tokens {
@@ -71,8 +75,9 @@ impl Tokens {
     pub(super) fn message_id(&self, mail: Mail, from: &Address, id: &DeliveryId) -> Option<String> {
         let token = self.seal(Place::MessageId, id)?;
         let kind = match mail {
-            Mail::Ask => "ask",
-            Mail::End => "end",
+            Mail::Ask => "ask".to_owned(),
+            Mail::End => "end".to_owned(),
+            Mail::Again(random) => format!("again.{}", base32(random.into_iter())),
         };
         Some(format!("{kind}.{token}@{}", from.domain()))
     }
@@ -110,7 +115,11 @@ fn bytes_of(id: &str) -> Option<[u8; ID]> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn base32(bytes: impl Iterator<Item = u8>) -> String {

@@ -5,20 +5,14 @@ use std::fmt::Write as _;
 
 /// In one line of at most `most` characters.
 pub(super) fn line(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
     let mut shown = String::new();
-    let mut count = 0;
-    for c in text
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-    {
-        if count == most {
-            shown.push('…');
-            break;
-        }
+    for c in text.chars().take(most) {
         push(&mut shown, c);
-        count += 1;
+    }
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
     }
     shown
 }

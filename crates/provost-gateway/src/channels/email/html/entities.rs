@@ -36,18 +36,13 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         decoded.push_str(before);
-        match after
-            .split_once(';')
-            .and_then(|(name, tail)| Some((reference(name)?, tail)))
-        {
-            Some((c, tail)) => {
-                decoded.push(c);
-                rest = tail;
-            }
-            None => {
-                decoded.push('&');
-                rest = after;
-            }
+        let found = after.split_once(';');
+        if let Some((c, tail)) = found.and_then(|(name, tail)| Some((reference(name)?, tail))) {
+            decoded.push(c);
+            rest = tail;
+        } else {
+            decoded.push('&');
+            rest = after;
         }
     }
     decoded.push_str(rest);

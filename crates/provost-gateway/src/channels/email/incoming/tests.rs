@@ -118,6 +118,7 @@ fn mails_of_programs_are_known() {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
     Ok(Reply {
         code,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
     Ok(Reply {
         code,
@@ -23,11 +24,11 @@ const MAIL: &[&str] = &[
 ];
 
 fn marked() -> String {
-    MAIL.iter().map(|line| format!("> {line}\n")).collect()
+    format!("> {}\n", MAIL.join("\n> "))
 }
 
 fn unmarked() -> String {
-    MAIL.iter().map(|line| format!("{line}\n")).collect()
+    MAIL.join("\n") + "\n"
 }
 
 /// How programs introduce the mail that they quote line by line.
