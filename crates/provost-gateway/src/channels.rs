@@ -3,6 +3,7 @@
 mod change;
 mod deliver;
 mod desk;
+pub mod email;
 mod office;
 mod signed;
 pub mod telegram;

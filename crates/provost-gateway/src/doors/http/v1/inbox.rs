@@ -24,8 +24,6 @@ use crate::{
     },
 };
 
-const CHANNEL: &str = "email";
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::doors::http) struct Mail {
@@ -73,7 +71,7 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
     let mut copies = copies
         .into_iter()
         .map(|delivered| delivered.delivery)
-        .filter(|delivery| &*delivery.plan.channel == CHANNEL);
+        .filter(|delivery| &*delivery.plan.channel == email::CHANNEL);
     let is_forwarder = key.role == Role::Inbox;
     if app.channels.load().requires_sender() && (mail.from.is_none() || mail.message_id.is_none()) {
         return Err(unprocessable(
@@ -93,25 +91,30 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
     if !is_forwarder {
         return Ok(Decider::of(key));
     }
-    Ok(Decider::person(name(app, &copy), CHANNEL.into()))
+    Ok(Decider::person(name(app, &copy), email::CHANNEL.into()))
 }
 
 fn is_from(copy: &Delivery, mail: &Mail) -> bool {
-    let address = copy.plan.address["email_to"].as_str().unwrap_or_default();
-    let from = mail.from.as_deref();
-    let replied_to = mail.message_id.as_deref();
-    from.is_none_or(|from| email::is_sender(from, address))
-        && replied_to.is_none_or(|id| copy.shown.as_ref().is_some_and(|shown| shown.key == id))
+    let asked = email::Address::of_target(&copy.plan.address).ok();
+    let is_asked = |from: &String| email::Address::parse(from).ok() == asked && asked.is_some();
+    let shown = copy.shown.as_ref().map(|shown| bare(&shown.key));
+    let is_shown = |id: &String| shown == Some(bare(id));
+    mail.from.as_ref().is_none_or(is_asked) && mail.message_id.as_ref().is_none_or(is_shown)
+}
+
+/// A message's id, with or without its brackets.
+fn bare(id: &str) -> &str {
+    id.trim().trim_start_matches('<').trim_end_matches('>')
 }
 
 fn name(app: &App, copy: &Delivery) -> Arc<str> {
     let people = app.gate.people();
-    match people.person(CHANNEL, &copy.plan.address) {
+    match people.person(email::CHANNEL, &copy.plan.address) {
         Some(person) => person.name.clone(),
-        None => {
-            let address = copy.plan.address["email_to"].as_str().unwrap_or_default();
-            format!("email:{}", address.to_lowercase()).into()
-        }
+        None => match email::Address::of_target(&copy.plan.address) {
+            Ok(address) => format!("{}:{address}", email::CHANNEL).into(),
+            Err(_) => email::CHANNEL.into(),
+        },
     }
 }
 

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::unprocessable;
-use crate::doors::http::error::{ApiError, ApiResult};
-
-const LONGEST_ADDRESS: usize = 254;
+use crate::{
+    channels::email::Address,
+    doors::http::error::{ApiError, ApiResult},
+};
 
 /// The address on the channel, in one form whatever form it was given in.
 pub(super) fn address(channel: &str, target: &Value) -> ApiResult<Value> {
@@ -49,14 +50,8 @@ fn public_chat(text: &str) -> Option<Value> {
 }
 
 fn mailbox(given: Option<&Value>) -> Option<Value> {
-    let text = given?.as_str()?.trim();
-    let (local, domain) = text.rsplit_once('@')?;
-    let odd = |c: char| c.is_control() || c.is_whitespace() || "<>(),;:\"\\[]@".contains(c);
-    let fits = text.len() <= LONGEST_ADDRESS
-        && !local.is_empty()
-        && !domain.is_empty()
-        && !text.replacen('@', "", 1).contains(odd);
-    fits.then(|| json!({"email_to": text}))
+    let address = Address::parse(given?.as_str()?.trim()).ok()?;
+    Some(address.to_target())
 }
 
 #[cfg(test)]
