@@ -19,10 +19,13 @@ pub use office::Office;
 pub(crate) use office::decide;
 pub use signed::SigningKey;
 
+use telegram::Telegram;
+
 /// The channels that are configured.
 #[derive(Clone, Default)]
 pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
+    telegram: Option<Arc<Telegram>>,
     /// A mail that somebody brings must say who sent it, and what it replies to.
     require_from: bool,
 }
@@ -32,6 +35,16 @@ impl Channels {
     pub fn with(mut self, name: &'static str, channel: Arc<dyn Channel>) -> Self {
         self.by_name.insert(name, channel);
         self
+    }
+
+    #[must_use]
+    pub fn with_telegram(mut self, telegram: Arc<Telegram>) -> Self {
+        self.telegram = Some(telegram.clone());
+        self.with("telegram", telegram)
+    }
+
+    pub(crate) fn telegram(&self) -> Option<&Arc<Telegram>> {
+        self.telegram.as_ref()
     }
 
     pub fn has(&self, name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 mod admin_key;
 mod keep;
+mod people;
 mod reload;
 
 use std::{net::SocketAddr, path::Path, sync::Arc};
@@ -81,6 +82,7 @@ pub(crate) async fn start(
         version: env!("CARGO_PKG_VERSION"),
         gate,
     });
+    people::open(&config, &app, &web).await?;
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
     tokio::spawn(app.clone().pump());

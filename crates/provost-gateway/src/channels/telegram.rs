@@ -88,6 +88,13 @@ impl Telegram {
     }
 }
 
+impl Telegram {
+    /// Whether updates are fetched, and not posted to us.
+    pub fn is_polled(&self) -> bool {
+        matches!(self.mode, Mode::Poll)
+    }
+}
+
 #[async_trait]
 impl Channel for Telegram {
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {

@@ -53,6 +53,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))
         .route("/v1/inbox/email-reply", post(v1::email_reply))
+        .route("/v1/telegram/webhook", post(v1::telegram_webhook))
         // Operations
         .route("/health", get(operations::health))
         .route("/ready", get(operations::ready))

@@ -5,11 +5,13 @@ mod client;
 mod inbox;
 mod rules;
 mod target;
+mod telegram;
 mod view;
 
 pub(super) use approvals::{create, status};
 pub(super) use inbox::email_reply;
 pub(super) use rules::{allow_rules, revoke_rule, revoke_session, session_allows};
+pub(super) use telegram::telegram_webhook;
 
 use http::StatusCode;
 

@@ -210,6 +210,7 @@ fn our_mails_are_no_answers_where_they_are_quoted_without_a_mark() {
             via: Some("1".into()),
             code: Some(Code::Deny),
             note: Some("1\n1".into()),
+            replacement: None,
             at: card.created_at,
         };
         let pages = [
@@ -240,6 +241,7 @@ fn the_end_says_who_and_how() {
         via: via.map(Into::into),
         code,
         note: None,
+        replacement: None,
         at,
     };
     for (end, expected) in [

@@ -165,6 +165,7 @@ fn end(status: Status, code: Option<Code>) -> End {
         via: Some("email".into()),
         code,
         note: None,
+        replacement: None,
         at: Time::parse("2026-04-10T14:31:00Z").unwrap(),
     }
 }
