@@ -127,10 +127,9 @@ async fn carry(
 }
 
 async fn fall_back(app: &App, delivery: &Delivery, approval: &Approval) -> Result<(), StoreError> {
-    let address = &delivery.plan.address;
-    let route = address["route"].as_str().unwrap_or_default();
-    let fallback = match address["action"].as_str() {
-        Some("approved") => Fallback::Approve,
+    let route = delivery.plan.text("route");
+    let fallback = match delivery.plan.text("action") {
+        "approved" => Fallback::Approve,
         _ => Fallback::Deny,
     };
     if let Err(error) = app.gate.fall_back(approval, route, fallback).await {

@@ -89,7 +89,7 @@ impl Channel for Webhooks {
 
 impl Webhooks {
     fn hook(&self, delivery: &Delivery) -> Result<&Hook, Undelivered> {
-        let name = delivery.plan.address["hook"].as_str().unwrap_or_default();
+        let name = delivery.plan.text("hook");
         let hook = self.hooks.iter().find(|hook| hook.name() == name);
         hook.ok_or_else(|| never("this webhook is no longer configured"))
     }
@@ -124,9 +124,7 @@ impl Webhooks {
 #[async_trait]
 impl Channel for Callbacks {
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {
-        let address = &delivery.plan.address;
-        let url = address["url"].as_str().unwrap_or_default();
-        let client = address["client_id"].as_str().unwrap_or_default();
+        let (url, client) = (delivery.plan.text("url"), delivery.plan.text("client_id"));
         let (key, now) = (SigningKey::derived(&self.secret, client), self.clock.now());
         let body = json!({"type": "approval.resolved", "timestamp": now, "data": ended(card)});
         let (id, body) = (format!("msg_{}", delivery.id), body.to_string());

@@ -85,25 +85,21 @@ impl Reader<'_> {
             .filled("mode")
             .map(|field| self.choice(field, &[("poll", false), ("webhook", true)]));
         let secret = map.filled("webhook_secret");
-        match by_webhook.flatten().unwrap_or(false) {
-            true => {
-                let field = self.require(map, "webhook_secret", "`mode: webhook`")?;
-                let secret = self.secret(field)?;
-                Some(Mode::Webhook { secret })
-            }
-            false => {
-                if let Some(field) = secret {
-                    self.cover(field.node);
-                    let help = "write `mode: webhook`, or remove it";
-                    self.error(
-                        field.span(),
-                        "`webhook_secret` is for `mode: webhook`",
-                        help,
-                    );
-                }
-                Some(Mode::Poll)
-            }
+        if by_webhook.flatten().unwrap_or(false) {
+            let field = self.require(map, "webhook_secret", "`mode: webhook`")?;
+            let secret = self.secret(field)?;
+            return Some(Mode::Webhook { secret });
         }
+        if let Some(field) = secret {
+            self.cover(field.node);
+            let help = "write `mode: webhook`, or remove it";
+            self.error(
+                field.span(),
+                "`webhook_secret` is for `mode: webhook`",
+                help,
+            );
+        }
+        Some(Mode::Poll)
     }
 
     fn user_ids(&mut self, field: Field<'_>) -> Vec<i64> {

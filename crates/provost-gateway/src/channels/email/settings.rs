@@ -66,7 +66,7 @@ pub(super) struct Login {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sender {
     pub(super) name: Option<String>,
-    pub(super) address: Address,
+    pub(crate) address: Address,
 }
 
 /// An absolute URL without a slash at its end.

@@ -96,7 +96,10 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
 
 fn is_from(copy: &Delivery, mail: &Mail) -> bool {
     let asked = email::Address::of_target(&copy.plan.address).ok();
-    let is_asked = |from: &String| email::Address::parse(from).ok() == asked && asked.is_some();
+    let is_asked = |from: &String| {
+        let sender = email::Sender::parse(from).ok();
+        asked.is_some() && sender.map(|sender| sender.address) == asked
+    };
     let shown = copy.shown.as_ref().map(|shown| bare(&shown.key));
     let is_shown = |id: &String| shown == Some(bare(id));
     mail.from.as_ref().is_none_or(is_asked) && mail.message_id.as_ref().is_none_or(is_shown)
@@ -147,7 +150,7 @@ fn over(approval: &Approval, shown: &Value, app: &App) -> ApiError {
         ApiError::conflict("already_resolved", "decided already")
     };
     error
-        .with("status", shown["status"].clone())
-        .with("decision", shown["decision"].clone())
+        .with("status", shown.get("status").cloned())
+        .with("decision", shown.get("decision").cloned())
         .with("approval_id", json!(approval.question.id))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -21,7 +21,7 @@ pub(in crate::doors::http) async fn telegram_webhook(
     Body(update): Body<Value>,
 ) -> ApiResult {
     let channels = app.channels.load_full();
-    let secret = headers.get(SECRET_HEADER).map(|value| value.as_bytes());
+    let secret = headers.get(SECRET_HEADER).map(HeaderValue::as_bytes);
     let telegram = channels.telegram();
     let Some(telegram) = telegram.filter(|telegram| telegram.verify_webhook_secret(secret)) else {
         return Err(ApiError::new(
