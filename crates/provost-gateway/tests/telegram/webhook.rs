@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     desk::MemoryDesk,
-    scene::{ALICE, Scene, telegram},
+    scene::{ALICE, PACE, Scene, telegram},
 };
 
 type Door = (Arc<Telegram>, Arc<MemoryDesk>);
@@ -87,6 +87,18 @@ async fn what_was_not_recorded_is_sent_again_and_what_was_is_not_repeated() {
     assert_eq!(scene.said().len(), 1);
     // What cannot be read is not asked for again and again.
     assert_eq!(scene.fake.post(&json!({"update_id": "?"})).await, 200);
+}
+
+/// It would take the updates away from the webhook.
+#[tokio::test]
+async fn where_there_is_a_webhook_nobody_polls() {
+    let scene = Scene::new().await;
+    let secret = "a-secret_1".into();
+    let telegram = telegram(&scene.fake.url, &[ALICE], Mode::Webhook { secret });
+    telegram
+        .poll(&*scene.desk, PACE, std::future::pending())
+        .await;
+    assert!(scene.fake.asked("deleteWebhook").is_empty());
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ impl Backoff {
         self.told_of_conflict |= conflict;
         let pause = self.next();
         match trouble {
-            Trouble::Wait(time) => *time,
+            Trouble::Wait(time) => (*time).max(self.pace.pause),
             // Only a person can change that.
             Trouble::Token(_) => self.pace.longest_pause,
             _ => pause,
