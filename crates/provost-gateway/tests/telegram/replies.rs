@@ -218,6 +218,11 @@ async fn the_chat_of_the_reply_must_be_the_one_asked() {
         scene.said()[0]["text"],
         "This question is not known here: nothing was changed."
     );
+    // Nor does it help to write in the right chat and to reply to a message of another.
+    let mut across = scene.fake.text(scene.alice, Some(scene.message), "1");
+    across["message"]["reply_to_message"]["chat"]["id"] = json!(ALICE);
+    scene.handle(&across).await;
+    scene.assert_undecided();
 }
 
 #[tokio::test]
