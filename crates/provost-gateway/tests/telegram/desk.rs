@@ -178,6 +178,7 @@ fn decide(card: &mut Card, sender: &Sender, reply: &Reply) -> Answered {
         via: Some(sender.via.clone()),
         code: Some(reply.code),
         note: reply.text.clone(),
+        replacement: None,
         at: card.created_at.plus(Duration::from_mins(1)),
     });
     Answered::Decided(Box::new(card.clone()))

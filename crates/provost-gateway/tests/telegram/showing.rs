@@ -24,6 +24,7 @@ fn ended(card: &Card) -> Card {
         via: Some("email".into()),
         code: Some(Code::Note),
         note: Some("only <once>".into()),
+        replacement: None,
         at: card.created_at,
     };
     Card {

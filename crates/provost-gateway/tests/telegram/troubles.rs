@@ -99,6 +99,7 @@ async fn messages_that_are_gone_are_given_up() {
         via: None,
         code: None,
         note: None,
+        replacement: None,
         at: card.expires_at,
     });
     let closed = scene
