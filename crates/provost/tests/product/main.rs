@@ -13,6 +13,7 @@
     reason = "this is a test: it should fail loudly"
 )]
 
+mod bot;
 mod echo;
 mod events_feed;
 mod harness;
@@ -35,6 +36,7 @@ mod hooks;
 mod mcp;
 mod mcp_bridge;
 mod mcp_peers;
+mod people;
 mod proxy;
 mod reload;
 mod replicas;
