@@ -10,7 +10,7 @@ use crate::{
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
     menu::Code,
-    review::{Summary, redact_map},
+    review::{Summary, redact, redact_map},
     time::Time,
 };
 
@@ -85,8 +85,25 @@ pub struct Request {
     pub preview: String,
     pub channel: String,
     pub target: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub callback_url: Option<String>,
+}
+
+impl Request {
+    fn structure(self) -> Self {
+        let mut said = Map::new();
+        said.insert("title".into(), self.title.into());
+        said.insert("preview".into(), self.preview.into());
+        let said = redact_map(&said);
+        let text = |name: &str| match said.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            other => other.map(ToString::to_string).unwrap_or_default(),
+        };
+        Self {
+            title: text("title"),
+            preview: text("preview"),
+            target: redact(&self.target),
+            ..self
+        }
+    }
 }
 
 fn one() -> u8 {
@@ -127,6 +144,7 @@ impl Question {
         Self {
             params: redact_map(&self.params),
             summary: self.summary.map(Summary::structure),
+            request: self.request.map(|request| Box::new(request.structure())),
             ..self
         }
     }

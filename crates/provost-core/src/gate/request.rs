@@ -35,6 +35,8 @@ pub struct NewRequest {
     /// The coarse type of the action: what grants are for.
     pub action_type: Arc<str>,
     pub request: Request,
+    /// Who is told the end. It may hold a secret, and stands nowhere but in the delivery.
+    pub callback_url: Option<String>,
     /// Whom of `people` the target is.
     pub person: Option<Arc<str>>,
     pub expires_in: Duration,
@@ -74,7 +76,7 @@ impl NewRequest {
             "call": call.digest(),
             "channel": self.request.channel,
             "target": self.request.target,
-            "callback_url": self.request.callback_url,
+            "callback_url": self.callback_url,
         }))
     }
 
@@ -100,7 +102,7 @@ impl NewRequest {
         };
         let request = &self.request;
         let ask = plan(&request.channel, request.target.clone(), Purpose::Ask);
-        let callback = request.callback_url.as_ref().map(|url| {
+        let callback = self.callback_url.as_ref().map(|url| {
             let address = json!({"url": url, "client_id": request.client_id});
             plan("callback", address, Purpose::Callback)
         });

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{call::canonical_json, ids::hex};
 
-const CONTENT_KEYS: [&str; 5] = ["content", "body", "data", "file_content", "text"];
+const CONTENT_KEYS: [&str; 6] = ["content", "body", "data", "file_content", "text", "preview"];
 const LONGEST_SHOWN: usize = 256;
 
 /// Whatever stands under a content key is content, whatever its type; elsewhere long strings are.

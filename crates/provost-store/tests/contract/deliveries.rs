@@ -303,7 +303,6 @@ async fn a_request_is_answered_when_it_is_decided(place: &Place) {
         preview: "npm test".to_owned(),
         channel: "telegram".to_owned(),
         target: json!({"tg_chat_id": 42}),
-        callback_url: None,
     }));
     let approval = opened(store.open_approval(new.clone(), START).await.unwrap());
     approve(&*store, &approval).await;

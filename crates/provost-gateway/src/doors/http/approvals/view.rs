@@ -2,7 +2,7 @@
 //! thousand costs no parsing; only what is redacted is read.
 
 use provost_core::{
-    approval::{Approval, Question, State},
+    approval::{Approval, Question, State, Vote},
     key::{Key, Role},
     ports::ApprovalRow,
     time::{Time, format_duration},
@@ -63,6 +63,18 @@ struct StateView<'a> {
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answered_at: Option<Time>,
+    #[serde(skip_serializing_if = "is_once")]
+    asked: u32,
+    #[serde(skip_serializing_if = "<[Vote]>::is_empty")]
+    votes: &'a [Vote],
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_once(asked: &u32) -> bool {
+    *asked <= 1
 }
 
 impl<'a> StateView<'a> {
@@ -91,6 +103,8 @@ impl<'a> StateView<'a> {
             reasoning: decision.and_then(|decision| decision.reasoning.as_deref()),
             confidence: decision.and_then(|decision| decision.confidence),
             answered_at: state.answered_at,
+            asked: state.asked,
+            votes: &state.votes,
         }
     }
 }

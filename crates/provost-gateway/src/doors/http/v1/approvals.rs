@@ -48,6 +48,7 @@ pub(in crate::doors::http) async fn create(
         action_type: name(&body, "action_type")?.ok_or_else(|| needed("action_type"))?,
         person: person.map(|person| person.name.clone()),
         request,
+        callback_url: callback_url(&body)?,
         expires_in: expiry(&body)?,
         idempotency_key: idempotency_key(&headers)?,
     };
@@ -121,7 +122,6 @@ fn read(app: &App, client_id: String, body: &Map<String, Value>) -> ApiResult<Re
         preview: text(body, "preview", LONGEST_PREVIEW)?.unwrap_or_default(),
         channel,
         target,
-        callback_url: callback_url(body)?,
     })
 }
 
