@@ -14,10 +14,13 @@ use crate::channels::email::{
     settings::Imap,
 };
 
-/// Servers may end an IDLE after 30 minutes (RFC 2177).
-const IDLE: Duration = Duration::from_mins(28);
+/// Servers may end an IDLE after 30 minutes (RFC 2177), firewalls forget a silent connection long before, and
+/// some servers do not tell what came just before they began to wait. So it is short after each mail, when more
+/// is likely, and then longer and longer.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_IDLE: Duration = Duration::from_mins(5);
 /// Where the server cannot tell.
-const POLL: Duration = Duration::from_secs(30);
+const LONGEST_POLL: Duration = Duration::from_secs(15);
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// Of a longer mail only the head is read.
 const LARGEST: u32 = 2 * 1024 * 1024;
@@ -30,6 +33,7 @@ pub(super) struct Reader {
     validity: u32,
     next: Option<u32>,
     can_idle: bool,
+    wait: Duration,
 }
 
 /// A mail as it lies in the mailbox.
@@ -49,6 +53,7 @@ impl Reader {
             validity: mailbox.uid_validity.unwrap_or(0),
             next: mailbox.uid_next,
             can_idle,
+            wait: SHORTEST_WAIT,
         })
     }
 
@@ -60,6 +65,7 @@ impl Reader {
         let place = place.filter(|place| place.validity == self.validity);
         for uid in self.unhandled(place).await? {
             self.handle_one(email, uid).await?;
+            self.wait = SHORTEST_WAIT;
         }
         if place.is_none() {
             self.mark_start(email).await?;
@@ -181,8 +187,10 @@ impl Reader {
 
     /// Until there may be something new, or it is time to look.
     pub(super) async fn wait(mut self) -> Result<Self, Trouble> {
+        let wait = self.wait;
+        self.wait = (2 * wait).min(LONGEST_IDLE);
         if !self.can_idle {
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(wait.min(LONGEST_POLL)).await;
             within(self.session.noop()).await?;
             return Ok(self);
         }
@@ -193,9 +201,9 @@ impl Reader {
         let came =
             std::iter::from_fn(|| notices.try_recv().ok()).any(|notice| is_new_mail(&notice));
         if !came {
-            let (told, _keep) = idle.wait_with_timeout(IDLE);
+            let (told, _keep) = idle.wait_with_timeout(wait);
             // The inner time begins anew with each sign of life.
-            if let Ok(told) = tokio::time::timeout(IDLE, told).await {
+            if let Ok(told) = tokio::time::timeout(wait, told).await {
                 told?;
             }
         }
