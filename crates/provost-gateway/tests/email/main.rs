@@ -9,6 +9,7 @@
 )]
 
 mod desk;
+mod encrypted;
 mod post;
 mod refused;
 mod replies;

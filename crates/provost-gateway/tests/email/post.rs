@@ -32,9 +32,15 @@ pub(crate) struct Imap {
 
 impl Smtp {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With a certificate and its key it offers STARTTLS.
+    pub(crate) fn start_with(certificate: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut child = python()
-            .args([SMTP, folder.path().to_str().unwrap(), "0"])
+            .args([SMTP, folder.path().to_str().unwrap()])
+            .args(certificate)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import os
+import ssl
 import sys
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
@@ -47,13 +48,23 @@ class Server(SMTP):
         super().connection_lost(error)
 
 
+def encryption():
+    if len(sys.argv) < 4:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
+    return context
+
+
+TLS = encryption()
+
+
 def connection():
-    return Server(Handler(), authenticator=login, auth_required=True, auth_require_tls=False)
+    return Server(Handler(), authenticator=login, auth_required=True, auth_require_tls=False, tls_context=TLS)
 
 
 async def main():
-    port = int(sys.argv[2])
-    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", port)
+    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

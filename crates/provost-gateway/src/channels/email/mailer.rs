@@ -19,7 +19,9 @@ use super::{
     visible,
 };
 
+/// For each command.
 const TIMEOUT: Duration = Duration::from_secs(30);
+const WHOLE: Duration = Duration::from_mins(2);
 const CONNECTIONS: u32 = 4;
 const IDLE: Duration = Duration::from_mins(1);
 const LONGEST_REASON: usize = 300;
@@ -69,9 +71,13 @@ impl Mailer {
 
     pub(super) async fn send(&self, message: Message) -> Result<(), Undelivered> {
         let _turn = self.sending.acquire().await;
-        match self.transport.send(message).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(undelivered(&error)),
+        match tokio::time::timeout(WHOLE, self.transport.send(message)).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(undelivered(&error)),
+            Err(_) => Err(Undelivered::Later {
+                why: "the mail server was too slow".into(),
+                after: None,
+            }),
         }
     }
 }

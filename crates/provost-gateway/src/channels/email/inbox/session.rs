@@ -6,7 +6,11 @@ use async_imap::types::{Fetch, UnsolicitedResponse};
 use futures_util::TryStreamExt as _;
 use provost_core::ports::StoreError;
 
-use super::{Trouble, connect::ImapSession, place::Place};
+use super::{
+    Trouble,
+    connect::ImapSession,
+    place::{Place, Stuck},
+};
 use crate::channels::email::{
     Email,
     handle::{Handled, Ignored, Proof},
@@ -58,13 +62,17 @@ impl Reader {
     }
 
     /// Handles what came since the place where the last one was handled.
-    pub(super) async fn handle_new(&mut self, email: &Email) -> Result<(), Trouble> {
+    pub(super) async fn handle_new(
+        &mut self,
+        email: &Email,
+        stuck: &mut Stuck,
+    ) -> Result<(), Trouble> {
         self.forget_notices();
         let place = email.desk.cursor(&self.cursor).await?;
         let place = place.as_deref().and_then(Place::parse);
         let place = place.filter(|place| place.validity == self.validity);
         for uid in self.unhandled(place).await? {
-            self.handle_one(email, uid).await?;
+            self.handle_one(email, uid, stuck).await?;
             self.wait = SHORTEST_WAIT;
         }
         if place.is_none() {
@@ -112,29 +120,34 @@ impl Reader {
             .await?)
     }
 
-    async fn handle_one(&mut self, email: &Email, uid: u32) -> Result<(), Trouble> {
-        let Some(raw) = self.fetch(uid).await? else {
-            return Ok(());
+    async fn handle_one(
+        &mut self,
+        email: &Email,
+        uid: u32,
+        stuck: &mut Stuck,
+    ) -> Result<(), Trouble> {
+        let handled = if stuck.is_hopeless(uid) {
+            tracing::error!(
+                mail.uid = uid,
+                "a mail that the server cannot give was passed over"
+            );
+            Handled::Ignored(Ignored::Unreadable)
+        } else {
+            let raw = self.fetch(uid).await?;
+            stuck.is_over();
+            taken(email, uid, raw).await?
         };
-        match take(email, raw).await {
-            Ok(handled) => {
-                tracing::debug!(mail.uid = uid, handled = name(&handled), "a mail was read");
-            }
-            // What cannot be read now cannot be read later: it must not keep the others waiting.
-            Err(StoreError::Corrupt(why)) => {
-                tracing::error!(mail.uid = uid, error = %why, "a reply was dropped");
-            }
-            Err(error) => return Err(error.into()),
-        }
         let place = Place {
             validity: self.validity,
             uid,
         };
-        email
-            .desk
-            .set_cursor(&self.cursor, &place.to_string())
-            .await?;
-        self.mark_seen(uid).await
+        let place = place.to_string();
+        email.desk.set_cursor(&self.cursor, &place).await?;
+        // The mailbox may be a person's own: what is not for us stays unread.
+        match handled {
+            Handled::Ignored(_) => Ok(()),
+            _ => self.mark_seen(uid).await,
+        }
     }
 
     /// `None` when it is gone.
@@ -225,6 +238,24 @@ async fn within<T>(
 ) -> Result<T, Trouble> {
     let answer = tokio::time::timeout(TIMEOUT, command).await;
     Ok(answer.map_err(|_| Trouble::Slow)??)
+}
+
+/// What became of a mail. Only a store that may come back keeps the others waiting.
+async fn taken(email: &Email, uid: u32, raw: Option<Raw>) -> Result<Handled, StoreError> {
+    let Some(raw) = raw else {
+        return Ok(Handled::Ignored(Ignored::Unreadable));
+    };
+    match take(email, raw).await {
+        Ok(handled) => {
+            tracing::debug!(mail.uid = uid, handled = name(&handled), "a mail was read");
+            Ok(handled)
+        }
+        Err(StoreError::Corrupt(why)) => {
+            tracing::error!(mail.uid = uid, error = %why, "a reply was dropped");
+            Ok(Handled::Ignored(Ignored::Unreadable))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Reading a mail takes time, and strangers wrote it: a thread of its own may take long or fail.
