@@ -13,9 +13,17 @@ use async_imap::{Client, Session};
 use mail_parser::{Message, MessageParser};
 use tempfile::TempDir;
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 const SMTP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/email/smtp.py");
 const PYMAP: &str = "from pymap.main import main; main()";
+/// It cannot tell when a mail comes.
+const WITHOUT_IDLE: &str = "
+from pymap.config import BackendCapability as Capability
+from pymap.main import main
+whole = Capability.__init__
+Capability.__init__ = lambda self, *, idle, **others: whole(self, idle=False, **others)
+main()
+";
 
 /// Takes the mails that we send.
 pub(crate) struct Smtp {
@@ -90,17 +98,23 @@ impl Drop for Smtp {
 
 impl Imap {
     pub(crate) async fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        Self::start_at(port).await
+        Self::start_as(PYMAP, free_port()).await
     }
 
+    pub(crate) async fn without_idle() -> Self {
+        Self::start_as(WITHOUT_IDLE, free_port()).await
+    }
+
+    /// Again where one was before.
     pub(crate) async fn start_at(port: u16) -> Self {
+        Self::start_as(PYMAP, port).await
+    }
+
+    async fn start_as(program: &str, port: u16) -> Self {
         let child = python()
             .args([
                 "-c",
-                PYMAP,
+                program,
                 "--host",
                 "127.0.0.1",
                 "--no-tls",
@@ -245,6 +259,11 @@ impl Mail {
             .collect::<Vec<_>>()
             .join("\n")
     }
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap().port()
 }
 
 fn python() -> Command {

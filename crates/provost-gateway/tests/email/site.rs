@@ -42,7 +42,11 @@ impl Site {
 
     /// Sends, and reads replies.
     pub(crate) async fn reading() -> Self {
-        let mut site = Self::new(Some(Imap::start().await)).await;
+        Self::reading_from(Imap::start().await).await
+    }
+
+    pub(crate) async fn reading_from(imap: Imap) -> Self {
+        let mut site = Self::new(Some(imap)).await;
         site.read();
         site
     }

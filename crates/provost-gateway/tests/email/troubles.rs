@@ -24,6 +24,17 @@ async fn a_server_that_went_away_is_found_again() {
 }
 
 #[tokio::test]
+async fn a_server_that_cannot_tell_is_asked() {
+    let site = Site::reading_from(Imap::without_idle().await).await;
+    for _ in 0..2 {
+        let asked = site.ask(YOU).await;
+        site.imap().put(asked.mail.reply(YOU, "\n1\n")).await;
+        let decided = site.decision(&asked, "a decision").await;
+        assert_eq!(decided, Reply::bare(Code::Once));
+    }
+}
+
+#[tokio::test]
 async fn what_came_while_we_were_away_is_read_once() {
     let mut site = Site::reading().await;
     site.all_handled().await;

@@ -33,6 +33,29 @@ pub struct Incoming {
     pub html: Option<String>,
 }
 
+impl Incoming {
+    /// What a forwarding service says of a reply. Its sender may be written as in a mail, with a name.
+    pub fn forwarded(
+        subject: &str,
+        body: &str,
+        from: Option<&str>,
+        message_id: Option<&str>,
+    ) -> Self {
+        let from = from.filter(|from| !from.contains(['\r', '\n']));
+        let from =
+            from.and_then(|from| read_reply(format!("From: {from}\r\n\r\n").as_bytes())?.from);
+        let message_id =
+            message_id.map(|id| id.trim().trim_start_matches('<').trim_end_matches('>'));
+        Self {
+            from,
+            message_id: message_id.filter(|id| is_id(id)).map(str::to_owned),
+            subject: subject.to_owned(),
+            plain: Some(bounded(body).to_owned()),
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads the bytes of a mail. `None` when they are none.
 pub fn read_reply(raw: &[u8]) -> Option<Incoming> {
     let message = MessageParser::default().parse(raw)?;
@@ -105,20 +128,19 @@ fn ids(value: Option<&HeaderValue<'_>>) -> Vec<String> {
         Some(HeaderValue::TextList(list)) => list.iter().map(AsRef::as_ref).collect(),
         _ => Vec::new(),
     };
-    let sound = |id: &&str| {
-        id.len() <= LONGEST_ID
-            && id
-                .bytes()
-                .all(|b| b.is_ascii_graphic() && !b"<>".contains(&b))
-    };
     let ids: Vec<&str> = texts
         .into_iter()
         .map(str::trim)
-        .filter(|id| !id.is_empty())
-        .filter(sound)
+        .filter(|id| is_id(id))
         .collect();
     let skip = ids.len().saturating_sub(MOST);
     ids.into_iter().skip(skip).map(str::to_owned).collect()
+}
+
+/// What fits into a header again.
+fn is_id(text: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_graphic() && !b"<>".contains(&b);
+    (1..=LONGEST_ID).contains(&text.len()) && text.bytes().all(sound)
 }
 
 fn plain(message: &Message<'_>) -> Option<String> {
