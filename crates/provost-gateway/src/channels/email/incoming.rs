@@ -13,7 +13,9 @@ use super::{address::Address, flowed, html};
 const MOST: usize = 32;
 const LONGEST_ID: usize = 500;
 /// What a person writes fits; what is longer is history.
-const LONGEST_TEXT: usize = 256 * 1024;
+const LONGEST_TEXT: usize = 64 * 1024;
+/// Programs put long styles before the text.
+const LONGEST_HTML: usize = 512 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Incoming {
@@ -50,7 +52,7 @@ impl Incoming {
             from,
             message_id: message_id.filter(|id| is_id(id)).map(str::to_owned),
             subject: subject.to_owned(),
-            plain: Some(bounded(body).to_owned()),
+            plain: Some(bounded(body, LONGEST_TEXT).to_owned()),
             ..Self::default()
         }
     }
@@ -148,7 +150,7 @@ fn plain(message: &Message<'_>) -> Option<String> {
     let PartType::Text(text) = &part.body else {
         return None;
     };
-    let text = bounded(text);
+    let text = bounded(text, LONGEST_TEXT);
     Some(if has_parameter(part, "format", "flowed") {
         flowed::unflow(text, has_parameter(part, "delsp", "yes"))
     } else {
@@ -166,12 +168,13 @@ fn html_text(message: &Message<'_>) -> Option<String> {
     let PartType::Html(text) = &part.body else {
         return None;
     };
-    Some(html::text_of(bounded(text)))
+    let text = html::text_of(bounded(text, LONGEST_HTML));
+    Some(bounded(&text, LONGEST_TEXT).to_owned())
 }
 
-fn bounded(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(LONGEST_TEXT))
-        .unwrap_or_default()
+fn bounded(text: &str, longest: usize) -> &str {
+    let end = text.floor_char_boundary(longest);
+    text.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]
