@@ -89,7 +89,7 @@ fn marked_below(lines: &[&str], from: usize) -> bool {
 /// A rule, a title such as "-----Original Message-----", the head of the mail before, or a signature.
 fn ends_the_reply(line: &str) -> bool {
     let line = line.trim().trim_matches('*').trim();
-    let ruled = line.starts_with("---") && line.ends_with("---");
+    let ruled = line.starts_with("-----") || (line.starts_with("---") && line.ends_with("---"));
     let rule = ['_', '-', '=', '─'].iter().any(|c| {
         let only = line.chars().all(|other| other == *c);
         only && line.chars().count() >= 8
