@@ -98,6 +98,11 @@ impl Email {
         }
     }
 
+    /// For [`handle`], where nobody is to be told.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
     /// Decides by a mail what it decides, and tells its sender when that is nothing.
     pub async fn take(&self, incoming: &Incoming, proof: Proof) -> Result<Handled, StoreError> {
         let id = incoming.message_id.as_deref();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use provost_core::ports::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use self::{connect::Connector, session::Reader};
+use self::{connect::Connector, place::Stuck, session::Reader};
 use super::{Email, settings::Imap, visible};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -53,9 +53,10 @@ impl Inbox {
 
     async fn read_for_ever(&self, email: &Email) {
         let mut pause = FIRST_PAUSE;
+        let mut stuck = Stuck::default();
         loop {
             let mut worked = false;
-            let Err(trouble) = self.read(email, &mut worked).await;
+            let Err(trouble) = self.read(email, &mut stuck, &mut worked).await;
             if worked {
                 pause = FIRST_PAUSE;
             }
@@ -69,12 +70,13 @@ impl Inbox {
     async fn read(
         &self,
         email: &Email,
+        stuck: &mut Stuck,
         worked: &mut bool,
     ) -> Result<std::convert::Infallible, Trouble> {
         let session = self.connector.session(&self.imap).await?;
         let mut reader = Reader::open(session, &self.imap).await?;
         loop {
-            reader.handle_new(email).await?;
+            reader.handle_new(email, stuck).await?;
             *worked = true;
             reader = reader.wait().await?;
         }

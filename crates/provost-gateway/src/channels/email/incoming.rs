@@ -13,7 +13,9 @@ use super::{address::Address, flowed, html};
 const MOST: usize = 32;
 const LONGEST_ID: usize = 500;
 /// What a person writes fits; what is longer is history.
-const LONGEST_TEXT: usize = 256 * 1024;
+const LONGEST_TEXT: usize = 64 * 1024;
+/// Programs put long styles before the text.
+const LONGEST_HTML: usize = 512 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Incoming {
@@ -31,6 +33,29 @@ pub struct Incoming {
     pub plain: Option<String>,
     /// The HTML as text, what is quoted marked with `>`.
     pub html: Option<String>,
+}
+
+impl Incoming {
+    /// What a forwarding service says of a reply. Its sender may be written as in a mail, with a name.
+    pub fn forwarded(
+        subject: &str,
+        body: &str,
+        from: Option<&str>,
+        message_id: Option<&str>,
+    ) -> Self {
+        let from = from.filter(|from| !from.contains(['\r', '\n']));
+        let from =
+            from.and_then(|from| read_reply(format!("From: {from}\r\n\r\n").as_bytes())?.from);
+        let message_id =
+            message_id.map(|id| id.trim().trim_start_matches('<').trim_end_matches('>'));
+        Self {
+            from,
+            message_id: message_id.filter(|id| is_id(id)).map(str::to_owned),
+            subject: subject.to_owned(),
+            plain: Some(bounded(body, LONGEST_TEXT).to_owned()),
+            ..Self::default()
+        }
+    }
 }
 
 /// Reads the bytes of a mail. `None` when they are none.
@@ -105,20 +130,19 @@ fn ids(value: Option<&HeaderValue<'_>>) -> Vec<String> {
         Some(HeaderValue::TextList(list)) => list.iter().map(AsRef::as_ref).collect(),
         _ => Vec::new(),
     };
-    let sound = |id: &&str| {
-        id.len() <= LONGEST_ID
-            && id
-                .bytes()
-                .all(|b| b.is_ascii_graphic() && !b"<>".contains(&b))
-    };
     let ids: Vec<&str> = texts
         .into_iter()
         .map(str::trim)
-        .filter(|id| !id.is_empty())
-        .filter(sound)
+        .filter(|id| is_id(id))
         .collect();
     let skip = ids.len().saturating_sub(MOST);
     ids.into_iter().skip(skip).map(str::to_owned).collect()
+}
+
+/// What fits into a header again.
+fn is_id(text: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_graphic() && !b"<>".contains(&b);
+    (1..=LONGEST_ID).contains(&text.len()) && text.bytes().all(sound)
 }
 
 fn plain(message: &Message<'_>) -> Option<String> {
@@ -126,7 +150,7 @@ fn plain(message: &Message<'_>) -> Option<String> {
     let PartType::Text(text) = &part.body else {
         return None;
     };
-    let text = bounded(text);
+    let text = bounded(text, LONGEST_TEXT);
     Some(if has_parameter(part, "format", "flowed") {
         flowed::unflow(text, has_parameter(part, "delsp", "yes"))
     } else {
@@ -144,12 +168,13 @@ fn html_text(message: &Message<'_>) -> Option<String> {
     let PartType::Html(text) = &part.body else {
         return None;
     };
-    Some(html::text_of(bounded(text)))
+    let text = html::text_of(bounded(text, LONGEST_HTML));
+    Some(bounded(&text, LONGEST_TEXT).to_owned())
 }
 
-fn bounded(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(LONGEST_TEXT))
-        .unwrap_or_default()
+fn bounded(text: &str, longest: usize) -> &str {
+    let end = text.floor_char_boundary(longest);
+    text.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -12,20 +12,27 @@ use lettre::{
     },
 };
 use provost_core::ports::Undelivered;
+use tokio::sync::Semaphore;
 
 use super::{
     settings::{Smtp, Tls},
     visible,
 };
 
+/// For each command.
 const TIMEOUT: Duration = Duration::from_secs(30);
+const WHOLE: Duration = Duration::from_mins(2);
 const CONNECTIONS: u32 = 4;
 const IDLE: Duration = Duration::from_mins(1);
 const LONGEST_REASON: usize = 300;
 /// Not logged in, or not well enough: that is for an administrator to mend, and the mail can wait.
 const LOGIN: [u16; 5] = [454, 530, 534, 535, 538];
 
-pub(super) struct Mailer(AsyncSmtpTransport<Tokio1Executor>);
+pub(super) struct Mailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    /// The pool bounds what it keeps, not what it opens.
+    sending: Semaphore,
+}
 
 impl Mailer {
     /// Needs a tokio runtime around it. Loads the machine's root certificates where there is TLS.
@@ -56,13 +63,21 @@ impl Mailer {
             let password = login.password.expose().to_owned();
             builder = builder.credentials(Credentials::new(login.user.clone(), password));
         }
-        Ok(Self(builder.build()))
+        Ok(Self {
+            transport: builder.build(),
+            sending: Semaphore::new(CONNECTIONS as usize),
+        })
     }
 
     pub(super) async fn send(&self, message: Message) -> Result<(), Undelivered> {
-        match self.0.send(message).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(undelivered(&error)),
+        let _turn = self.sending.acquire().await;
+        match tokio::time::timeout(WHOLE, self.transport.send(message)).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(undelivered(&error)),
+            Err(_) => Err(Undelivered::Later {
+                why: "the mail server was too slow".into(),
+                after: None,
+            }),
         }
     }
 }

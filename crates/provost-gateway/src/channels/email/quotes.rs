@@ -89,7 +89,7 @@ fn marked_below(lines: &[&str], from: usize) -> bool {
 /// A rule, a title such as "-----Original Message-----", the head of the mail before, or a signature.
 fn ends_the_reply(line: &str) -> bool {
     let line = line.trim().trim_matches('*').trim();
-    let ruled = line.starts_with("---") && line.ends_with("---");
+    let ruled = line.starts_with("-----") || (line.starts_with("---") && line.ends_with("---"));
     let rule = ['_', '-', '=', '─'].iter().any(|c| {
         let only = line.chars().all(|other| other == *c);
         only && line.chars().count() >= 8
@@ -153,26 +153,32 @@ fn introduces(text: &str) -> bool {
     let lower = text.to_lowercase();
     let verb = words::VERBS.iter().any(|verb| lower.contains(verb));
     let dated = has_date(text);
-    let addressed = text.contains('@');
+    let addressed = text.contains('@') && text.contains('<');
     let numbered = text.starts_with(|c: char| c.is_ascii_digit());
     (ends && (verb || dated)) || (dated && addressed && numbered)
 }
 
 /// A year of this time, or a time of the day.
 fn has_date(line: &str) -> bool {
-    let words = || line.split(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
-    let is_year = |word: &str| {
+    let mut words = line.split(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
+    words.any(|word| {
         let word = word.trim_matches(['.', ':']);
-        word.rsplit('.')
-            .any(|part| part.len() == 4 && (part.starts_with("20") || part.starts_with("19")))
+        word.split('.').any(is_year) || is_time(word)
+    })
+}
+
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && (text.starts_with("20") || text.starts_with("19"))
+}
+
+fn is_time(text: &str) -> bool {
+    let mut parts = text.split(':');
+    let (hour, minute) = (parts.next(), parts.next());
+    let within = |part: Option<&str>, most: u8| {
+        part.and_then(|part| part.parse().ok())
+            .is_some_and(|value: u8| value <= most)
     };
-    let is_time = |word: &str| {
-        let mut parts = word.trim_matches(['.', ':']).split([':', '.']);
-        let hour = parts.next().unwrap_or_default();
-        let minute = parts.next().unwrap_or_default();
-        word.contains(':') && (1..=2).contains(&hour.len()) && minute.len() == 2
-    };
-    words().any(|word| is_year(word) || is_time(word))
+    within(hour, 23) && within(minute, 59) && minute.is_some_and(|minute| minute.len() == 2)
 }
 
 #[cfg(test)]
@@ -227,6 +233,7 @@ mod tests {
             "4 port 8080",
             "3.3.",
             "4 ratio 1:1",
+            "5 ssh -L 80:80 me@host",
         ] {
             assert!(!has_date(line), "{line}");
         }

@@ -14,7 +14,7 @@ pub(super) fn add(page: &mut Page, card: &Card) {
     match &card.exact {
         Exact::Command { parts, cut } => {
             page.heading("What it would run");
-            page.push(Block::Quoted(command(parts)));
+            command(page, parts);
             notice(page, *cut || parts.len() > MOST_PARTS);
         }
         Exact::Change {
@@ -46,18 +46,18 @@ pub(super) fn add(page: &mut Page, card: &Card) {
     risks(page, &card.risks);
 }
 
-fn command(parts: &[CommandPart]) -> String {
-    let mut lines = String::new();
+/// What the agent would run stands behind the mark; what we say of it does not, and cannot be forged.
+fn command(page: &mut Page, parts: &[CommandPart]) {
+    let mut room = LONGEST;
     for part in parts.iter().take(MOST_PARTS) {
-        lines.push_str(part.text.as_deref().unwrap_or("(not shown)"));
-        lines.push('\n');
-        for risk in part.risks.iter().take(MOST_RISKS) {
-            lines.push_str("    risk: ");
-            lines.push_str(risk);
-            lines.push('\n');
+        let text = part.text.as_deref().unwrap_or("(not shown)");
+        page.push(Block::Quoted(visible::block(text, room)));
+        room = room.saturating_sub(text.len());
+        if !part.risks.is_empty() {
+            let risks = part.risks.join(", ");
+            page.text(format!("Risk: {}", visible::line(&risks, LONGEST_RISK)));
         }
     }
-    visible::block(&lines, LONGEST)
 }
 
 fn changed(path: Option<&str>, files: usize, added: usize, removed: usize) -> String {

@@ -69,7 +69,7 @@ fn a_question_says_all_there_is_and_offers_what_may_be_answered() {
     let text = words.page.plain();
     for part in [
         "Provost asks: may claude use shell.run?",
-        "What it would run:\n\n| rm -rf build\n|     risk: deletes",
+        "What it would run:\n\n| rm -rf build\n\nRisk: deletes\n\n",
         "this is not all of it",
         "Risks:\n\n| deletes files",
         "What the agent says about it (not checked):\n\n| Clean up\n\n| it is safe",

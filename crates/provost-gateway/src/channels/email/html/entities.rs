@@ -36,10 +36,10 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         decoded.push_str(before);
-        let found = after.split_once(';');
+        let found = end_of_name(after).and_then(|at| after.split_at_checked(at));
         if let Some((c, tail)) = found.and_then(|(name, tail)| Some((reference(name)?, tail))) {
             decoded.push(c);
-            rest = tail;
+            rest = tail.strip_prefix(';').unwrap_or(tail);
         } else {
             decoded.push('&');
             rest = after;
@@ -47,6 +47,11 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     }
     decoded.push_str(rest);
     Cow::Owned(decoded)
+}
+
+/// Names are short: what is longer is text.
+fn end_of_name(text: &str) -> Option<usize> {
+    text.bytes().take(12).position(|b| b == b';')
 }
 
 fn reference(name: &str) -> Option<char> {

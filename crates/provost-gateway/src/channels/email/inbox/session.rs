@@ -6,7 +6,11 @@ use async_imap::types::{Fetch, UnsolicitedResponse};
 use futures_util::TryStreamExt as _;
 use provost_core::ports::StoreError;
 
-use super::{Trouble, connect::ImapSession, place::Place};
+use super::{
+    Trouble,
+    connect::ImapSession,
+    place::{Place, Stuck},
+};
 use crate::channels::email::{
     Email,
     handle::{Handled, Ignored, Proof},
@@ -14,10 +18,13 @@ use crate::channels::email::{
     settings::Imap,
 };
 
-/// Servers may end an IDLE after 30 minutes (RFC 2177).
-const IDLE: Duration = Duration::from_mins(28);
+/// Servers may end an IDLE after 30 minutes (RFC 2177), firewalls forget a silent connection long before, and
+/// some servers do not tell what came just before they began to wait. So it is short after each mail, when more
+/// is likely, and then longer and longer.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_IDLE: Duration = Duration::from_mins(5);
 /// Where the server cannot tell.
-const POLL: Duration = Duration::from_secs(30);
+const LONGEST_POLL: Duration = Duration::from_secs(15);
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// Of a longer mail only the head is read.
 const LARGEST: u32 = 2 * 1024 * 1024;
@@ -30,6 +37,7 @@ pub(super) struct Reader {
     validity: u32,
     next: Option<u32>,
     can_idle: bool,
+    wait: Duration,
 }
 
 /// A mail as it lies in the mailbox.
@@ -49,17 +57,23 @@ impl Reader {
             validity: mailbox.uid_validity.unwrap_or(0),
             next: mailbox.uid_next,
             can_idle,
+            wait: SHORTEST_WAIT,
         })
     }
 
     /// Handles what came since the place where the last one was handled.
-    pub(super) async fn handle_new(&mut self, email: &Email) -> Result<(), Trouble> {
+    pub(super) async fn handle_new(
+        &mut self,
+        email: &Email,
+        stuck: &mut Stuck,
+    ) -> Result<(), Trouble> {
         self.forget_notices();
         let place = email.desk.cursor(&self.cursor).await?;
         let place = place.as_deref().and_then(Place::parse);
         let place = place.filter(|place| place.validity == self.validity);
         for uid in self.unhandled(place).await? {
-            self.handle_one(email, uid).await?;
+            self.handle_one(email, uid, stuck).await?;
+            self.wait = SHORTEST_WAIT;
         }
         if place.is_none() {
             self.mark_start(email).await?;
@@ -106,29 +120,34 @@ impl Reader {
             .await?)
     }
 
-    async fn handle_one(&mut self, email: &Email, uid: u32) -> Result<(), Trouble> {
-        let Some(raw) = self.fetch(uid).await? else {
-            return Ok(());
+    async fn handle_one(
+        &mut self,
+        email: &Email,
+        uid: u32,
+        stuck: &mut Stuck,
+    ) -> Result<(), Trouble> {
+        let handled = if stuck.is_hopeless(uid) {
+            tracing::error!(
+                mail.uid = uid,
+                "a mail that the server cannot give was passed over"
+            );
+            Handled::Ignored(Ignored::Unreadable)
+        } else {
+            let raw = self.fetch(uid).await?;
+            stuck.is_over();
+            taken(email, uid, raw).await?
         };
-        match take(email, raw).await {
-            Ok(handled) => {
-                tracing::debug!(mail.uid = uid, handled = name(&handled), "a mail was read");
-            }
-            // What cannot be read now cannot be read later: it must not keep the others waiting.
-            Err(StoreError::Corrupt(why)) => {
-                tracing::error!(mail.uid = uid, error = %why, "a reply was dropped");
-            }
-            Err(error) => return Err(error.into()),
-        }
         let place = Place {
             validity: self.validity,
             uid,
         };
-        email
-            .desk
-            .set_cursor(&self.cursor, &place.to_string())
-            .await?;
-        self.mark_seen(uid).await
+        let place = place.to_string();
+        email.desk.set_cursor(&self.cursor, &place).await?;
+        // The mailbox may be a person's own: what is not for us stays unread.
+        match handled {
+            Handled::Ignored(_) => Ok(()),
+            _ => self.mark_seen(uid).await,
+        }
     }
 
     /// `None` when it is gone.
@@ -181,8 +200,10 @@ impl Reader {
 
     /// Until there may be something new, or it is time to look.
     pub(super) async fn wait(mut self) -> Result<Self, Trouble> {
+        let wait = self.wait;
+        self.wait = (2 * wait).min(LONGEST_IDLE);
         if !self.can_idle {
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(wait.min(LONGEST_POLL)).await;
             within(self.session.noop()).await?;
             return Ok(self);
         }
@@ -193,9 +214,9 @@ impl Reader {
         let came =
             std::iter::from_fn(|| notices.try_recv().ok()).any(|notice| is_new_mail(&notice));
         if !came {
-            let (told, _keep) = idle.wait_with_timeout(IDLE);
+            let (told, _keep) = idle.wait_with_timeout(wait);
             // The inner time begins anew with each sign of life.
-            if let Ok(told) = tokio::time::timeout(IDLE, told).await {
+            if let Ok(told) = tokio::time::timeout(wait, told).await {
                 told?;
             }
         }
@@ -217,6 +238,24 @@ async fn within<T>(
 ) -> Result<T, Trouble> {
     let answer = tokio::time::timeout(TIMEOUT, command).await;
     Ok(answer.map_err(|_| Trouble::Slow)??)
+}
+
+/// What became of a mail. Only a store that may come back keeps the others waiting.
+async fn taken(email: &Email, uid: u32, raw: Option<Raw>) -> Result<Handled, StoreError> {
+    let Some(raw) = raw else {
+        return Ok(Handled::Ignored(Ignored::Unreadable));
+    };
+    match take(email, raw).await {
+        Ok(handled) => {
+            tracing::debug!(mail.uid = uid, handled = name(&handled), "a mail was read");
+            Ok(handled)
+        }
+        Err(StoreError::Corrupt(why)) => {
+            tracing::error!(mail.uid = uid, error = %why, "a reply was dropped");
+            Ok(Handled::Ignored(Ignored::Unreadable))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Reading a mail takes time, and strangers wrote it: a thread of its own may take long or fail.

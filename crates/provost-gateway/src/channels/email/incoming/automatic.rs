@@ -14,7 +14,6 @@ const MARKS: &[&str] = &[
     "X-Failed-Recipients",
     "List-Id",
     "List-Unsubscribe",
-    "X-Loop",
     "Feedback-ID",
 ];
 const PRECEDENCES: &[&str] = &["bulk", "junk", "list", "auto_reply", "auto-reply"];

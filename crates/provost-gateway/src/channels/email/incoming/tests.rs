@@ -225,6 +225,29 @@ fn a_mail_without_text_decides_nothing() {
 }
 
 #[test]
+fn a_forwarded_reply_is_from_one_address_too() {
+    let forwarded = |from| Incoming::forwarded("Re: [appr_1]", "1\n\n> x", from, Some(" <a@b> "));
+    for (from, expected) in [
+        (Some("you@domain.com"), Some("you@domain.com")),
+        (Some("You <you@Domain.com>"), Some("you@domain.com")),
+        (
+            Some("\"you@domain.com\" <me@evil.example>"),
+            Some("me@evil.example"),
+        ),
+        (Some("you@domain.com, me@evil.example"), None),
+        (Some("me@evil.example\r\nFrom: you@domain.com"), None),
+        (Some(""), None),
+        (None, None),
+    ] {
+        let found = forwarded(from).from.map(|from| from.to_string());
+        assert_eq!(found.as_deref(), expected, "{from:?}");
+    }
+    let incoming = forwarded(None);
+    assert_eq!(incoming.message_id.as_deref(), Some("a@b"));
+    assert_eq!(decision(&incoming), ok(Code::Once, None));
+}
+
+#[test]
 fn odd_ids_are_left_out() {
     let raw = "From: a@b.c\r\nIn-Reply-To: <a b@c> <ok@c>\r\nReferences: <\u{e9}@c> <fine@c>\r\n\r\n1\r\n";
     let incoming = read_reply(raw.as_bytes()).unwrap();

@@ -101,6 +101,7 @@ pub(super) const SENDER_LABELS: &[&str] = &[
 pub(super) const SIGNATURES: &[&str] = &[
     "Sent from ",
     "Sent via ",
+    "Sent with ",
     "Get Outlook for",
     "Von meinem ",
     "Gesendet von ",

@@ -145,6 +145,8 @@ const HEADS: &[&str] = &[
     "보낸 사람: Gate\n보낸 날짜: 2026년\n받는 사람: You",
     "---------- Forwarded message ---------\nFrom: Gate",
     "---- On Tue, 03 Mar 2026 10:00:00 +0100 Gate <gate@example.com> wrote ----",
+    "-------- Original message --------From: Gate <gate@example.com> Date: 3/3/26",
+    "Sent with Proton Mail secure email.",
     "Begin forwarded message:\n\nFrom: Gate",
     "-- \nBob",
     "--\nBob",
