@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
+    console::Console,
     doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
@@ -32,6 +33,8 @@ pub struct App {
     pub(crate) sessions: Sessions,
     /// What upstream servers listed lately.
     pub(crate) listed: Listed,
+    /// Who is signed in to the console.
+    pub console: Console,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
@@ -95,6 +98,7 @@ impl App {
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             sessions: Sessions::default(),
             listed: Listed::default(),
+            console: Console::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,

@@ -10,6 +10,7 @@ mod guard;
 mod hooks;
 mod input;
 mod keys;
+mod links;
 mod mcp;
 mod operations;
 mod policies;
@@ -19,6 +20,7 @@ mod stops;
 mod tools;
 mod traces;
 
+pub(crate) use events::feed;
 pub use guard::handle;
 pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;

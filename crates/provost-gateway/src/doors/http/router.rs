@@ -8,10 +8,10 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, mcp, operations, policies, servers,
-    stops, tools, traces,
+    approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, policies,
+    servers, stops, tools, traces,
 };
-use crate::app::App;
+use crate::{app::App, console};
 
 pub fn router(app: &Arc<App>) -> Router {
     Router::new()
@@ -46,6 +46,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))
+        .route("/console/links", post(links::create))
+        .merge(console::router())
         // Operations
         .route("/health", get(operations::health))
         .route("/ready", get(operations::ready))

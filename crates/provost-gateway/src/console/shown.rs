@@ -1,0 +1,337 @@
+//! An approval as the templates show it.
+
+use std::{sync::Arc, time::Duration};
+
+use provost_core::{
+    approval::{Approval, Level, Status},
+    card::{Card, Claim, End, Exact},
+    menu::Code,
+    ports::ApprovalRow,
+    time::Time,
+    trace::view::Exposure,
+};
+
+use super::{visible::json, visitor::Visitor};
+
+pub(super) struct Shown {
+    pub(super) id: String,
+    pub(super) agent: Arc<str>,
+    pub(super) session: Option<Arc<str>>,
+    pub(super) tool: Arc<str>,
+    pub(super) rule: Arc<str>,
+    pub(super) trace_id: String,
+    pub(super) exact: Exactly,
+    pub(super) claim: Option<Claim>,
+    pub(super) risks: Vec<String>,
+    /// What else deserves a look, in a few words each.
+    pub(super) remarks: Vec<String>,
+    pub(super) made: Moment,
+    pub(super) expires: Moment,
+    pub(super) left: String,
+    pub(super) soon: bool,
+    /// The arguments as they may be changed, where they may be.
+    pub(super) editable: Option<String>,
+    pub(super) can: Can,
+    pub(super) end: Option<Ended>,
+    /// Something is described instead of shown.
+    pub(super) hidden: bool,
+}
+
+/// What the visitor may do with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Can {
+    pub(super) decide: bool,
+    pub(super) session: bool,
+    pub(super) always: bool,
+    pub(super) change: bool,
+    pub(super) hand_up: bool,
+}
+
+pub(super) enum Exactly {
+    Command {
+        steps: Vec<Step>,
+        cut: bool,
+    },
+    Change {
+        what: String,
+        lines: Vec<Line>,
+        cut: bool,
+    },
+    Arguments(String),
+    Nothing,
+}
+
+pub(super) struct Step {
+    pub(super) text: Option<String>,
+    pub(super) risks: Vec<String>,
+}
+
+/// A line of a diff.
+#[derive(Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) kind: &'static str,
+    pub(super) sign: &'static str,
+    pub(super) text: String,
+}
+
+pub(super) struct Ended {
+    pub(super) word: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) by: Option<String>,
+    pub(super) via: Option<Arc<str>>,
+    pub(super) choice: Option<&'static str>,
+    pub(super) note: Option<String>,
+    pub(super) at: Moment,
+}
+
+/// A time, for people and for the script.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    pub(super) iso: String,
+    pub(super) millis: i64,
+    pub(super) ago: String,
+}
+
+impl Moment {
+    pub(super) fn new(at: Time, now: Time) -> Self {
+        Self {
+            iso: at.to_string(),
+            millis: at.millis(),
+            ago: format!("{} ago", roughly(now.since(at))),
+        }
+    }
+
+    /// To the second.
+    pub(super) fn clock(&self) -> String {
+        let text = self.iso.get(..19).unwrap_or(&self.iso);
+        format!("{} UTC", text.replace('T', " "))
+    }
+}
+
+/// With as much precision as anybody wants to read.
+pub(super) fn roughly(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds @ 7200..=172_799 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+impl Shown {
+    pub(super) fn of_row(
+        row: ApprovalRow<'_>,
+        visitor: &Visitor,
+        exposure: Exposure,
+        now: Time,
+    ) -> Option<Self> {
+        let approval = Approval {
+            question: serde_json::from_str(row.question).ok()?,
+            state: row.state.clone(),
+        };
+        Some(Self::new(&approval, visitor, exposure, now))
+    }
+
+    pub(super) fn new(
+        approval: &Approval,
+        visitor: &Visitor,
+        exposure: Exposure,
+        now: Time,
+    ) -> Self {
+        let card = Card::of(approval, exposure, now);
+        let (question, state) = (&approval.question, &approval.state);
+        let can = can(approval, &card, visitor, now);
+        let editable =
+            (can.change && exposure == Exposure::Everything).then(|| json(&question.params));
+        let left = state.remaining(now);
+        Self {
+            remarks: remarks(approval, &card, now),
+            id: card.id.to_string(),
+            agent: card.agent,
+            session: card.session,
+            tool: card.tool,
+            rule: question.policy_rule.clone(),
+            trace_id: question.trace_id.to_string(),
+            exact: exactly(card.exact),
+            claim: card.claim,
+            risks: card.risks,
+            made: Moment::new(card.created_at, now),
+            expires: Moment::new(card.expires_at, now),
+            left: roughly(left),
+            soon: left < Duration::from_mins(1),
+            editable,
+            can,
+            end: card.end.map(|end| ended(end, now)),
+            hidden: exposure == Exposure::Structure,
+        }
+    }
+}
+
+fn can(approval: &Approval, card: &Card, visitor: &Visitor, now: Time) -> Can {
+    let state = &approval.state;
+    if state.status_at(now) != Status::Pending {
+        return Can::default();
+    }
+    let person = visitor.is_person();
+    let has = |code| person && card.choices.contains(&code);
+    let with_supervisors = state.level_at(now) == Level::Supervisor;
+    Can {
+        decide: person || with_supervisors,
+        session: has(Code::Session),
+        always: has(Code::Always),
+        change: has(Code::Change) && approval.question.request.is_none(),
+        hand_up: !person && with_supervisors,
+    }
+}
+
+fn remarks(approval: &Approval, card: &Card, now: Time) -> Vec<String> {
+    let state = &approval.state;
+    let mut remarks = Vec::new();
+    if card.end.is_none() && state.level_at(now) == Level::Supervisor {
+        remarks.push("with supervisors now".to_owned());
+    }
+    if let Some(claim) = state.claim_at(now) {
+        remarks.push(format!("claimed by {}", claim.by));
+    }
+    if let Some(escalation) = state.escalation.as_deref() {
+        remarks.push(match &escalation.reasoning {
+            Some(why) => format!("handed up by {}: {why}", escalation.by),
+            None => format!("handed up by {}", escalation.by),
+        });
+    }
+    if card.asked > 1 {
+        remarks.push(format!("asked {} times", card.asked));
+    }
+    if card.denied_before {
+        remarks.push("the same was denied before".to_owned());
+    }
+    if card.needed > 1 {
+        let so_far = card.approved_by.len();
+        remarks.push(format!("{so_far} of {} approvals", card.needed));
+        remarks.extend(
+            card.approved_by
+                .iter()
+                .map(|by| format!("approved by {by}")),
+        );
+    }
+    remarks
+}
+
+fn exactly(exact: Exact) -> Exactly {
+    match exact {
+        Exact::Command { parts, cut } => Exactly::Command {
+            steps: parts
+                .into_iter()
+                .map(|part| Step {
+                    text: part.text,
+                    risks: part.risks,
+                })
+                .collect(),
+            cut,
+        },
+        Exact::Change {
+            path,
+            files,
+            diff,
+            added,
+            removed,
+            cut,
+        } => Exactly::Change {
+            what: changed(path, files, added, removed),
+            lines: diff.as_deref().map(lines).unwrap_or_default(),
+            cut,
+        },
+        // Read again only to write what is hidden as escapes.
+        Exact::Arguments { json: text } => Exactly::Arguments(
+            serde_json::from_str::<serde_json::Value>(&text).map_or(text, |value| json(&value)),
+        ),
+        Exact::Nothing => Exactly::Nothing,
+    }
+}
+
+fn changed(path: Option<String>, files: usize, added: usize, removed: usize) -> String {
+    let what = path.unwrap_or_else(|| match files {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    });
+    format!("{what}, {added} added, {removed} removed")
+}
+
+/// A unified diff, line by line.
+pub(super) fn lines(diff: &str) -> Vec<Line> {
+    diff.lines()
+        .map(|line| {
+            let (kind, sign, text) = match line.chars().next() {
+                _ if line.starts_with("+++") || line.starts_with("---") => ("file", "", line),
+                Some('@') => ("hunk", "", line),
+                Some('+') => ("added", "+", line.get(1..).unwrap_or_default()),
+                Some('-') => ("removed", "-", line.get(1..).unwrap_or_default()),
+                Some(' ') => ("same", " ", line.get(1..).unwrap_or_default()),
+                _ => ("same", " ", line),
+            };
+            Line {
+                kind,
+                sign,
+                text: text.to_owned(),
+            }
+        })
+        .collect()
+}
+
+fn ended(end: End, now: Time) -> Ended {
+    let (word, kind) = status_words(end.status);
+    Ended {
+        word,
+        kind,
+        by: end.by,
+        via: end.via,
+        choice: end.code.map(Code::label),
+        note: end.note,
+        at: Moment::new(end.at, now),
+    }
+}
+
+pub(super) fn status_words(status: Status) -> (&'static str, &'static str) {
+    match status {
+        Status::Pending => ("Pending", "wait"),
+        Status::Approved => ("Approved", "yes"),
+        Status::Denied => ("Denied", "no"),
+        Status::Expired => ("Expired", "late"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signs_of_a_diff_stay_text() {
+        let shown = lines("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same\n\n+<script>");
+        let kinds: Vec<_> = shown.iter().map(|line| (line.kind, line.sign)).collect();
+        let expected = [
+            ("file", ""),
+            ("file", ""),
+            ("hunk", ""),
+            ("removed", "-"),
+            ("added", "+"),
+            ("same", " "),
+            ("same", " "),
+            ("added", "+"),
+        ];
+        assert_eq!(kinds, expected);
+        assert_eq!(shown[7].text, "<script>");
+    }
+
+    #[test]
+    fn durations_are_told_roughly() {
+        for (seconds, text) in [
+            (5, "5 s"),
+            (119, "119 s"),
+            (300, "5 min"),
+            (7200, "2 h"),
+            (200_000, "2 d"),
+        ] {
+            assert_eq!(roughly(Duration::from_secs(seconds)), text);
+        }
+    }
+}
