@@ -26,7 +26,7 @@ use provost_store::StoreConfig;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
-    config::{Config, Database, DeclaredAgents},
+    config::{Config, Database, DeclaredAgents, read_draft},
     context::reached,
 };
 
@@ -86,6 +86,7 @@ pub(crate) async fn start(
         version: env!("CARGO_PKG_VERSION"),
         gate,
     });
+    app.console.read_drafts_by(read_draft);
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
     tokio::spawn(app.clone().pump());

@@ -1,12 +1,12 @@
 //! `/`: what waits for a decision, oldest first.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use askama::Template;
 use axum::{extract::State, response::Response};
 use http::Uri;
 use provost_core::{
-    approval::{Level, Status},
+    approval::{Level, Question, Status},
     key::{Key, Role},
     ports::{ApprovalFilter, StoreError},
 };
@@ -120,6 +120,25 @@ fn pending(key: &Key) -> ApprovalFilter {
         level: supervisor.then_some(Level::Supervisor),
         ..ApprovalFilter::default()
     }
+}
+
+/// How much of each agent waits.
+pub(super) async fn pending_by_agent(
+    app: &App,
+    key: &Key,
+) -> Result<HashMap<Arc<str>, usize>, StoreError> {
+    let filter = ApprovalFilter {
+        limit: COUNTED,
+        ..pending(key)
+    };
+    let page = app.gate.store().approvals(&filter, app.gate.now()).await?;
+    let mut counts = HashMap::new();
+    for row in page.rows() {
+        if let Ok(question) = serde_json::from_str::<Question>(row.question) {
+            *counts.entry(question.agent_id).or_default() += 1;
+        }
+    }
+    Ok(counts)
 }
 
 pub(super) async fn count(app: &App, key: &Key) -> Result<usize, StoreError> {

@@ -21,6 +21,7 @@ mod tools;
 mod traces;
 
 pub(crate) use events::feed;
+pub(crate) use grants::{make_by_form as make_grant, revoke_by_form as revoke_grant};
 pub use guard::handle;
 pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;
