@@ -162,9 +162,11 @@
     feed = new EventSource("/console/events");
     feed.onopen = () => {
       one("#offline").hidden = true;
+      document.body.dataset.live = "yes";
       refresh();
     };
     feed.onerror = () => {
+      delete document.body.dataset.live;
       one("#offline").hidden = false;
       // A browser tries again by itself, unless it was answered with an error.
       if (feed.readyState === EventSource.CLOSED) setTimeout(() => refresh().then(listen), 5000);
