@@ -144,17 +144,19 @@ impl Shown {
         let editable =
             (can.change && exposure == Exposure::Everything).then(|| json(&question.params));
         let left = state.remaining(now);
+        let remarks = remarks(approval, &card, now);
+        let exact = exactly(card.exact);
         Self {
-            remarks: remarks(approval, &card, now),
+            remarks,
             id: card.id.to_string(),
             agent: card.agent,
             session: card.session,
             tool: card.tool,
             rule: question.policy_rule.clone(),
             trace_id: question.trace_id.to_string(),
-            exact: exactly(card.exact),
+            risks: apart(card.risks, &exact),
+            exact,
             claim: card.claim,
-            risks: card.risks,
             made: Moment::new(card.created_at, now),
             expires: Moment::new(card.expires_at, now),
             left: roughly(left),
@@ -165,6 +167,14 @@ impl Shown {
             hidden: exposure == Exposure::Structure,
         }
     }
+}
+
+/// Those that no step of a command is marked with.
+fn apart(mut risks: Vec<String>, exact: &Exactly) -> Vec<String> {
+    if let Exactly::Command { steps, .. } = exact {
+        risks.retain(|risk| !steps.iter().any(|step| step.risks.contains(risk)));
+    }
+    risks
 }
 
 fn can(approval: &Approval, card: &Card, visitor: &Visitor, now: Time) -> Can {
@@ -236,11 +246,18 @@ fn exactly(exact: Exact) -> Exactly {
             added,
             removed,
             cut,
-        } => Exactly::Change {
-            what: changed(path, files, added, removed),
-            lines: diff.as_deref().map(lines).unwrap_or_default(),
-            cut,
-        },
+        } => {
+            let mut lines = diff.as_deref().map(lines).unwrap_or_default();
+            // The name of the one file stands above it.
+            if path.is_some() && lines.first().is_some_and(|line| line.kind == "file") {
+                lines.drain(..2);
+            }
+            Exactly::Change {
+                what: changed(path, files, added, removed),
+                lines,
+                cut,
+            }
+        }
         // Read again only to write what is hidden as escapes.
         Exact::Arguments { json: text } => Exactly::Arguments(
             serde_json::from_str::<serde_json::Value>(&text).map_or(text, |value| json(&value)),
@@ -259,23 +276,27 @@ fn changed(path: Option<String>, files: usize, added: usize, removed: usize) -> 
 
 /// A unified diff, line by line.
 pub(super) fn lines(diff: &str) -> Vec<Line> {
-    diff.lines()
-        .map(|line| {
-            let (kind, sign, text) = match line.chars().next() {
-                _ if line.starts_with("+++") || line.starts_with("---") => ("file", "", line),
-                Some('@') => ("hunk", "", line),
-                Some('+') => ("added", "+", line.get(1..).unwrap_or_default()),
-                Some('-') => ("removed", "-", line.get(1..).unwrap_or_default()),
-                Some(' ') => ("same", " ", line.get(1..).unwrap_or_default()),
-                _ => ("same", " ", line),
-            };
-            Line {
-                kind,
-                sign,
-                text: text.to_owned(),
-            }
-        })
-        .collect()
+    let all: Vec<_> = diff.lines().collect();
+    let starts = |at: usize, with: &str| all.get(at).is_some_and(|line| line.starts_with(with));
+    // What an agent removes may begin with dashes, too: the names of files come in twos, before a hunk.
+    let names = |at: usize| starts(at, "--- ") && starts(at + 1, "+++ ") && starts(at + 2, "@@");
+    let line = |(at, line): (usize, &&str)| {
+        let rest = || line.get(1..).unwrap_or_default();
+        let (kind, sign, text) = match line.chars().next() {
+            _ if names(at) || at.checked_sub(1).is_some_and(names) => ("file", "", *line),
+            Some('@') => ("hunk", "", *line),
+            Some('+') => ("added", "+", rest()),
+            Some('-') => ("removed", "-", rest()),
+            Some(' ') => ("same", " ", rest()),
+            _ => ("same", " ", *line),
+        };
+        Line {
+            kind,
+            sign,
+            text: text.to_owned(),
+        }
+    };
+    all.iter().enumerate().map(line).collect()
 }
 
 fn ended(end: End, now: Time) -> Ended {
@@ -320,6 +341,10 @@ mod tests {
         ];
         assert_eq!(kinds, expected);
         assert_eq!(shown[7].text, "<script>");
+        let sly = lines("--- a\n+++ a\n@@ -1,2 +1 @@\n--- gone\n-x\n+++ new\n");
+        let kinds: Vec<_> = sly.iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, ["file", "file", "hunk", "removed", "removed", "added"]);
+        assert_eq!(sly[3].text, "-- gone");
     }
 
     #[test]

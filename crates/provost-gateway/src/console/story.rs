@@ -219,7 +219,8 @@ fn diff(view: &View) -> Vec<Line> {
     let (Some(asked), Some(changed)) = (view.get("params"), view.get("changed_params")) else {
         return Vec::new();
     };
-    let (asked, changed) = (json(asked), json(changed));
+    let text = |value| format!("{}\n", json(value));
+    let (asked, changed) = (text(asked), text(changed));
     let diff = TextDiff::from_lines(&asked, &changed);
     lines(&diff.unified_diff().to_string())
 }
@@ -234,7 +235,9 @@ fn answered(view: &View, now: Time) -> Step {
         _ => ("no", "The agent was told no"),
     };
     let mut says = Vec::new();
-    if let Some(reason) = some(view, "reason") {
+    // Whoever decided has given theirs.
+    let decided = view.contains_key("approved_by");
+    if let Some(reason) = some(view, "reason").filter(|_| !decided) {
         says.push(format!("Because: {reason}."));
     }
     Step {
