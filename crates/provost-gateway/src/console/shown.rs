@@ -343,7 +343,10 @@ mod tests {
         assert_eq!(shown[7].text, "<script>");
         let sly = lines("--- a\n+++ a\n@@ -1,2 +1 @@\n--- gone\n-x\n+++ new\n");
         let kinds: Vec<_> = sly.iter().map(|line| line.kind).collect();
-        assert_eq!(kinds, ["file", "file", "hunk", "removed", "removed", "added"]);
+        assert_eq!(
+            kinds,
+            ["file", "file", "hunk", "removed", "removed", "added"]
+        );
         assert_eq!(sly[3].text, "-- gone");
     }
 
