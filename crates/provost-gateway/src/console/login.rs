@@ -85,7 +85,7 @@ pub(super) async fn sign_in(
     let next = local(fields.text("next"));
     let token = fields.text("token");
     let Some(key) = known(&app, token, fields.text("key")) else {
-        return refused(&app, remote, next, token.is_some());
+        return Ok(refused(&app, remote, next, token.is_some()));
     };
     if !WELCOME.contains(&key.role) {
         let problem = "A key of this role asks, and never decides or looks. Sign in with the key of a person, an admin or a supervisor.";
@@ -108,7 +108,7 @@ fn known(app: &App, token: Option<&str>, secret: Option<&str>) -> Option<Arc<Key
 }
 
 /// Counted with the failures of the API. A valid key always passes.
-fn refused(app: &App, remote: SocketAddr, next: &str, by_link: bool) -> PageResult {
+fn refused(app: &App, remote: SocketAddr, next: &str, by_link: bool) -> Response {
     metrics::counter!("provost_auth_failures_total").increment(1);
     if let Some(seconds) = app.attempts.failed(remote.ip(), app.gate.now()) {
         let mut response = PageError::new(
@@ -120,14 +120,14 @@ fn refused(app: &App, remote: SocketAddr, next: &str, by_link: bool) -> PageResu
         response
             .headers_mut()
             .insert(header::RETRY_AFTER, seconds.into());
-        return Ok(response);
+        return response;
     }
     let problem = if by_link {
         "This link was used already, or its time is over. `provost console` prints a new one."
     } else {
         "This key is not known."
     };
-    Ok(again(StatusCode::UNAUTHORIZED, next, problem))
+    again(StatusCode::UNAUTHORIZED, next, problem)
 }
 
 fn again(status: StatusCode, next: &str, problem: &'static str) -> Response {

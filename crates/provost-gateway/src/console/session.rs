@@ -113,12 +113,12 @@ mod tests {
         let secret = sessions.open(KeyHash::of("key"), START);
         let mut now = START;
         for _ in 0..14 {
-            now = now.plus(IDLE - Duration::from_mins(1));
+            now = now.plus(IDLE.saturating_sub(Duration::from_mins(1)));
             let found = sessions.find(&secret, now, true).is_some();
             assert_eq!(found, now.since(START) < LONGEST, "{now}");
         }
         let secret = sessions.open(KeyHash::of("key"), START);
-        let later = START.plus(IDLE - Duration::from_mins(1));
+        let later = START.plus(IDLE.saturating_sub(Duration::from_mins(1)));
         assert!(sessions.find(&secret, later, false).is_some());
         assert!(sessions.find(&secret, START.plus(IDLE), false).is_none());
         assert!(sessions.find("other", START, true).is_none());

@@ -38,6 +38,10 @@ pub(super) struct Shown {
 }
 
 /// What the visitor may do with it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a button, shown or not"
+)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Can {
     pub(super) decide: bool,

@@ -137,14 +137,7 @@ pub(crate) async fn asked(app: &TestApp, tool: &str, arguments: Value) -> String
 }
 
 pub(crate) fn encoded(form: &[(&str, &str)]) -> String {
-    let mut text = String::new();
-    for (name, value) in form {
-        if !text.is_empty() {
-            text.push('&');
-        }
-        let encode =
-            |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
-        text.push_str(&format!("{name}={}", encode(value)));
-    }
-    text
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(form);
+    query.finish()
 }
