@@ -39,7 +39,7 @@
   // ---- the list, merged so that nobody loses what they are typing or where they are
 
   const is_touched = (card) =>
-    all("textarea", card).some((field) => field.value !== "") || all("input:checked", card).length > 0;
+    all("textarea", card).some((field) => field.value !== field.defaultValue) || all("input:checked", card).length > 0;
 
   function retire(card) {
     if (card.classList.contains("gone")) return;

@@ -10,6 +10,8 @@ use provost_core::{
     time::Time,
     trace::view::Exposure,
 };
+use serde::Serialize;
+use similar::TextDiff;
 
 use super::{visible::json, visitor::Visitor};
 
@@ -33,6 +35,8 @@ pub(super) struct Shown {
     pub(super) editable: Option<String>,
     pub(super) can: Can,
     pub(super) end: Option<Ended>,
+    /// What a person changed when approving it.
+    pub(super) changed: Vec<Line>,
     /// Something is described instead of shown.
     pub(super) hidden: bool,
 }
@@ -168,6 +172,7 @@ impl Shown {
             editable,
             can,
             end: card.end.map(|end| ended(end, now)),
+            changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
         }
     }
@@ -257,7 +262,7 @@ fn exactly(exact: Exact) -> Exactly {
                 lines.drain(..2);
             }
             Exactly::Change {
-                what: changed(path, files, added, removed),
+                what: counted(path, files, added, removed),
                 lines,
                 cut,
             }
@@ -270,7 +275,7 @@ fn exactly(exact: Exact) -> Exactly {
     }
 }
 
-fn changed(path: Option<String>, files: usize, added: usize, removed: usize) -> String {
+fn counted(path: Option<String>, files: usize, added: usize, removed: usize) -> String {
     let what = path.unwrap_or_else(|| match files {
         1 => "1 file".to_owned(),
         files => format!("{files} files"),
@@ -278,9 +283,27 @@ fn changed(path: Option<String>, files: usize, added: usize, removed: usize) -> 
     format!("{what}, {added} added, {removed} removed")
 }
 
-/// A unified diff, line by line.
+fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
+    let decision = approval.state.decision.as_deref();
+    match decision.and_then(|decision| decision.arguments.as_ref()) {
+        Some(changed) if exposure == Exposure::Everything => {
+            changes(&approval.question.params, changed)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// From some arguments to others.
+pub(super) fn changes(asked: &impl Serialize, permitted: &impl Serialize) -> Vec<Line> {
+    let (asked, permitted) = (json(asked) + "\n", json(permitted) + "\n");
+    let diff = TextDiff::from_lines(&asked, &permitted);
+    lines(&diff.unified_diff().to_string())
+}
+
+/// A unified diff, line by line. A carriage return is part of its line, and seen.
 pub(super) fn lines(diff: &str) -> Vec<Line> {
-    let all: Vec<_> = diff.lines().collect();
+    let diff = diff.strip_suffix('\n').unwrap_or(diff);
+    let all: Vec<_> = diff.split('\n').collect();
     let starts = |at: usize, with: &str| all.get(at).is_some_and(|line| line.starts_with(with));
     // What an agent removes may begin with dashes, too: the names of files come in twos, before a hunk.
     let names = |at: usize| starts(at, "--- ") && starts(at + 1, "+++ ") && starts(at + 2, "@@");

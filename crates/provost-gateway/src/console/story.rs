@@ -11,14 +11,13 @@ use provost_core::{
     trace::view::{Exposure, trace_view},
 };
 use serde_json::{Map, Value};
-use similar::TextDiff;
 
 use super::{
     error::{PageError, PageResult},
     fields::Fields,
     page::{Here, Shell, html},
     record::{Row, some, text, time},
-    shown::{Exactly, Line, Moment, Shown, lines, roughly},
+    shown::{Exactly, Line, Moment, Shown, changes, roughly},
     visible::json,
     visitor::Visitor,
 };
@@ -216,13 +215,10 @@ fn decided(view: &View, now: Time) -> Option<Step> {
 
 /// What a person changed.
 fn diff(view: &View) -> Vec<Line> {
-    let (Some(asked), Some(changed)) = (view.get("params"), view.get("changed_params")) else {
-        return Vec::new();
-    };
-    let text = |value| format!("{}\n", json(value));
-    let (asked, changed) = (text(asked), text(changed));
-    let diff = TextDiff::from_lines(&asked, &changed);
-    lines(&diff.unified_diff().to_string())
+    match (view.get("params"), view.get("changed_params")) {
+        (Some(asked), Some(permitted)) => changes(asked, permitted),
+        _ => Vec::new(),
+    }
 }
 
 fn answered(view: &View, now: Time) -> Step {

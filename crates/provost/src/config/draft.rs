@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(read_draft(good).unwrap().rule_count(), 1);
         for (text, expected) in [
             ("policies: [", "not valid YAML"),
-            ("", "nothing else"),
+            ("", "it is empty"),
             ("policy_dir: /etc\n", "nothing else"),
             ("policies: []\nauth: {open: true}\n", "nothing else"),
             (&good.replace("deny", "denny"), "denny"),

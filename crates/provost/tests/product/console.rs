@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     chromium::Browser,
     echo::Echo,
-    harness::{ALICE, Gateway, Site},
+    harness::{ALICE, Gateway, Site, eventually},
 };
 
 /// People are asked about everything.
@@ -175,6 +175,41 @@ fn whatever_an_agent_writes_is_text() {
         );
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_first_start_prints_a_link_that_signs_in_once() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, ASK);
+    let gateway = site.start();
+    let printed = |text: &str| {
+        let mut words = text.split_whitespace();
+        words
+            .find(|word| word.contains("/console/login?token="))
+            .map(str::to_owned)
+    };
+    let first = eventually("the link", || printed(&gateway.log()));
+    let another = site.provost(&["console", "--url", &gateway.url()]);
+    let another = printed(&String::from_utf8_lossy(&another.stdout)).unwrap();
+    let mut browser = Browser::start();
+    for link in [&first, &another] {
+        browser.go(link);
+        browser.click("button.primary");
+        browser.until("the inbox", "document.querySelector('#list')");
+        assert!(!browser.text("location.href").contains("token"));
+        browser.click(".who form button");
+        browser.until("the sign-in", "document.querySelector('#key')");
+    }
+    browser.go(&first);
+    browser.click("button.primary");
+    browser.until(
+        "the refusal",
+        "document.querySelector('[role=alert]')?.innerText.includes('used already')",
+    );
+    drop(gateway);
+    // Later starts print none where nobody looks.
+    let gateway = site.start();
+    assert_eq!(printed(&gateway.log()), None);
 }
 
 #[test]
