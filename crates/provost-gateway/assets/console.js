@@ -188,7 +188,7 @@
     const ticks = all("#list input[type=checkbox]");
     const ticked = ticks.filter((tick) => tick.checked).length;
     one("#ticked").textContent = ticked === 0 ? "None ticked" : `${ticked} ticked:`;
-    for (const button of all("#bulk button")) button.disabled = ticked === 0;
+    for (const button of all("#bulk button:not([hidden])")) button.disabled = ticked === 0;
     one("#all").checked = ticks.length > 0 && ticked === ticks.length;
   }
 
@@ -221,7 +221,8 @@
       }),
       Enter: () => {
         if (document.activeElement === card) act("h2 a", (link) => link.click());
-        else return false;
+        // Browsers would send the form of a tick.
+        else return event.target.matches("[type=checkbox]");
       },
     };
     if (keys[event.key] && keys[event.key]() !== false) event.preventDefault();

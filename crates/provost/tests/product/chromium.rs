@@ -161,7 +161,8 @@ impl Browser {
 
     pub(crate) fn press(&mut self, key: &str) {
         for kind in ["keyDown", "keyUp"] {
-            let event = json!({"type": kind, "key": key, "text": key});
+            let name = if key == "\r" { "Enter" } else { key };
+            let event = json!({"type": kind, "key": name, "text": key});
             self.send("Input.dispatchKeyEvent", event);
         }
     }

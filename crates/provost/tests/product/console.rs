@@ -213,6 +213,43 @@ fn the_first_start_prints_a_link_that_signs_in_once() {
 }
 
 #[test]
+fn a_tick_alone_decides_nothing_and_a_lost_gateway_is_told() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, ASK);
+    let gateway = site.start();
+    for n in 0..3 {
+        gateway.agent().tool_async("gmail.send", json!({"n": n}));
+    }
+    let mut browser = Browser::start();
+    browser.look(1280, 900, "light");
+    sign_in(&mut browser, &gateway, ALICE);
+    browser.until("the feed", "document.body.dataset.live");
+    for card in ["article:nth-of-type(1)", "article:nth-of-type(3)"] {
+        browser.click(&format!("{card} .tick input"));
+        browser.press("\r");
+    }
+    assert_eq!(
+        browser.text("document.querySelector('#ticked').innerText"),
+        "2 ticked:"
+    );
+    assert_eq!(gateway.alice().pending().len(), 3);
+    browser.click("#bulk button[value=deny]");
+    browser.until(
+        "the word",
+        "document.querySelector('.said')?.innerText === 'Denied: 2.'",
+    );
+    assert_eq!(gateway.alice().pending().len(), 1);
+    browser.until("the feed", "document.body.dataset.live");
+    gateway.kill();
+    browser.until(
+        "the note",
+        "document.querySelector('#offline').checkVisibility()",
+    );
+    let shown = browser.eval("document.querySelectorAll('#list article').length");
+    assert_eq!(shown, 1);
+}
+
+#[test]
 fn it_works_without_script() {
     let echo = Echo::start();
     let site = Site::new(&echo, ASK);
@@ -225,6 +262,13 @@ fn it_works_without_script() {
         .agent()
         .tool_waiting("gmail.send", json!({"id": "plain"}));
     gateway.one_pending();
+    browser.go(&format!("{}/", gateway.url()));
+    browser.click("article .tick input");
+    browser.press("\r");
+    browser.until(
+        "the refusal",
+        "document.body.innerText.includes('Nothing was chosen')",
+    );
     browser.go(&format!("{}/", gateway.url()));
     browser.click("article button.yes");
     call.join().unwrap().ok();
