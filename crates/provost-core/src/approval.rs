@@ -225,6 +225,7 @@ pub struct Decision {
     pub reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The grant that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<GrantId>,
     /// What is permitted instead of what was asked: a person changed the call's arguments.
@@ -233,6 +234,9 @@ pub struct Decision {
     /// What a person chose from the menu.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// The grant that this choice made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_grant: Option<GrantId>,
     /// What a person put in the place of a [`Request`], as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<String>,
@@ -253,6 +257,7 @@ impl Decision {
             grant_id: None,
             arguments: None,
             code: None,
+            made_grant: None,
             replacement: None,
             via: None,
             at,

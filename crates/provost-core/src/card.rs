@@ -84,7 +84,19 @@ pub struct End {
     pub via: Option<Arc<str>>,
     pub code: Option<Code>,
     pub note: Option<String>,
+    /// What was put in the place of a request.
+    pub replacement: Option<String>,
     pub at: Time,
+}
+
+impl End {
+    /// Who decides elsewhere than from the menu says yes or no.
+    pub fn code_or_plain(&self) -> Code {
+        self.code.unwrap_or(match self.status {
+            Status::Approved => Code::Once,
+            _ => Code::Deny,
+        })
+    }
 }
 
 impl Card {
@@ -222,6 +234,7 @@ fn end(approval: &Approval, now: Time) -> Option<End> {
         via: decision.and_then(|decision| decision.via.clone()),
         code: decision.and_then(|decision| decision.code),
         note: decision.and_then(|decision| decision.reasoning.clone()),
+        replacement: decision.and_then(|decision| decision.replacement.clone()),
         at: decision.map_or(state.expires_at, |decision| decision.at),
     })
 }

@@ -70,6 +70,16 @@ pub struct Stop {
     pub at: Time,
 }
 
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is stopped by {}", self.scope, self.by)?;
+        match &self.reasoning {
+            Some(reasoning) => write!(f, ": {reasoning}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// As the store holds it.
 #[derive(Clone, Debug, Default)]
 pub struct ControlRows {

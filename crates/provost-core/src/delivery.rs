@@ -36,6 +36,14 @@ pub struct Plan {
     pub after: Duration,
 }
 
+impl Plan {
+    /// A part of the address that is text, or nothing.
+    pub fn text(&self, name: &str) -> &str {
+        let part = self.address.get(name);
+        part.and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {

@@ -13,6 +13,8 @@ pub enum Door {
     Hook,
     /// `POST /mcp`: an MCP client's call, decided here and executed by a backend of ours.
     Mcp,
+    /// `POST /v1/approvals`: an agent asks a person itself, and executes itself.
+    Request,
 }
 
 impl Door {

@@ -20,6 +20,9 @@ pub enum Event {
     ApprovalClaimed(About),
     #[serde(rename = "approval.escalated")]
     ApprovalEscalated(About),
+    /// One of several people approved.
+    #[serde(rename = "approval.counted")]
+    ApprovalCounted(About),
     #[serde(rename = "approval.resolved")]
     ApprovalResolved(About),
     #[serde(rename = "grant.created")]
@@ -52,6 +55,7 @@ impl Event {
             Self::ApprovalCreated(_) => "approval.created",
             Self::ApprovalClaimed(_) => "approval.claimed",
             Self::ApprovalEscalated(_) => "approval.escalated",
+            Self::ApprovalCounted(_) => "approval.counted",
             Self::ApprovalResolved(_) => "approval.resolved",
             Self::GrantCreated { .. } => "grant.created",
             Self::GrantRevoked { .. } => "grant.revoked",
@@ -66,6 +70,7 @@ impl Event {
             Self::ApprovalCreated(about)
             | Self::ApprovalClaimed(about)
             | Self::ApprovalEscalated(about)
+            | Self::ApprovalCounted(about)
             | Self::ApprovalResolved(about) => Some(about),
             _ => None,
         }

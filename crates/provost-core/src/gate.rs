@@ -9,6 +9,7 @@ mod decide;
 mod permit;
 mod pump;
 mod record;
+mod request;
 mod run;
 mod telemetry;
 mod to_the_end;
@@ -25,6 +26,7 @@ pub use approvals::{Claiming, Decider, Escalating, Resolution, Resolving};
 pub use control::{Granted, NewGrant};
 pub use decide::{Ask, Decided, Refusal, Wait};
 pub use permit::Permit;
+pub use request::{NewRequest, Requested};
 pub use run::{End, Executed};
 pub use told::Told;
 
@@ -32,6 +34,7 @@ use crate::{
     control::Control,
     key::Key,
     limits::{Limits, LoopLimit},
+    people::Directory,
     policy::PolicySet,
     ports::{Clock, Store, StoreError},
     time::Time,
@@ -91,6 +94,8 @@ pub struct Gate {
     control: ArcSwap<Control>,
     /// Keys of the config file, beside those of the store.
     configured_keys: ArcSwap<Vec<Key>>,
+    /// Who is asked about what.
+    people: ArcSwap<Directory>,
     limits: Limits,
     waiters: Arc<Waiters>,
     /// The newest event when the gate was opened: whatever comes after it is told, also what comes before the
@@ -117,6 +122,7 @@ impl Gate {
             settings: ArcSwap::from_pointee(settings),
             control: ArcSwap::from_pointee(control),
             configured_keys: ArcSwap::from_pointee(configured_keys),
+            people: ArcSwap::default(),
             limits: Limits::default(),
             waiters: Arc::default(),
             opened_after,
@@ -139,6 +145,15 @@ impl Gate {
     /// Puts a new set of policies in force, at once and whole.
     pub fn replace_policy(&self, policy: PolicySet) {
         self.policy.store(Arc::new(policy));
+    }
+
+    pub fn people(&self) -> Arc<Directory> {
+        self.people.load_full()
+    }
+
+    /// Whom questions that are asked from now on are put to.
+    pub fn replace_people(&self, people: Directory) {
+        self.people.store(Arc::new(people));
     }
 
     pub fn settings(&self) -> Arc<Settings> {

@@ -23,10 +23,18 @@ pub enum Role {
     Human,
     /// Also keys, grants, stop and policy.
     Admin,
+    /// Brings replies that were sent by mail, and may do nothing else.
+    Inbox,
 }
 
 impl Role {
-    pub const ALL: [Self; 4] = [Self::Agent, Self::Supervisor, Self::Human, Self::Admin];
+    pub const ALL: [Self; 5] = [
+        Self::Agent,
+        Self::Supervisor,
+        Self::Human,
+        Self::Admin,
+        Self::Inbox,
+    ];
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
@@ -38,6 +46,7 @@ impl Role {
             Self::Supervisor => "supervisor",
             Self::Human => "human",
             Self::Admin => "admin",
+            Self::Inbox => "inbox",
         }
     }
 }
@@ -64,15 +73,21 @@ pub struct Key {
 
 impl Key {
     pub fn may_see(&self, tool: &str) -> bool {
-        self.role != Role::Supervisor
-            || self.tools.is_empty()
-            || self.tools.iter().any(|glob| glob.matches(tool))
+        may_see(self.role, &self.tools, tool)
     }
 
     /// How this key's owner is named in approvals and traces: `supervisor:fs-bot`.
     pub fn identity(&self) -> String {
-        format!("{}:{}", self.role, self.name)
+        identity(self.role, &self.name)
     }
+}
+
+pub(crate) fn may_see(role: Role, tools: &[Glob], tool: &str) -> bool {
+    role != Role::Supervisor || tools.is_empty() || tools.iter().any(|glob| glob.matches(tool))
+}
+
+pub(crate) fn identity(role: Role, name: &str) -> String {
+    format!("{role}:{name}")
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -16,6 +16,7 @@ pub mod ids;
 pub mod key;
 pub mod limits;
 pub mod menu;
+pub mod people;
 pub mod policy;
 pub mod ports;
 pub mod review;

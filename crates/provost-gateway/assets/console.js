@@ -154,7 +154,7 @@
     refresh();
   }
 
-  const NAMES = ["approval.created", "approval.claimed", "approval.escalated", "approval.resolved", "stop", "resume"];
+  const NAMES = ["approval.created", "approval.claimed", "approval.escalated", "approval.counted", "approval.resolved", "stop", "resume"];
   let feed = null;
 
   function listen() {

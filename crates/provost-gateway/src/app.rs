@@ -12,6 +12,7 @@ use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
     console::Console,
+    channels::Channels,
     doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
@@ -22,6 +23,8 @@ const FEED: usize = 1024;
 pub struct App {
     pub gate: Arc<Gate>,
     pub backends: Backends,
+    /// The ways to people. They lead back here, and are put in once this is made.
+    pub channels: ArcSwap<Channels>,
     /// What a changed config file puts in force at once.
     pub live: ArcSwap<Live>,
     /// Failed attempts with keys.
@@ -93,6 +96,7 @@ impl App {
             gate: parts.gate,
             mcp: parts.backends.mcp().clone(),
             backends: parts.backends,
+            channels: ArcSwap::default(),
             live: ArcSwap::from_pointee(parts.live),
             attempts: Attempts::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),

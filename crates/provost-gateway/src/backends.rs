@@ -10,6 +10,7 @@ mod headers;
 mod http;
 pub mod mcp;
 mod openapi;
+mod schema;
 #[cfg(test)]
 mod testing;
 mod url;
@@ -208,6 +209,16 @@ impl Backends {
             tools.sort_by(|a, b| a.name.cmp(&b.name));
         }
         tools
+    }
+
+    /// Whether arguments fit what the tool takes, where that is known: if not, why.
+    pub(crate) fn fits(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
+        let of_servers = self.mcp.tools();
+        let known = self
+            .tools
+            .get(tool)
+            .or_else(|| of_servers.iter().find(|info| info.name == tool));
+        known.map_or(Ok(()), |info| schema::check(&info.input_schema, arguments))
     }
 
     /// How many [`Backends::tools`] there are.

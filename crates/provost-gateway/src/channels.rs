@@ -1,5 +1,67 @@
 //! Channels: the ways to people.
 
+mod change;
+mod deliver;
 mod desk;
+pub mod email;
+mod office;
+mod signed;
+pub mod telegram;
+pub mod webhook;
 
+use std::{collections::HashMap, sync::Arc};
+
+use provost_core::ports::Channel;
+
+pub use deliver::deliver;
 pub use desk::{Answered, Desk, Sender};
+pub use office::Office;
+pub(crate) use office::decide;
+pub use signed::SigningKey;
+
+use telegram::Telegram;
+
+/// The channels that are configured.
+#[derive(Clone, Default)]
+pub struct Channels {
+    by_name: HashMap<&'static str, Arc<dyn Channel>>,
+    telegram: Option<Arc<Telegram>>,
+    /// A mail that somebody brings must say who sent it, and what it replies to.
+    require_from: bool,
+}
+
+impl Channels {
+    #[must_use]
+    pub fn with(mut self, name: &'static str, channel: Arc<dyn Channel>) -> Self {
+        self.by_name.insert(name, channel);
+        self
+    }
+
+    #[must_use]
+    pub fn with_telegram(mut self, telegram: Arc<Telegram>) -> Self {
+        self.telegram = Some(telegram.clone());
+        self.with("telegram", telegram)
+    }
+
+    pub(crate) fn telegram(&self) -> Option<&Arc<Telegram>> {
+        self.telegram.as_ref()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    #[must_use]
+    pub fn requiring_sender(mut self, require_from: bool) -> Self {
+        self.require_from = require_from;
+        self
+    }
+
+    pub(crate) fn requires_sender(&self) -> bool {
+        self.require_from
+    }
+
+    fn get(&self, name: &str) -> Option<&Arc<dyn Channel>> {
+        self.by_name.get(name)
+    }
+}

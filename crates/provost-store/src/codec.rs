@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use provost_core::{
     approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
     call::Digest,
+    delivery::{Delivery, Plan, Purpose},
     ids::TraceId,
     ports::{ChainEnds, KeyedAnswer, StoreError},
     time::Time,
@@ -114,6 +115,53 @@ pub(crate) fn approval(question: &str, state: State) -> Result<Approval, Garbled
         question: from_json::<Question>("a question", question)?,
         state,
     })
+}
+
+pub(crate) fn decided_at(decision: Option<&str>) -> Result<Option<Time>, Garbled> {
+    let decision = decision.map(|text| from_json::<Decision>("a decision", text));
+    Ok(decision.transpose()?.map(|decision| decision.at))
+}
+
+/// When a delivery is first due; `None` while its question is not a person's, and where only the end is told.
+pub(crate) fn first_due(plan: &Plan, approval: &Approval) -> Option<Time> {
+    let for_people = approval.state.level == Level::Human;
+    let asks = plan.purpose != Purpose::Callback;
+    (for_people && asks).then(|| approval.question.created_at.plus(plan.after))
+}
+
+pub(crate) fn purpose_text(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Ask => "ask",
+        Purpose::Remind => "remind",
+        Purpose::Callback => "callback",
+    }
+}
+
+/// The columns of a [`Delivery`].
+pub(crate) const DELIVERY_COLUMNS: &str = "id, approval_id, plan, shown, attempts, closed, error";
+
+pub(crate) fn delivery(
+    id: &str,
+    approval_id: &str,
+    plan: &str,
+    shown: Option<&str>,
+    attempts: i64,
+) -> Result<Delivery, Garbled> {
+    Ok(Delivery {
+        id: id.into(),
+        approval_id: approval_id.into(),
+        plan: from_json("a plan", plan)?,
+        shown: shown
+            .map(|text| from_json("where a delivery is shown", text))
+            .transpose()?,
+        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+    })
+}
+
+pub(crate) fn secret(bytes: &[u8]) -> Result<[u8; 32], Garbled> {
+    bytes
+        .try_into()
+        .map_err(|why| Garbled::new("a secret", why))
 }
 
 /// When a pending approval next needs looking at.

@@ -6,6 +6,7 @@ mod batch;
 mod chain;
 mod connect;
 mod control;
+mod deliveries;
 mod fault;
 mod grants;
 mod listen;
@@ -31,15 +32,16 @@ use provost_core::{
     approval::{Approval, Claim, Escalation},
     call::Digest,
     control::{ControlRows, Scope, Stop},
+    delivery::{Delivery, Shown},
     event::Numbered,
     grant::Grant,
-    ids::{ApprovalId, GrantId, TraceId},
+    ids::{ApprovalId, DeliveryId, GrantId, TraceId},
     key::Key,
     ports::{
-        Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Escalated,
-        IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
-        Resolve, Resolved, Result, Store, StoreError, Taken, ToolPin, TraceEntry, TraceFilter,
-        Unreadable,
+        Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
+        Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
+        Record, Recorded, Resolve, Resolved, Result, Store, StoreError, Taken, ToolPin, TraceEntry,
+        TraceFilter, Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -157,7 +159,11 @@ impl Store for PostgresStore {
 
     async fn resolve(&self, resolve: Resolve) -> Result<Resolved> {
         let grant = resolve.grant.clone();
-        self.write_with_grant(Locks::APPROVAL, grant, resolve, |batch, resolve| {
+        let locks = match &resolve.new_grant {
+            Some(_) => Locks::APPROVAL.and(Locks::CONTROL),
+            None => Locks::APPROVAL,
+        };
+        self.write_with_grant(locks, grant, resolve, |batch, resolve| {
             Box::pin(approvals::resolve(batch, resolve))
         })
         .await
@@ -229,6 +235,73 @@ impl Store for PostgresStore {
 
     async fn queue_depth(&self) -> Result<QueueDepth> {
         Ok(lists::queue_depth(&*self.read().await?).await?)
+    }
+
+    async fn lease_deliveries(&self, now: Time, until: Time, limit: usize) -> Result<Vec<Leased>> {
+        let data = (now, until, limit);
+        self.write(Locks::APPROVAL, data, |batch, (now, until, limit)| {
+            Box::pin(deliveries::lease(batch, *now, *until, *limit))
+        })
+        .await
+    }
+
+    async fn delivery_shown(&self, id: &DeliveryId, shown: &Shown, now: Time) -> Result<()> {
+        let data = (id.clone(), shown.clone(), now);
+        self.write(Locks::APPROVAL, data, |batch, (id, shown, now)| {
+            Box::pin(deliveries::shown(batch, id, shown, *now))
+        })
+        .await
+    }
+
+    async fn delivery_closed(&self, id: &DeliveryId) -> Result<()> {
+        self.write(Locks::APPROVAL, id.clone(), |batch, id| {
+            Box::pin(deliveries::closed(batch, id))
+        })
+        .await
+    }
+
+    async fn delivery_failed(
+        &self,
+        id: &DeliveryId,
+        again_at: Option<Time>,
+        why: &str,
+    ) -> Result<()> {
+        let data = (id.clone(), again_at, why.to_owned());
+        self.write(Locks::APPROVAL, data, |batch, (id, again_at, why)| {
+            Box::pin(deliveries::failed(batch, id, *again_at, why))
+        })
+        .await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>> {
+        Ok(deliveries::one(&*self.read().await?, id).await?)
+    }
+
+    async fn delivery_shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>> {
+        Ok(deliveries::shown_as(&*self.read().await?, channel, key).await?)
+    }
+
+    async fn deliveries(&self, approval: &ApprovalId) -> Result<Vec<Delivered>> {
+        Ok(deliveries::of(&*self.read().await?, approval).await?)
+    }
+
+    async fn cursor(&self, name: &str) -> Result<Option<String>> {
+        Ok(deliveries::cursor(&*self.read().await?, name).await?)
+    }
+
+    async fn set_cursor(&self, name: &str, value: &str) -> Result<()> {
+        let data = (name.to_owned(), value.to_owned());
+        self.write(Locks::MAINTENANCE, data, |batch, (name, value)| {
+            Box::pin(deliveries::set_cursor(batch, name, value))
+        })
+        .await
+    }
+
+    async fn secret(&self, name: &str) -> Result<[u8; 32]> {
+        self.write(Locks::MAINTENANCE, name.to_owned(), |batch, name| {
+            Box::pin(deliveries::secret(batch, name))
+        })
+        .await
     }
 
     async fn control(&self) -> Result<ControlRows> {

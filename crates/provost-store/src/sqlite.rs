@@ -5,6 +5,7 @@ mod batch;
 mod behind;
 mod checkpoint;
 mod control;
+mod deliveries;
 mod durable;
 mod fault;
 mod lists;
@@ -26,15 +27,16 @@ use provost_core::{
     approval::{Approval, Claim, Escalation},
     call::Digest,
     control::{ControlRows, Scope, Stop},
+    delivery::{Delivery, Shown},
     event::Numbered,
     grant::Grant,
-    ids::{ApprovalId, GrantId, TraceId, hex, random_bytes},
+    ids::{ApprovalId, DeliveryId, GrantId, TraceId, hex, random_bytes},
     key::Key,
     ports::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
-        Escalated, IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record,
-        Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock, Taken, ToolPin,
-        TraceEntry, TraceFilter, Unreadable,
+        Delivered, Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned,
+        QueueDepth, Record, Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock,
+        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
     },
     time::Time,
     trace::TraceRow,
@@ -246,6 +248,67 @@ impl Store for SqliteStore {
 
     async fn queue_depth(&self) -> Result<QueueDepth> {
         self.read(lists::queue_depth).await
+    }
+
+    async fn lease_deliveries(&self, now: Time, until: Time, limit: usize) -> Result<Vec<Leased>> {
+        self.write(move |batch| deliveries::lease(batch, now, until, limit))
+            .await
+    }
+
+    async fn delivery_shown(&self, id: &DeliveryId, shown: &Shown, now: Time) -> Result<()> {
+        let (id, shown) = (id.clone(), shown.clone());
+        self.write(move |batch| deliveries::shown(batch, &id, &shown, now))
+            .await
+    }
+
+    async fn delivery_closed(&self, id: &DeliveryId) -> Result<()> {
+        let id = id.clone();
+        self.write(move |batch| deliveries::closed(batch, &id))
+            .await
+    }
+
+    async fn delivery_failed(
+        &self,
+        id: &DeliveryId,
+        again_at: Option<Time>,
+        why: &str,
+    ) -> Result<()> {
+        let (id, why) = (id.clone(), why.to_owned());
+        self.write(move |batch| deliveries::failed(batch, &id, again_at, &why))
+            .await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>> {
+        let id = id.clone();
+        self.read(move |sql| deliveries::one(sql, &id)).await
+    }
+
+    async fn delivery_shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>> {
+        let (channel, key) = (channel.to_owned(), key.to_owned());
+        self.read(move |sql| deliveries::shown_as(sql, &channel, &key))
+            .await
+    }
+
+    async fn deliveries(&self, approval: &ApprovalId) -> Result<Vec<Delivered>> {
+        let approval = approval.clone();
+        self.read(move |sql| deliveries::of(sql, &approval)).await
+    }
+
+    async fn cursor(&self, name: &str) -> Result<Option<String>> {
+        let name = name.to_owned();
+        self.read(move |sql| deliveries::cursor(sql, &name)).await
+    }
+
+    async fn set_cursor(&self, name: &str, value: &str) -> Result<()> {
+        let (name, value) = (name.to_owned(), value.to_owned());
+        self.write(move |batch| deliveries::set_cursor(batch, &name, &value))
+            .await
+    }
+
+    async fn secret(&self, name: &str) -> Result<[u8; 32]> {
+        let name = name.to_owned();
+        self.write(move |batch| deliveries::secret(batch, &name))
+            .await
     }
 
     async fn control(&self) -> Result<ControlRows> {

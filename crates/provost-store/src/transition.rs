@@ -3,7 +3,7 @@
 //! A store locks the row, asks here, and writes what it is told. Nothing here knows SQL.
 
 use provost_core::{
-    approval::{Claim, Escalation, Level, State, Status},
+    approval::{Approval, Claim, Escalation, Level, State, Status, Vote},
     ports::Resolve,
     time::Time,
 };
@@ -11,6 +11,8 @@ use provost_core::{
 #[derive(Debug, PartialEq)]
 pub(crate) enum Resolution {
     Won(Box<State>),
+    /// A yes, and more are needed.
+    Counted(Box<State>),
     Lost,
     NotYours,
     Held(Claim),
@@ -41,8 +43,16 @@ pub(crate) fn is_open(state: &State, now: Time) -> bool {
     }
 }
 
-pub(crate) fn resolve(state: &State, resolve: &Resolve) -> Resolution {
-    let at = resolve.decision.at;
+/// An identical call was made while this one waits.
+pub(crate) fn ask_again(state: &State) -> Option<State> {
+    (state.status == Status::Pending).then(|| State {
+        asked: state.asked.saturating_add(1),
+        ..state.clone()
+    })
+}
+
+pub(crate) fn resolve(approval: &Approval, resolve: &Resolve) -> Resolution {
+    let (state, at) = (&approval.state, resolve.decision.at);
     if state.status_at(at) != Status::Pending {
         return Resolution::Lost;
     }
@@ -56,12 +66,47 @@ pub(crate) fn resolve(state: &State, resolve: &Resolve) -> Resolution {
     {
         return Resolution::Held(held.clone());
     }
-    Resolution::Won(Box::new(State {
+    if let Some(votes) = votes_after(state, resolve) {
+        let more_are_needed = votes.len() < usize::from(resolve.needed);
+        let counted = State {
+            votes,
+            ..state.clone()
+        };
+        if more_are_needed {
+            return Resolution::Counted(Box::new(counted));
+        }
+        return Resolution::Won(Box::new(decided(approval, counted, resolve)));
+    }
+    Resolution::Won(Box::new(decided(approval, state.clone(), resolve)))
+}
+
+/// Those who have said yes, this one included, where several must: each counts once.
+fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
+    let decision = &resolve.decision;
+    if resolve.needed <= 1 || decision.status != Status::Approved {
+        return None;
+    }
+    let mut votes = state.votes.to_vec();
+    if !votes.iter().any(|vote| vote.by == decision.by) {
+        votes.push(Vote {
+            by: decision.by.clone(),
+            reasoning: decision.reasoning.clone(),
+            at: decision.at,
+        });
+    }
+    Some(votes.into())
+}
+
+/// Who asked a person itself learns the answer by looking: there is no call left to take it.
+fn decided(approval: &Approval, before: State, resolve: &Resolve) -> State {
+    let asked_by_itself = approval.question.request.is_some();
+    State {
         status: resolve.decision.status,
         decision: Some(Box::new(resolve.decision.clone())),
         permit_until: resolve.permit_until,
-        ..state.clone()
-    }))
+        answered_at: asked_by_itself.then_some(resolve.decision.at),
+        ..before
+    }
 }
 
 pub(crate) fn expire(state: &State, now: Time) -> Option<State> {

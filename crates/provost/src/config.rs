@@ -5,6 +5,7 @@
 
 mod ancestor;
 mod auth;
+mod channels;
 mod cli_tools;
 mod compile;
 mod cover;
@@ -15,6 +16,7 @@ mod gate;
 mod hooks;
 mod mcp;
 mod node;
+mod people;
 mod policies;
 mod problem;
 mod reader;
@@ -36,12 +38,14 @@ use std::{
 
 use provost_core::{
     gate::Settings,
+    people::Directory,
     policy::{Policy, PolicySet, Rule, Verdict},
 };
 use provost_gateway::{app::Waiting, backends::BackendsConfig};
 
 pub(crate) use auth::{Auth, DeclaredAgents};
 pub(crate) use draft::read_draft;
+pub(crate) use channels::ChannelsConfig;
 pub(crate) use hooks::Unreachable;
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};
@@ -57,7 +61,7 @@ use policies::{Origin, Policies, PolicyPlace, RulePlace};
 use reader::{Environment, Reader};
 
 /// The keys of the top of the file.
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 30] = [
     "listen",
     "port",
     "data",
@@ -77,6 +81,11 @@ const KEYS: [&str; 25] = [
     "cli_tools",
     "mcp_servers",
     "mcp",
+    "people",
+    "groups",
+    "routes",
+    "channels",
+    "public_url",
     "telemetry",
     "storage_path",
     "trace_file",
@@ -113,6 +122,9 @@ pub(crate) struct Config {
     pub(crate) backends: BackendsConfig,
     /// What MCP clients are offered while a call waits.
     pub(crate) waiting: Waiting,
+    pub(crate) channels: ChannelsConfig,
+    /// Who is asked about what.
+    pub(crate) people: Directory,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -148,6 +160,8 @@ impl Default for Config {
             has_policies: false,
             backends: BackendsConfig::default(),
             waiting: Waiting::default(),
+            channels: ChannelsConfig::default(),
+            people: Directory::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -257,6 +271,7 @@ impl Reader<'_> {
         let mut gate = approval.settings;
         gate.repeat = bounds.repeat;
         gate.max_waiting = bounds.max_waiting;
+        let channels = self.read_channels(top);
         gate.max_grant = self.read_grants(top).unwrap_or(gate.max_grant);
         Config {
             listen,
@@ -278,6 +293,8 @@ impl Reader<'_> {
                 .is_some(),
             backends,
             waiting: self.read_waiting(top),
+            people: self.read_people(top, &channels),
+            channels,
             telemetry: self.read_telemetry(top),
         }
     }

@@ -2,6 +2,7 @@
 
 mod admin_key;
 mod keep;
+mod people;
 mod reload;
 
 use std::{net::SocketAddr, path::Path, sync::Arc};
@@ -87,6 +88,7 @@ pub(crate) async fn start(
         gate,
     });
     app.console.read_drafts_by(read_draft);
+    people::open(&config, &app, &web).await?;
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
     tokio::spawn(app.clone().pump());

@@ -1,24 +1,34 @@
 //! Deciding approvals: one decision each, by somebody else than the one who asked.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    approval::{Approval, Claim, Decision, Escalation, Level, Status},
+    approval::{Approval, Claim, Decision, Escalation, Level, Question, Status},
+    glob::Glob,
+    grant::Grant,
     ids::GrantId,
-    key::{Key, Role},
+    key::{Key, Role, identity, may_see},
+    menu::Code,
+    people::Fallback,
     policy::Verdict,
     ports::{Claimed, Escalated, Resolve, Resolved},
     time::Time,
+    trace::TraceRow,
 };
 
-use super::{Gate, GateError, record::approval_row, telemetry};
+use super::{Gate, GateError, control::note, record::approval_row, telemetry};
 
-/// Who decides, as authenticated.
+/// Who decides, as authenticated: by a key, or by a channel that knows whom it asked.
 #[derive(Clone, Debug)]
 pub struct Decider {
-    pub key: Arc<Key>,
+    pub name: Arc<str>,
+    pub role: Role,
+    /// As [`Key::tools`].
+    pub tools: Vec<Glob>,
+    /// The channel, where it is not the door of keys.
+    pub via: Option<Arc<str>>,
 }
 
 /// What the decider says.
@@ -30,13 +40,21 @@ pub struct Resolution {
     pub confidence: Option<f64>,
     /// Permit these arguments instead of those that were asked about.
     pub arguments: Option<Map<String, Value>>,
+    /// What was chosen from the menu. 2 and 6 make a grant.
+    pub code: Option<Code>,
+    /// What stands in the place of a request, as it was written.
+    pub replacement: Option<String>,
 }
 
 #[derive(Debug)]
 pub enum Resolving {
     Done(Box<Approval>),
+    /// A yes, and more people are needed.
+    Counted(Box<Approval>),
     /// Decided before, or expired: this is how it stands.
     Already(Box<Approval>),
+    /// The choice means nothing for this question: nothing was decided.
+    Unfit(Cow<'static, str>),
     /// Another supervisor has claimed it.
     Held(Claim),
     Forbidden(&'static str),
@@ -70,21 +88,48 @@ const NOT_YOUR_LEVEL: &str =
     "this approval is for people; a supervisor's key decides only at level supervisor";
 const NOT_YOUR_CHANGE: &str = "only a person changes a call's arguments";
 const NOT_YOUR_OWN: &str = "nobody approves their own call";
+const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may deny or escalate it";
+const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
+const ONLY_THIS_CALL: &str =
+    "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
 
 impl Decider {
+    pub fn of(key: &Key) -> Self {
+        Self {
+            name: key.name.clone(),
+            role: key.role,
+            tools: key.tools.clone(),
+            via: None,
+        }
+    }
+
+    /// Somebody whom a channel asked.
+    pub fn person(name: Arc<str>, via: Arc<str>) -> Self {
+        Self {
+            name,
+            role: Role::Human,
+            tools: Vec::new(),
+            via: Some(via),
+        }
+    }
+
+    pub fn identity(&self) -> String {
+        identity(self.role, &self.name)
+    }
+
     fn is_supervisor(&self) -> bool {
-        self.key.role == Role::Supervisor
+        self.role == Role::Supervisor
     }
 
     /// Why this decider may not touch this approval, whatever it wants to do with it.
     fn barred(&self, approval: &Approval, now: Time) -> Option<&'static str> {
-        if *self.key.name == *approval.question.agent_id {
+        if *self.name == *approval.question.agent_id {
             return Some(NOT_YOUR_OWN);
         }
         if !self.is_supervisor() {
             return None;
         }
-        if !self.key.may_see(&approval.question.tool) {
+        if !may_see(self.role, &self.tools, &approval.question.tool) {
             return Some(NOT_YOUR_TOOL);
         }
         if approval.state.status_at(now) != Status::Pending {
@@ -112,54 +157,134 @@ impl Gate {
         if approval.state.status_at(now) != Status::Pending {
             return Ok(Resolving::Already(Box::new(approval)));
         }
-        if let Some(arguments) = &resolution.arguments {
-            if decider.is_supervisor() {
-                return Ok(Resolving::Forbidden(NOT_YOUR_CHANGE));
-            }
-            let changed = approval.question.changed(arguments.clone());
-            let ruling = self.policy.load().evaluate(&changed, now);
-            if ruling.verdict == Verdict::Deny {
-                let (rule, reason) = (ruling.rule, ruling.reason);
-                return Ok(Resolving::Denied { rule, reason });
-            }
+        if let Some(refused) = self.unfit(&approval, decider, status, &resolution) {
+            return Ok(refused);
         }
+        let grant = standing(&approval.question, &resolution, decider, now);
         let decision = Decision {
             label: resolution.label,
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
             arguments: resolution.arguments,
-            ..Decision::new(status, decider.key.identity(), now)
+            made_grant: grant.as_ref().map(|grant| grant.id.clone()),
+            code: resolution.code,
+            replacement: resolution.replacement,
+            via: decider.via.clone(),
+            ..Decision::new(status, decider.identity(), now)
         };
-        Ok(
-            match self
-                .decide_approval(&approval, decision, decider.is_supervisor())
-                .await?
-            {
-                Resolved::Won(approval) => Resolving::Done(approval),
-                Resolved::Lost(approval) => Resolving::Already(approval),
-                Resolved::NotYours(_) => Resolving::Forbidden(NOT_YOUR_LEVEL),
-                Resolved::Held(claim) => Resolving::Held(claim),
-                Resolved::GrantSpent | Resolved::NotFound => Resolving::NotFound,
-            },
-        )
+        let resolve = Resolve {
+            only_supervisor_level: decider.is_supervisor(),
+            needed: approval.question.needed,
+            vote: vote_note(&approval, decider, now),
+            new_grant: grant.clone().map(|grant| {
+                let note = note("grant created", &grant.granted_by, json!(grant), now);
+                Box::new((grant, note))
+            }),
+            ..self.resolution(&approval, decision)
+        };
+        let resolved = self.settle_approval(&approval, resolve).await?;
+        if let (Resolved::Won(_), Some(grant)) = (&resolved, &grant) {
+            self.refresh_control().await?;
+            self.release(grant).await?;
+        }
+        Ok(match resolved {
+            Resolved::Won(approval) => Resolving::Done(approval),
+            Resolved::Counted(approval) => Resolving::Counted(approval),
+            Resolved::Lost(approval) => Resolving::Already(approval),
+            Resolved::NotYours(_) => Resolving::Forbidden(NOT_YOUR_LEVEL),
+            Resolved::Held(claim) => Resolving::Held(claim),
+            Resolved::GrantSpent | Resolved::NotFound => Resolving::NotFound,
+        })
     }
 
-    /// The one place where an approval is decided, whoever does it.
+    /// Why this decider may not decide in this way.
+    fn unfit(
+        &self,
+        approval: &Approval,
+        decider: &Decider,
+        status: Status,
+        resolution: &Resolution,
+    ) -> Option<Resolving> {
+        let (question, alone) = (&approval.question, approval.question.needed <= 1);
+        if !alone && decider.is_supervisor() && status == Status::Approved {
+            return Some(Resolving::Forbidden(NEEDS_PEOPLE));
+        }
+        match resolution.code {
+            Some(Code::Session) if question.session_id.is_none() => {
+                return Some(Resolving::Unfit(NO_SESSION.into()));
+            }
+            Some(Code::Session | Code::Change | Code::Always) if !alone => {
+                return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
+            }
+            _ => {}
+        }
+        let arguments = resolution.arguments.as_ref()?;
+        if !alone {
+            return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
+        }
+        if decider.is_supervisor() {
+            return Some(Resolving::Forbidden(NOT_YOUR_CHANGE));
+        }
+        let changed = question.changed(arguments.clone());
+        let ruling = self.policy.load().evaluate(&changed, self.now());
+        (ruling.verdict == Verdict::Deny).then_some(Resolving::Denied {
+            rule: ruling.rule,
+            reason: ruling.reason,
+        })
+    }
+
+    /// What a route decides when nobody did in its time. `None` when somebody has.
+    pub async fn fall_back(
+        &self,
+        approval: &Approval,
+        route: &str,
+        fallback: Fallback,
+    ) -> Result<Option<Box<Approval>>, GateError> {
+        let now = self.now();
+        if approval.state.status_at(now) != Status::Pending {
+            return Ok(None);
+        }
+        let by = format!("fallback:{route}");
+        let decision = Decision::new(fallback.status(), by, now)
+            .because("nobody decided in time, and the route says what then");
+        Ok(match self.decide_approval(approval, decision).await? {
+            Resolved::Won(approval) => Some(approval),
+            _ => None,
+        })
+    }
+
+    /// A decision that needs nobody else.
     pub(super) async fn decide_approval(
         &self,
         approval: &Approval,
         decision: Decision,
-        only_supervisor_level: bool,
     ) -> Result<Resolved, GateError> {
-        let (now, grant): (Time, Option<GrantId>) = (decision.at, decision.grant_id.clone());
-        let resolve = Resolve {
+        let resolve = self.resolution(approval, decision);
+        self.settle_approval(approval, resolve).await
+    }
+
+    fn resolution(&self, approval: &Approval, decision: Decision) -> Resolve {
+        let now = decision.at;
+        Resolve {
             id: approval.question.id.clone(),
             row: approval_row(approval, Some(&decision), now),
-            only_supervisor_level,
+            only_supervisor_level: false,
             permit_until: Some(now.plus(self.settings.load().permit_time)),
-            grant,
+            grant: decision.grant_id.clone(),
+            needed: 1,
+            vote: None,
+            new_grant: None,
             decision,
-        };
+        }
+    }
+
+    /// The one place where an approval is decided, whoever does it.
+    async fn settle_approval(
+        &self,
+        approval: &Approval,
+        resolve: Resolve,
+    ) -> Result<Resolved, GateError> {
+        let now = resolve.decision.at;
         let status = if resolve.decision.status == Status::Approved {
             "approved"
         } else {
@@ -189,7 +314,7 @@ impl Gate {
         let longest = self.settings.load().claim_time;
         let until = now.plus(lease.unwrap_or(longest).min(longest));
         let claim = Claim {
-            by: decider.key.identity(),
+            by: decider.identity(),
             until,
         };
         Ok(
@@ -218,7 +343,7 @@ impl Gate {
             Some(why) => return Ok(Escalating::Forbidden(why)),
         }
         let escalation = Escalation {
-            by: decider.key.identity(),
+            by: decider.identity(),
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
             at: now,
@@ -235,4 +360,48 @@ impl Gate {
             },
         )
     }
+}
+
+/// The record of a yes that does not suffice yet.
+fn vote_note(approval: &Approval, decider: &Decider, now: Time) -> Option<Box<TraceRow>> {
+    let question = &approval.question;
+    if question.needed <= 1 {
+        return None;
+    }
+    let detail = json!({"approval_id": question.id, "needed": question.needed});
+    let note = note(
+        "approved by one of several",
+        &decider.identity(),
+        detail,
+        now,
+    );
+    Some(Box::new(note))
+}
+
+/// The grant that a choice from the menu makes, for this agent and this tool alone.
+fn standing(
+    question: &Question,
+    resolution: &Resolution,
+    decider: &Decider,
+    now: Time,
+) -> Option<Grant> {
+    let session_id = match resolution.code? {
+        Code::Session => question.session_id.clone(),
+        Code::Always => None,
+        _ => return None,
+    };
+    Some(Grant {
+        id: GrantId::random(),
+        agent: Glob::exactly(&question.agent_id),
+        tools: Glob::exactly(&question.tool),
+        session_id,
+        when: None,
+        max_uses: None,
+        uses: 0,
+        granted_by: decider.identity(),
+        created_at: now,
+        expires_at: None,
+        reasoning: resolution.reasoning.clone(),
+        revoked_at: None,
+    })
 }

@@ -6,6 +6,7 @@ use crate::{
     approval::{Approval, Kind, Level, Question, State, Status},
     control::Control,
     ids::ApprovalId,
+    people::Routed,
     policy::{Ruling, Verdict},
     ports::{NewApproval, Opened},
     review,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    Decided, Gate, GateError, Permit, Refusal, Wait,
+    Decided, Gate, GateError, Permit, Refusal, Settings, Wait,
     decide::{Step, Walk},
     record::{answer_reason, approval_row},
     run::Commit,
@@ -39,7 +40,7 @@ impl Gate {
                 self.waiters.asked(walk.subject.digest, until, now);
                 approval.question.id
             }
-            Opened::Stale => return Ok(Step::Again),
+            Opened::Stale | Opened::KeyTaken => return Ok(Step::Again),
         };
         let Some(approval) = self.await_decision(walk.wait, &id).await? else {
             return Ok(Step::Again);
@@ -57,11 +58,8 @@ impl Gate {
         } else {
             Level::Human
         };
-        let supervisor_until = (level == Level::Supervisor)
-            .then(|| now.plus(settings.supervisor_time.min(settings.timeout)));
-        let state = State::pending(level, now.plus(settings.timeout), supervisor_until);
         let call = &subject.call;
-        let question = Question {
+        let mut question = Question {
             id: ApprovalId::random(),
             kind: Kind::Call,
             agent_id: call.agent.clone(),
@@ -81,16 +79,20 @@ impl Gate {
             needed: 1,
             denied_before: None,
         };
+        let routed = self.people.load().route(&question, settings.timeout, now);
+        question.needed = routed.needed;
         NewApproval {
             question,
-            state,
+            state: pending(level, &routed, &settings, now),
             version,
+            plans: routed.plans,
+            key: None,
         }
     }
 
     /// The approval once it is settled, or as it is when the caller's patience ends; `None` if it is gone.
     /// Only its id is kept meanwhile: thousands may wait, and each looks again when it is woken.
-    async fn await_decision(
+    pub async fn await_decision(
         &self,
         wait: Wait,
         id: &ApprovalId,
@@ -215,6 +217,20 @@ impl Gate {
         self.store.expire(&question.id, now, row).await?;
         Ok(refusal(approval, Answer::Expired, now))
     }
+}
+
+/// What people are given beside the usual time, they are given after the supervisors'.
+fn pending(level: Level, routed: &Routed, settings: &Settings, now: Time) -> State {
+    if level == Level::Human {
+        return State::pending(level, now.plus(routed.timeout), None);
+    }
+    let supervisors = settings.supervisor_time.min(settings.timeout);
+    let open = if routed.timeout == settings.timeout {
+        settings.timeout
+    } else {
+        supervisors + routed.timeout
+    };
+    State::pending(level, now.plus(open), Some(now.plus(supervisors)))
 }
 
 fn refusal(approval: &Approval, answer: Answer, now: Time) -> Step {

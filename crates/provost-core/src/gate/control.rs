@@ -139,10 +139,7 @@ impl Gate {
 
     /// Denies what waits and what a new policy no longer allows anybody to approve.
     pub async fn deny_forbidden(&self) -> Result<u64, GateError> {
-        let policy = self.policy();
-        let forbidden = |question: &Question| {
-            policy.evaluate(&question.call(), self.now()).verdict == Verdict::Deny
-        };
+        let forbidden = |question: &Question| self.forbids(question);
         self.each_pending(forbidden, |now| {
             Decision::new(Status::Denied, "policy".to_owned(), now)
                 .because("the policy in force denies this call".to_owned())
@@ -151,12 +148,10 @@ impl Gate {
     }
 
     /// A new grant answers matching questions that are already open, unless policy has since said no.
-    async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
+    pub(super) async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
         let active = ActiveGrant::new(grant.clone());
-        let policy = self.policy();
         let matches = |question: &Question| {
-            let (call, now) = (question.call(), self.now());
-            active.permits(&call, now) && policy.evaluate(&call, now).verdict != Verdict::Deny
+            active.permits(&question.call(), self.now()) && !self.forbids(question)
         };
         self.each_pending(matches, |now| Decision {
             grant_id: Some(grant.id.clone()),
@@ -164,6 +159,12 @@ impl Gate {
                 .because(format!("granted by {}", grant.granted_by))
         })
         .await
+    }
+
+    /// Whether policy denies it. What an agent asks a person itself, no rule need mention.
+    fn forbids(&self, question: &Question) -> bool {
+        let ruling = self.policy.load().evaluate(&question.call(), self.now());
+        ruling.verdict == Verdict::Deny && (question.request.is_none() || !ruling.is_default())
     }
 
     async fn each_pending(
@@ -187,10 +188,7 @@ impl Gate {
                 if !matches(&approval.question) {
                     continue;
                 }
-                match self
-                    .decide_approval(&approval, decide(self.now()), false)
-                    .await?
-                {
+                match self.decide_approval(&approval, decide(self.now())).await? {
                     Resolved::Won(_) => decided += 1,
                     Resolved::GrantSpent => return Ok(decided),
                     _ => {}

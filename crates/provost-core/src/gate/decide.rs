@@ -221,12 +221,9 @@ impl Gate {
         let call = walk.subject.call.clone();
         let ruling = self.policy.load().evaluate(&call, now);
         if let Some(stop) = control.stop_for(&call) {
-            let reason = match &stop.reasoning {
-                Some(reasoning) => format!("{} is stopped by {}: {reasoning}", stop.scope, stop.by),
-                None => format!("{} is stopped by {}", stop.scope, stop.by),
-            };
+            let reason = stop.to_string().into();
             return self
-                .refuse(&walk.subject, Answer::Stopped, &ruling, reason.into(), None)
+                .refuse(&walk.subject, Answer::Stopped, &ruling, reason, None)
                 .await;
         }
         if let Err(limited) = self.enter(walk, &ruling, now).await? {

@@ -74,6 +74,19 @@ impl Glob {
         })
     }
 
+    /// The glob that matches this name and no other.
+    pub fn exactly(name: &str) -> Self {
+        let special = |c| matches!(c, '*' | '?' | '[' | '\\');
+        let escaped = name
+            .chars()
+            .flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
+        Self {
+            source: escaped.collect::<String>().into(),
+            parts: name.chars().map(Part::Literal).collect(),
+            prefix: name.into(),
+        }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.source
     }
@@ -245,6 +258,23 @@ impl<'de> Deserialize<'de> for Glob {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_matched_exactly_and_read_again_as_the_same() {
+        for name in [
+            "claude.Bash",
+            "a*b",
+            "what?",
+            "[x]",
+            "back\\slash",
+            "*",
+            "é/ü",
+        ] {
+            let glob = Glob::exactly(name);
+            assert_eq!(Glob::new(glob.as_str()).unwrap(), glob, "{name}");
+            assert!(glob.matches(name) && !glob.matches("aXb"), "{name}");
+        }
+    }
 
     #[test]
     fn matches_as_go_does() {

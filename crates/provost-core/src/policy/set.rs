@@ -53,6 +53,9 @@ struct Ruled {
     reason: Arc<str>,
 }
 
+/// The rule of a ruling where none matched.
+const DEFAULT_RULE: &str = "default";
+
 /// The policy's answer to one call.
 #[derive(Clone, Debug)]
 pub struct Ruling {
@@ -64,6 +67,13 @@ pub struct Ruling {
     pub rate_limit: Option<RateLimit>,
 }
 
+impl Ruling {
+    /// No rule matched.
+    pub fn is_default(&self) -> bool {
+        &*self.rule == DEFAULT_RULE
+    }
+}
+
 impl PolicySet {
     pub(super) fn from_parts(
         source: Vec<Policy>,
@@ -71,7 +81,7 @@ impl PolicySet {
         agents: GlobIndex,
     ) -> Self {
         let no_match = Ruled {
-            rule: "default".into(),
+            rule: DEFAULT_RULE.into(),
             reason: "no rule matches, and what no rule allows is denied".into(),
         };
         Self {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::{
     approval::{Approval, Claim, Decision, Level, Question, State, Status},
     call::Digest,
+    delivery::{Delivery, Plan},
     glob::Glob,
+    grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
     time::Time,
     trace::{RecordKind, TraceRow, chain::Hash},
@@ -63,6 +65,10 @@ pub struct NewApproval {
     pub state: State,
     /// As in [`Record::version`]: a question that a new grant or stop has answered is not asked.
     pub version: u64,
+    /// Its copies on channels.
+    pub plans: Vec<Plan>,
+    /// Stands for this approval from now on.
+    pub key: Option<IdempotencyKey>,
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +77,8 @@ pub enum Opened {
     Approval(Box<Approval>),
     /// As [`Recorded::Stale`].
     Stale,
+    /// As [`Recorded::KeyTaken`].
+    KeyTaken,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +91,12 @@ pub struct Resolve {
     pub permit_until: Option<Time>,
     /// The grant that answers: one use of it is taken in the same transaction.
     pub grant: Option<GrantId>,
+    /// How many people must say yes. Until then a yes is counted, once for each of them.
+    pub needed: u8,
+    /// The record of a yes that does not suffice yet.
+    pub vote: Option<Box<TraceRow>>,
+    /// A grant that comes into force with the decision, and the note of it.
+    pub new_grant: Option<Box<(Grant, TraceRow)>>,
     /// The record of the decision, written in the same transaction.
     pub row: TraceRow,
 }
@@ -90,6 +104,8 @@ pub struct Resolve {
 #[derive(Clone, Debug)]
 pub enum Resolved {
     Won(Box<Approval>),
+    /// A yes of several that are needed.
+    Counted(Box<Approval>),
     /// Already decided or expired: this is how.
     Lost(Box<Approval>),
     /// It is for people now.
@@ -99,6 +115,23 @@ pub enum Resolved {
     /// As [`Recorded::GrantSpent`].
     GrantSpent,
     NotFound,
+}
+
+/// A delivery of which something is to be done, and what it tells of.
+#[derive(Clone, Debug)]
+pub struct Leased {
+    pub delivery: Delivery,
+    pub approval: Approval,
+}
+
+/// A delivery, and how it went.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    pub delivery: Delivery,
+    /// Nothing more is to be done with it.
+    pub closed: bool,
+    /// Why it last failed.
+    pub error: Option<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -8,17 +8,18 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 use super::rows::{
-    Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Escalated,
-    IdempotencyKey, KeyedAnswer, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
+    Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered, Escalated,
+    IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
     Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
 };
 use crate::{
     approval::{Approval, Claim, Escalation},
     call::Digest,
     control::{ControlRows, Scope, Stop},
+    delivery::{Delivery, Shown},
     event::{Event, Numbered},
     grant::Grant,
-    ids::{ApprovalId, GrantId, TraceId},
+    ids::{ApprovalId, DeliveryId, GrantId, TraceId},
     key::Key,
     time::Time,
     trace::TraceRow,
@@ -112,6 +113,39 @@ pub trait Store: Send + Sync + 'static {
     async fn promote(&self, id: &ApprovalId, now: Time) -> Result<bool>;
 
     async fn queue_depth(&self) -> Result<QueueDepth>;
+
+    // ---- deliveries
+
+    /// Takes up to `limit` deliveries that are due, so that nobody else does before `until`.
+    async fn lease_deliveries(&self, now: Time, until: Time, limit: usize) -> Result<Vec<Leased>>;
+
+    /// It was shown. If its approval has ended meanwhile, it is due at once.
+    async fn delivery_shown(&self, id: &DeliveryId, shown: &Shown, now: Time) -> Result<()>;
+
+    /// Nothing more is to be done with it.
+    async fn delivery_closed(&self, id: &DeliveryId) -> Result<()>;
+
+    /// It failed, and is due again then; `None` gives it up.
+    async fn delivery_failed(
+        &self,
+        id: &DeliveryId,
+        again_at: Option<Time>,
+        why: &str,
+    ) -> Result<()>;
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>>;
+
+    async fn delivery_shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>>;
+
+    async fn deliveries(&self, approval: &ApprovalId) -> Result<Vec<Delivered>>;
+
+    /// How far a channel has read what people sent.
+    async fn cursor(&self, name: &str) -> Result<Option<String>>;
+
+    async fn set_cursor(&self, name: &str, value: &str) -> Result<()>;
+
+    /// Random bytes of that name, made when they are first asked for.
+    async fn secret(&self, name: &str) -> Result<[u8; 32]>;
 
     // ---- grants, stops, keys
 

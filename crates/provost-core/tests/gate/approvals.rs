@@ -18,7 +18,7 @@ impl Bench {
             reasoning: Some("fine".into()),
             confidence: Some(0.9),
             label: Some("me".into()),
-            arguments: None,
+            ..Resolution::default()
         };
         let resolved = self
             .gate
@@ -224,7 +224,7 @@ async fn defect_07_only_somebody_else_of_the_right_role_decides() {
             let decision = approval.state.decision.unwrap();
             assert_eq!(
                 decision.by,
-                who.key.identity(),
+                who.identity(),
                 "the authenticated one is recorded"
             );
             assert_eq!(

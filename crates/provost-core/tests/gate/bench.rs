@@ -205,7 +205,7 @@ pub(crate) fn decider(name: &str, role: Role, tools: &[&str]) -> Decider {
         hash: KeyHash::default(),
         created_at: Time::default(),
     };
-    Decider { key: Arc::new(key) }
+    Decider::of(&key)
 }
 
 pub(crate) fn human() -> Decider {

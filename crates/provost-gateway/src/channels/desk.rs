@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use provost_core::{
-    card::Card, delivery::Delivery, ids::DeliveryId, menu::Reply, ports::StoreError,
+    card::Card,
+    delivery::Delivery,
+    ids::{ApprovalId, DeliveryId},
+    menu::Reply,
+    ports::StoreError,
 };
 use serde_json::Value;
 
@@ -42,6 +46,16 @@ pub trait Desk: Send + Sync {
 
     /// By the key that the channel gave it when it was shown.
     async fn shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>, StoreError>;
+
+    /// All of an approval on that channel, the first one first. A channel whose people may answer by naming
+    /// the approval, or that keeps its messages together, looks here.
+    async fn deliveries_of(
+        &self,
+        _channel: &str,
+        _approval: &ApprovalId,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        Ok(Vec::new())
+    }
 
     /// Decides, durably. The channel has checked that the sender is who was asked.
     async fn reply(

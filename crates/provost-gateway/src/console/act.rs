@@ -1,11 +1,9 @@
 //! The console's only calls to the gate that decide approvals.
 
-use std::time::Duration;
-
 use provost_core::{
-    approval::{Approval, Question, Status},
-    gate::{Escalating, GateError, NewGrant, Resolution, Resolving},
-    glob::Glob,
+    approval::{Approval, Status},
+    gate::{Escalating, GateError, Resolution, Resolving},
+    menu::Code,
 };
 use serde_json::{Map, Value};
 
@@ -20,6 +18,8 @@ pub(super) enum Act {
     Always,
     /// With other arguments.
     Change(Map<String, Value>),
+    /// What is to be done instead of what an agent asked in its own words.
+    Replace(String),
     Deny,
     /// A supervisor leaves it to people.
     HandUp,
@@ -29,6 +29,8 @@ pub(super) enum Act {
 #[derive(Debug)]
 pub(super) enum Acted {
     Done(Box<Approval>),
+    /// A yes, and more people are needed.
+    Counted(Box<Approval>),
     /// Somebody was first, or its time is over.
     Already(Box<Approval>),
     /// Why not, in words for the one who chose.
@@ -46,43 +48,73 @@ pub(super) async fn act(
     if act == Act::HandUp {
         return hand_up(app, visitor, id, note).await;
     }
-    let keeps = matches!(act, Act::Session | Act::Always);
-    if keeps && !visitor.is_person() {
-        let why = "A supervisor decides one call at a time.";
+    if !visitor.is_person() && !matches!(act, Act::Once | Act::Deny) {
+        let why = "A supervisor decides one call at a time, as it was asked.";
         return Ok(Acted::Refused(why.to_owned()));
+    }
+    if let Act::Change(arguments) = &act
+        && let Some(why) = misfit(app, id, arguments).await?
+    {
+        return Ok(Acted::Refused(why));
     }
     let status = if act == Act::Deny {
         Status::Denied
     } else {
         Status::Approved
     };
-    let arguments = match &act {
-        Act::Change(arguments) => Some(arguments.clone()),
-        _ => None,
-    };
-    let resolution = Resolution {
-        reasoning: note.clone(),
-        arguments,
-        ..Resolution::default()
-    };
+    let resolution = resolution(visitor, act, note);
     let resolving = app
         .gate
         .resolve(id, &visitor.decider(), status, resolution)
         .await?;
-    let acted = acted(resolving);
-    if let Acted::Done(approval) = &acted
-        && keeps
-        && let Some(grant) = grant(app, &approval.question, act == Act::Session, note)
-    {
-        app.gate.grant(grant, &visitor.key.identity()).await?;
+    Ok(acted(resolving))
+}
+
+fn resolution(visitor: &Visitor, act: Act, note: Option<String>) -> Resolution {
+    let code = match act {
+        Act::Session => Code::Session,
+        Act::Always => Code::Always,
+        Act::Deny => Code::Deny,
+        Act::Change(_) | Act::Replace(_) => Code::Change,
+        Act::Once | Act::HandUp if note.is_some() => Code::Note,
+        Act::Once | Act::HandUp => Code::Once,
+    };
+    let (arguments, replacement) = match act {
+        Act::Change(arguments) => (Some(arguments), None),
+        Act::Replace(text) => (None, Some(text)),
+        _ => (None, None),
+    };
+    Resolution {
+        reasoning: note,
+        arguments,
+        replacement,
+        // The menu is people's.
+        code: visitor.is_person().then_some(code),
+        ..Resolution::default()
     }
-    Ok(acted)
+}
+
+/// Why the tool would not take these arguments.
+async fn misfit(
+    app: &App,
+    id: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Option<String>, GateError> {
+    let Some(approval) = app.gate.store().approval(id).await? else {
+        return Ok(None);
+    };
+    let fits = app.backends.fits(&approval.question.tool, arguments);
+    Ok(fits
+        .err()
+        .map(|why| format!("Not decided: the edited call does not fit the tool: {why}.")))
 }
 
 fn acted(resolving: Resolving) -> Acted {
     match resolving {
         Resolving::Done(approval) => Acted::Done(approval),
+        Resolving::Counted(approval) => Acted::Counted(approval),
         Resolving::Already(approval) => Acted::Already(approval),
+        Resolving::Unfit(why) => Acted::Refused(format!("Not decided: {why}.")),
         Resolving::Held(claim) => Acted::Refused(format!("{} has claimed it.", claim.by)),
         Resolving::Forbidden(why) => Acted::Refused(format!("Not decided: {why}.")),
         Resolving::Denied { rule, reason } => Acted::Refused(format!(
@@ -112,55 +144,4 @@ async fn hand_up(
         Escalating::Forbidden(why) => Acted::Refused(format!("Not handed up: {why}.")),
         Escalating::NotFound => Acted::NotFound,
     })
-}
-
-/// The same agent and tool, and the same session where only that was meant.
-fn grant(
-    app: &App,
-    question: &Question,
-    in_session: bool,
-    reasoning: Option<String>,
-) -> Option<NewGrant> {
-    let session_id = question.session_id.clone().filter(|_| in_session);
-    if in_session && session_id.is_none() {
-        return None;
-    }
-    let longest: Duration = app.gate.settings().max_grant;
-    Some(NewGrant {
-        agent: literal(&question.agent_id)?,
-        tools: literal(&question.tool)?,
-        session_id,
-        when: None,
-        duration: longest,
-        max_uses: None,
-        reasoning,
-    })
-}
-
-/// Matches this name and no other, whatever characters it holds.
-fn literal(name: &str) -> Option<Glob> {
-    let mut pattern = String::with_capacity(name.len());
-    for c in name.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    Glob::new(&pattern).ok().filter(|glob| glob.matches(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_granted_as_it_is() {
-        for name in ["claude", "*", "a?[b]", "\\", "fs.write_*"] {
-            let glob = literal(name).unwrap();
-            assert!(glob.matches(name), "{name}");
-            for other in ["claude2", "anything", "ab", "fs.write_file"] {
-                assert!(!glob.matches(other), "{name} {other}");
-            }
-        }
-    }
 }

@@ -9,6 +9,7 @@ use axum::{
 };
 use http::StatusCode;
 use provost_core::{
+    approval::Status,
     call::{NOT_EXACT, is_exact},
     menu::LONGEST_TEXT,
     trace::view::Exposure,
@@ -25,6 +26,7 @@ use super::{
 };
 use crate::app::App;
 
+const HANDED_UP: &str = "handed_up";
 /// Decided in one go at most.
 const MOST: usize = 200;
 
@@ -43,7 +45,10 @@ pub(super) async fn one(
 ) -> PageResult {
     let (chosen, word) = chosen(&fields)?;
     match act(&app, &visitor, &id, chosen, note(&fields)?).await? {
-        Acted::Done(approval) => {
+        Acted::Done(approval) | Acted::Counted(approval) => {
+            // A yes of several that are needed leaves it open.
+            let open = approval.state.status == Status::Pending && word != HANDED_UP;
+            let word = if open { "counted" } else { word };
             let id = approval.question.id.as_str();
             let path = match fields.text("back") {
                 Some("approval") => format!("/console/approval/{id}"),
@@ -97,7 +102,7 @@ pub(super) async fn many(
     let mut decided = 0_usize;
     for id in &ids {
         let acted = act(&app, &visitor, id, chosen.clone(), note.clone()).await?;
-        decided += usize::from(matches!(acted, Acted::Done(_)));
+        decided += usize::from(matches!(acted, Acted::Done(_) | Acted::Counted(_)));
     }
     let (decided, left) = (decided.to_string(), (ids.len() - decided).to_string());
     Ok(go(
@@ -126,7 +131,8 @@ fn chosen(fields: &Fields) -> Result<(Act, &'static str), PageError> {
         Some("session") => (Act::Session, "session"),
         Some("always") => (Act::Always, "always"),
         Some("deny") => (Act::Deny, "denied"),
-        Some("hand_up") => (Act::HandUp, "handed_up"),
+        Some("hand_up") => (Act::HandUp, HANDED_UP),
+        Some("replace") => (Act::Replace(replacement(fields)?), "changed"),
         Some("change") => (Act::Change(arguments(fields)?), "changed"),
         _ => {
             return Err(PageError::bad(
@@ -144,6 +150,16 @@ fn note(fields: &Fields) -> Result<Option<String>, PageError> {
         )));
     }
     Ok(note)
+}
+
+fn replacement(fields: &Fields) -> Result<String, PageError> {
+    let text = fields.text("replacement").unwrap_or_default();
+    if text.is_empty() || text.len() > LONGEST_TEXT {
+        return Err(PageError::bad(format!(
+            "What should be done instead is a text of at most {LONGEST_TEXT} bytes. Nothing was decided."
+        )));
+    }
+    Ok(text.replace("\r\n", "\n"))
 }
 
 fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
@@ -166,8 +182,9 @@ pub(super) fn said(query: &Fields) -> Option<String> {
         "session" => "Approved, and allowed for the rest of the session",
         "always" => "Approved, and allowed from now on",
         "denied" => "Denied",
-        "handed_up" => "Left to people",
-        "changed" => "Approved with other arguments",
+        HANDED_UP => "Left to people",
+        "changed" => "Approved as edited",
+        "counted" => "Your yes was counted; more people are needed",
         _ => return None,
     };
     let left = match query.number("left") {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use provost_core::{
-    approval::{Approval, Level, Status},
+    approval::{Approval, Kind, Level, Status},
     card::{Card, Claim, End, Exact},
     menu::Code,
     ports::ApprovalRow,
@@ -52,6 +52,7 @@ pub(super) struct Can {
     pub(super) session: bool,
     pub(super) always: bool,
     pub(super) change: bool,
+    pub(super) replace: bool,
     pub(super) hand_up: bool,
 }
 
@@ -89,6 +90,8 @@ pub(super) struct Ended {
     pub(super) via: Option<Arc<str>>,
     pub(super) choice: Option<&'static str>,
     pub(super) note: Option<String>,
+    /// What is to be done instead.
+    pub(super) instead: Option<String>,
     pub(super) at: Moment,
 }
 
@@ -154,6 +157,8 @@ impl Shown {
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
         let exact = exactly(card.exact);
+        let decision = state.decision.as_deref();
+        let instead = decision.and_then(|decision| decision.replacement.clone());
         Self {
             remarks,
             id: card.id.to_string(),
@@ -171,7 +176,7 @@ impl Shown {
             soon: left < Duration::from_mins(1),
             editable,
             can,
-            end: card.end.map(|end| ended(end, now)),
+            end: card.end.map(|end| ended(end, instead, now)),
             changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
         }
@@ -198,7 +203,8 @@ fn can(approval: &Approval, card: &Card, visitor: &Visitor, now: Time) -> Can {
         decide: person || with_supervisors,
         session: has(Code::Session),
         always: has(Code::Always),
-        change: has(Code::Change) && approval.question.request.is_none(),
+        change: has(Code::Change) && card.kind == Kind::Call,
+        replace: has(Code::Change) && card.kind != Kind::Call,
         hand_up: !person && with_supervisors,
     }
 }
@@ -326,7 +332,7 @@ pub(super) fn lines(diff: &str) -> Vec<Line> {
     all.iter().enumerate().map(line).collect()
 }
 
-fn ended(end: End, now: Time) -> Ended {
+fn ended(end: End, instead: Option<String>, now: Time) -> Ended {
     let (word, kind) = status_words(end.status);
     Ended {
         word,
@@ -335,6 +341,7 @@ fn ended(end: End, now: Time) -> Ended {
         via: end.via,
         choice: end.code.map(Code::label),
         note: end.note,
+        instead,
         at: Moment::new(end.at, now),
     }
 }

@@ -22,6 +22,9 @@ use super::{
 };
 use crate::app::App;
 
+/// How the record names this way to people.
+const CHANNEL: &str = "console";
+
 /// Those who may sign in.
 pub(super) const WELCOME: [Role; 3] = [Role::Supervisor, Role::Human, Role::Admin];
 
@@ -69,7 +72,8 @@ impl Visitor {
 
     pub(super) fn decider(&self) -> Decider {
         Decider {
-            key: self.key.clone(),
+            via: Some(CHANNEL.into()),
+            ..Decider::of(&self.key)
         }
     }
 

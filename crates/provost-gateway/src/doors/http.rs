@@ -19,6 +19,7 @@ mod servers;
 mod stops;
 mod tools;
 mod traces;
+mod v1;
 
 pub(crate) use events::feed;
 pub(crate) use grants::{make_by_form as make_grant, revoke_by_form as revoke_grant};

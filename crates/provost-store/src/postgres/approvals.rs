@@ -13,7 +13,7 @@ use provost_core::{
     trace::TraceRow,
 };
 
-use super::{batch::Batch, fault::Fault, records, rows};
+use super::{batch::Batch, control, deliveries, fault::Fault, records, rows};
 use crate::{
     codec::{self, APPROVAL_COLUMNS, Garbled, StateColumns},
     transition::{self, Claiming, Resolution, Taking},
@@ -23,14 +23,25 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
     if new.version != batch.version() {
         return Ok(Opened::Stale);
     }
-    if let Some(open) = find_open(batch, new, now).await? {
+    if let Some(mut open) = find_open(batch, new, now).await? {
+        if !keep_key(batch, new, &open).await? {
+            return Ok(Opened::KeyTaken);
+        }
+        if let Some(after) = transition::ask_again(&open.state) {
+            change(batch, &mut open, after).await?;
+        }
         return Ok(Opened::Approval(Box::new(open)));
     }
-    let approval = Approval {
+    let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
     };
+    if !keep_key(batch, new, &approval).await? {
+        return Ok(Opened::KeyTaken);
+    }
+    approval.question.denied_before = denied_before(batch, new).await?;
     insert(batch, &approval).await?;
+    deliveries::plan(batch, &approval, &new.plans).await?;
     tell(
         batch,
         approval.question.created_at,
@@ -45,10 +56,25 @@ pub(super) async fn resolve(batch: &mut Batch, resolve: &Resolve) -> Result<Reso
     let Some(mut approval) = find(batch, &resolve.id).await? else {
         return Ok(Resolved::NotFound);
     };
-    Ok(match transition::resolve(&approval.state, resolve) {
+    Ok(match transition::resolve(&approval, resolve) {
         Resolution::Lost => Resolved::Lost(Box::new(approval)),
         Resolution::NotYours => Resolved::NotYours(Box::new(approval)),
         Resolution::Held(claim) => Resolved::Held(claim),
+        Resolution::Counted(after) => {
+            let by = Some(resolve.decision.by.clone());
+            change(batch, &mut approval, *after).await?;
+            if let Some(vote) = &resolve.vote {
+                batch.append(vote);
+            }
+            tell(
+                batch,
+                resolve.decision.at,
+                &approval,
+                Event::ApprovalCounted,
+                by,
+            )?;
+            Resolved::Counted(Box::new(approval))
+        }
         Resolution::Won(after) => {
             if let Some(grant) = &resolve.grant {
                 if !batch.grants().permits(grant, resolve.decision.at) {
@@ -58,6 +84,10 @@ pub(super) async fn resolve(batch: &mut Batch, resolve: &Resolve) -> Result<Reso
             }
             change(batch, &mut approval, *after).await?;
             batch.append(&resolve.row);
+            if let Some(new) = &resolve.new_grant {
+                control::add_grant(batch, &new.0, &new.1).await?;
+            }
+            deliveries::end(batch, &approval, resolve.decision.at).await?;
             let decision = &resolve.decision;
             let by = Some(decision.by.clone());
             tell(batch, decision.at, &approval, Event::ApprovalResolved, by)?;
@@ -80,6 +110,7 @@ pub(super) async fn expire(
     };
     change(batch, &mut approval, after).await?;
     batch.append(row);
+    deliveries::end(batch, &approval, now).await?;
     tell(batch, now, &approval, Event::ApprovalResolved, None)?;
     Ok(true)
 }
@@ -151,6 +182,7 @@ pub(super) async fn escalate(
         return Ok(Escalated::Lost(Box::new(approval)));
     };
     change(batch, &mut approval, after).await?;
+    deliveries::begin(batch, &approval, escalation.at).await?;
     let by = Some(escalation.by.clone());
     tell(
         batch,
@@ -170,6 +202,7 @@ pub(super) async fn promote(batch: &mut Batch, id: &ApprovalId, now: Time) -> Re
         return Ok(false);
     };
     change(batch, &mut approval, after).await?;
+    deliveries::begin(batch, &approval, now).await?;
     tell(batch, now, &approval, Event::ApprovalEscalated, None)?;
     Ok(true)
 }
@@ -203,6 +236,35 @@ async fn find_open(batch: &Batch, new: &NewApproval, now: Time) -> Result<Option
         }
     }
     Ok(None)
+}
+
+/// The request's key stands for this approval, if it was still free.
+async fn keep_key(batch: &Batch, new: &NewApproval, approval: &Approval) -> Result<bool, Fault> {
+    let Some(key) = &new.key else {
+        return Ok(true);
+    };
+    let question = &approval.question;
+    let key = IdempotencyKey {
+        answer: Some(question.id.to_string()),
+        ..key.clone()
+    };
+    records::keep_key(batch, &key, &question.trace_id).await
+}
+
+/// When the same was last denied.
+async fn denied_before(batch: &Batch, new: &NewApproval) -> Result<Option<Time>, Fault> {
+    let find = "SELECT decision FROM approvals WHERE digest = $1 AND status = 'denied' \
+         ORDER BY place DESC LIMIT 1";
+    let find = batch.sql().prepare_cached(find).await?;
+    let row = batch
+        .sql()
+        .query_opt(&find, &[&new.question.digest.to_string()])
+        .await?;
+    let decision: Option<&str> = match &row {
+        Some(row) => row.try_get(0)?,
+        None => None,
+    };
+    Ok(codec::decided_at(decision)?)
 }
 
 async fn insert(batch: &Batch, approval: &Approval) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ use provost_core::{
 };
 use rusqlite::{OptionalExtension as _, params};
 
-use super::{batch::Batch, fault::Fault, records, rows};
+use super::{batch::Batch, control, deliveries, fault::Fault, records, rows};
 use crate::{
     codec::{self, APPROVAL_COLUMNS, Garbled, StateColumns},
     transition::{self, Claiming, Resolution, Taking},
@@ -24,14 +24,26 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     if new.version != batch.version() {
         return Ok(Opened::Stale);
     }
-    if let Some(open) = find_open(batch, new, now)? {
+    if let Some(key) = &new.key
+        && records::key_is_taken(batch, key)?
+    {
+        return Ok(Opened::KeyTaken);
+    }
+    if let Some(mut open) = find_open(batch, new, now)? {
+        keep_key(batch, new, &open)?;
+        if let Some(after) = transition::ask_again(&open.state) {
+            change(batch, &mut open, after)?;
+        }
         return Ok(Opened::Approval(Box::new(open)));
     }
-    let approval = Approval {
+    let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
     };
+    approval.question.denied_before = denied_before(batch, new)?;
     insert(batch, &approval)?;
+    deliveries::plan(batch, &approval, &new.plans)?;
+    keep_key(batch, new, &approval)?;
     tell(
         batch,
         approval.question.created_at,
@@ -46,10 +58,25 @@ pub(super) fn resolve(batch: &mut Batch<'_>, resolve: &Resolve) -> Result<Resolv
     let Some(mut approval) = find(batch, &resolve.id)? else {
         return Ok(Resolved::NotFound);
     };
-    Ok(match transition::resolve(&approval.state, resolve) {
+    Ok(match transition::resolve(&approval, resolve) {
         Resolution::Lost => Resolved::Lost(Box::new(approval)),
         Resolution::NotYours => Resolved::NotYours(Box::new(approval)),
         Resolution::Held(claim) => Resolved::Held(claim),
+        Resolution::Counted(after) => {
+            let by = Some(resolve.decision.by.clone());
+            change(batch, &mut approval, *after)?;
+            if let Some(vote) = &resolve.vote {
+                batch.append(vote)?;
+            }
+            tell(
+                batch,
+                resolve.decision.at,
+                &approval,
+                Event::ApprovalCounted,
+                by,
+            )?;
+            Resolved::Counted(Box::new(approval))
+        }
         Resolution::Won(after) => {
             if let Some(grant) = &resolve.grant
                 && !records::use_grant(batch, grant, resolve.decision.at)?
@@ -58,6 +85,10 @@ pub(super) fn resolve(batch: &mut Batch<'_>, resolve: &Resolve) -> Result<Resolv
             }
             change(batch, &mut approval, *after)?;
             batch.append(&resolve.row)?;
+            if let Some(new) = &resolve.new_grant {
+                control::add_grant(batch, &new.0, &new.1)?;
+            }
+            deliveries::end(batch, &approval, resolve.decision.at)?;
             let decision = &resolve.decision;
             let by = Some(decision.by.clone());
             tell(batch, decision.at, &approval, Event::ApprovalResolved, by)?;
@@ -80,6 +111,7 @@ pub(super) fn expire(
     };
     change(batch, &mut approval, after)?;
     batch.append(row)?;
+    deliveries::end(batch, &approval, now)?;
     tell(batch, now, &approval, Event::ApprovalResolved, None)?;
     Ok(true)
 }
@@ -154,6 +186,7 @@ pub(super) fn escalate(
         return Ok(Escalated::Lost(Box::new(approval)));
     };
     change(batch, &mut approval, after)?;
+    deliveries::begin(batch, &approval, escalation.at)?;
     let by = Some(escalation.by.clone());
     tell(
         batch,
@@ -173,6 +206,7 @@ pub(super) fn promote(batch: &mut Batch<'_>, id: &ApprovalId, now: Time) -> Resu
         return Ok(false);
     };
     change(batch, &mut approval, after)?;
+    deliveries::begin(batch, &approval, now)?;
     tell(batch, now, &approval, Event::ApprovalEscalated, None)?;
     Ok(true)
 }
@@ -201,6 +235,33 @@ fn find_open(batch: &Batch<'_>, new: &NewApproval, now: Time) -> Result<Option<A
         }
     }
     Ok(None)
+}
+
+/// The request's key stands for this approval.
+fn keep_key(batch: &Batch<'_>, new: &NewApproval, approval: &Approval) -> Result<(), Fault> {
+    let Some(key) = &new.key else { return Ok(()) };
+    let question = &approval.question;
+    let key = IdempotencyKey {
+        answer: Some(question.id.to_string()),
+        ..key.clone()
+    };
+    records::keep_key(batch, &key, &question.trace_id)
+}
+
+/// When the same was last denied.
+fn denied_before(batch: &Batch<'_>, new: &NewApproval) -> Result<Option<Time>, Fault> {
+    let decision = batch
+        .sql()
+        .prepare_cached(
+            "SELECT decision FROM approvals WHERE digest = ?1 AND status = 'denied' \
+             ORDER BY place DESC LIMIT 1",
+        )?
+        .query_row([new.question.digest.to_string()], |row| {
+            row.get::<_, Option<String>>(0)
+        })
+        .optional()?
+        .flatten();
+    Ok(codec::decided_at(decision.as_deref())?)
 }
 
 fn insert(batch: &Batch<'_>, approval: &Approval) -> Result<(), Fault> {

@@ -58,7 +58,10 @@ pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a 
     Ok(row.get_ref(column)?.as_str()?)
 }
 
-fn optional_text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
+pub(super) fn optional_text<'a>(
+    row: &'a Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<&'a str>> {
     Ok(row.get_ref(column)?.as_str_or_null()?)
 }
 

@@ -14,6 +14,7 @@
 mod approvals;
 mod control;
 mod deciding;
+mod deliveries;
 mod events;
 mod making;
 mod opening;

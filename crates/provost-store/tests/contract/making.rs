@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use provost_core::{
-    approval::{Approval, Decision, Kind, Level, Question, State, Status},
+    approval::{Approval, Decision, Escalation, Kind, Level, Question, State, Status},
     call::Call,
     door::Door,
     glob::Glob,
@@ -138,6 +138,8 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         question,
         state,
         version,
+        plans: Vec::new(),
+        key: None,
     }
 }
 
@@ -149,7 +151,7 @@ pub(crate) async fn ask(store: &dyn Store, tool: &str, argument: &str) -> Approv
 pub(crate) fn opened(opened: Opened) -> Approval {
     match opened {
         Opened::Approval(approval) => *approval,
-        Opened::Stale => panic!("stale"),
+        Opened::Stale | Opened::KeyTaken => panic!("stale"),
     }
 }
 
@@ -179,7 +181,19 @@ pub(crate) fn answer(approval: &Approval, status: Status, by: &str, at: Time) ->
         only_supervisor_level: false,
         permit_until: Some(after(600)),
         grant: None,
+        needed: 1,
+        vote: None,
+        new_grant: None,
         row: decided,
+    }
+}
+
+pub(crate) fn escalation(at: Time) -> Escalation {
+    Escalation {
+        by: "supervisor:bot".to_owned(),
+        reasoning: Some("too risky".to_owned()),
+        confidence: Some(0.2),
+        at,
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{fields::Map, reader::Reader};
 
 /// Sections of the design that this build does not have.
-pub(super) const LATER: [&str; 5] = ["people", "channels", "models", "chain", "conversations"];
+pub(super) const LATER: [&str; 3] = ["models", "chain", "conversations"];
 
 impl Reader<'_> {
     pub(super) fn read_ancestor(&mut self, top: &Map<'_>) {

@@ -73,6 +73,7 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     app.live.store(Arc::new(super::live(config)));
     app.gate.replace_settings(super::settings(config));
     app.gate.replace_policy(policies);
+    app.gate.replace_people(config.people.clone());
     app.policies_changed();
     let keys = app.gate.replace_keys(config.auth.keys.clone()).await;
     if let Err(error) = keys {
@@ -94,6 +95,6 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     }));
     tracing::info!(
         rules,
-        "the changed config is in force; listen, data, database, tools, notify_url, retention and telemetry change at a restart"
+        "the changed config is in force; listen, data, database, tools, channels, notify_url, retention and telemetry change at a restart"
     );
 }

@@ -32,6 +32,7 @@ mod crash;
 mod defects;
 mod ending;
 mod events;
+mod golden_contract;
 mod hooks;
 mod mcp;
 mod mcp_bridge;

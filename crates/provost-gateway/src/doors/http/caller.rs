@@ -34,13 +34,33 @@ pub(super) struct Known(pub(super) Caller);
 
 impl Reviewer {
     pub(super) fn decider(&self) -> Decider {
-        Decider {
-            key: self.0.clone(),
-        }
+        Decider::of(&self.0)
     }
 }
 
 fn identify(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
+    match whoever(parts, app)? {
+        Caller::Decider(key) if key.role == Role::Inbox => Err(ApiError::forbidden(
+            "a key of role inbox brings replies to `/v1/inbox`, and may do nothing else",
+        )),
+        caller => Ok(caller),
+    }
+}
+
+/// The key of whoever has one. Nobody's word counts.
+pub(super) fn keyed(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
+    match whoever(parts, app)? {
+        Caller::Decider(key) => Ok(key),
+        Caller::Agent(name) => {
+            let control = app.gate.control();
+            let mut keys = control.keys();
+            let own = keys.find(|key| key.role == Role::Agent && key.name == name);
+            own.cloned().ok_or_else(|| refused(Refused::NoKey))
+        }
+    }
+}
+
+fn whoever(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
     let remote = remote(parts)?;
     let live = app.live.load();
     let caller = live

@@ -18,6 +18,8 @@ use provost_core::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(super) use manner::idempotency_key;
+
 use super::{
     caller::Agent,
     error::{ApiError, ApiResult},

@@ -9,7 +9,7 @@ use axum::{
 
 use super::{
     approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, policies,
-    servers, stops, tools, traces,
+    servers, stops, tools, traces, v1,
 };
 use crate::{app::App, console};
 
@@ -20,6 +20,12 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
         .route("/mcp", post(mcp::post).get(mcp::get).delete(mcp::delete))
+        .route("/v1/approvals", post(v1::create))
+        .route("/v1/approvals/{id}", get(v1::status))
+        .route("/v1/allow-rules", get(v1::allow_rules))
+        .route("/v1/allow-rules/{id}", delete(v1::revoke_rule))
+        .route("/v1/session-allows", get(v1::session_allows))
+        .route("/v1/session-allows/{id}", delete(v1::revoke_session))
         .route("/tools", get(tools::list))
         .route("/mcp-servers", get(servers::list))
         // Supervisors
@@ -48,6 +54,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/keys/{name}", delete(keys::remove))
         .route("/console/links", post(links::create))
         .merge(console::router())
+        .route("/v1/inbox/email-reply", post(v1::email_reply))
+        .route("/v1/telegram/webhook", post(v1::telegram_webhook))
         // Operations
         .route("/health", get(operations::health))
         .route("/ready", get(operations::ready))

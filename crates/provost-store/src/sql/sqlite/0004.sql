@@ -24,6 +24,11 @@ CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_of ON deliveries (approval_id);
 CREATE INDEX deliveries_shown ON deliveries (channel, shown_key) WHERE shown_key IS NOT NULL;
 
+CREATE TRIGGER approval_forgotten AFTER DELETE ON approvals
+BEGIN
+    DELETE FROM deliveries WHERE approval_id = OLD.id;
+END;
+
 -- How far a channel has read what people sent.
 CREATE TABLE cursors (
     name  TEXT PRIMARY KEY,

@@ -81,6 +81,7 @@ impl ResolveBody {
             reasoning: self.reasoning,
             confidence: self.confidence,
             arguments: self.arguments,
+            ..Resolution::default()
         })
     }
 }
@@ -118,6 +119,9 @@ pub(in crate::doors::http) async fn resolve(
                 .help("approve it with them, or deny it without"),
         );
     }
+    if let Some(arguments) = &body.arguments {
+        fits(app, id, arguments).await?;
+    }
     match app
         .gate
         .resolve(id, decider, status, body.resolution()?)
@@ -128,6 +132,17 @@ pub(in crate::doors::http) async fn resolve(
             "status": status,
             "resolved_by": approval.state.decision.as_deref().map(|decision| &decision.by),
         })),
+        Resolving::Counted(approval) => Ok(json!({
+            "id": approval.question.id,
+            "status": Status::Pending,
+            "approvals_needed": approval.question.needed,
+            "approved_by": approval.state.votes.iter().map(|vote| &vote.by).collect::<Vec<_>>(),
+        })),
+        Resolving::Unfit(why) => Err(ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "unfit",
+            why,
+        )),
         Resolving::Already(approval) => Err(already(app, &approval)),
         Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
@@ -140,6 +155,15 @@ pub(in crate::doors::http) async fn resolve(
         .with("rule", &*rule)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
+}
+
+/// A changed call is a new one, and must fit its tool.
+async fn fits(app: &App, id: &str, arguments: &Map<String, Value>) -> ApiResult<()> {
+    let Some(approval) = app.gate.store().approval(id).await? else {
+        return Err(ApiError::not_found("approval"));
+    };
+    let fitted = app.backends.fits(&approval.question.tool, arguments);
+    fitted.map_err(|why| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "unfit", why))
 }
 
 fn held(claim: Claim) -> ApiError {

@@ -50,7 +50,9 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .map(|value| value.to_str().unwrap_or_default())
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+pub(in crate::doors::http) fn idempotency_key(
+    headers: &HeaderMap,
+) -> Result<Option<String>, ApiError> {
     match text(headers, "idempotency-key") {
         None => Ok(None),
         Some(key) if (1..=255).contains(&key.len()) => Ok(Some(key.to_owned())),

@@ -44,17 +44,19 @@ enum What {
     Revoke,
 }
 
+const EVERYBODY: [Role; 4] = [Role::Agent, Role::Supervisor, Role::Human, Role::Admin];
+
 const TOOLS: [VirtualTool; 6] = [
     VirtualTool {
         name: "mesh.catalog",
         description: "List the tools there are, by where they come from, with what policy says of each",
-        roles: &Role::ALL,
+        roles: &EVERYBODY,
         what: What::Catalog,
     },
     VirtualTool {
         name: "grant.list",
         description: "List the standing permissions in force",
-        roles: &Role::ALL,
+        roles: &EVERYBODY,
         what: What::Grants,
     },
     VirtualTool {
@@ -226,7 +228,7 @@ async fn resolve(
         ))),
     };
     let (id, decision) = (take("id")?, take("decision")?);
-    let (app, decider) = (&exchange.app, Decider { key: key.clone() });
+    let (app, decider) = (&exchange.app, Decider::of(key));
     let body: ResolveBody = read(arguments)?;
     match &*decision {
         "approve" => approvals::resolve(app, &decider, &id, Status::Approved, body).await,

@@ -1,0 +1,284 @@
+//! An agent asks a person itself, in its own words, and does what is permitted itself. Grants answer at once;
+//! everything else is put to whom the agent names.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    approval::{Approval, Decision, Kind, Level, Question, Request, State, Status},
+    call::{Call, Digest},
+    control::Control,
+    delivery::{Plan, Purpose},
+    door::Door,
+    grant::Grant,
+    ids::{ApprovalId, TraceId},
+    limits::Limited,
+    menu::Code,
+    policy::{Ruling, Verdict},
+    ports::{IdempotencyKey, NewApproval, Opened, Record, Recorded},
+    review,
+    time::Time,
+    trace::Answer,
+};
+
+use super::{Gate, GateError, record::Subject};
+
+/// How often it is tried again because stops, grants or keys changed under it.
+const ATTEMPTS: usize = 16;
+
+/// What an agent asks.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    pub agent: Arc<str>,
+    pub session: Option<Arc<str>>,
+    /// The coarse type of the action: what grants are for.
+    pub action_type: Arc<str>,
+    pub request: Request,
+    /// Whom of `people` the target is.
+    pub person: Option<Arc<str>>,
+    pub expires_in: Duration,
+    pub idempotency_key: Option<String>,
+}
+
+#[derive(Debug)]
+pub enum Requested {
+    /// Asked, or answered by a grant.
+    Made(Box<Approval>),
+    /// A rule or a stop says no: nobody is asked.
+    Refused {
+        answer: Answer,
+        reason: Arc<str>,
+    },
+    Limited(Limited),
+    /// The idempotency key stands for another request.
+    KeyMismatch,
+}
+
+impl NewRequest {
+    fn call(&self) -> Call {
+        let mut params = Map::new();
+        params.insert("title".into(), self.request.title.clone().into());
+        params.insert("preview".into(), self.request.preview.clone().into());
+        Call {
+            agent: self.agent.clone(),
+            session: self.session.clone(),
+            tool: self.action_type.clone(),
+            params,
+        }
+    }
+
+    /// What makes two requests the same: all that was said, and to whom.
+    fn digest(&self, call: &Call) -> Digest {
+        Digest::of(&json!({
+            "call": call.digest(),
+            "channel": self.request.channel,
+            "target": self.request.target,
+            "callback_url": self.request.callback_url,
+        }))
+    }
+
+    fn key(&self, digest: Digest, now: Time) -> Option<IdempotencyKey> {
+        let lasts = u64::try_from(self.expires_in.as_millis()).unwrap_or(u64::MAX);
+        let key = self.idempotency_key.as_ref()?;
+        Some(IdempotencyKey {
+            agent: self.agent.clone(),
+            key: format!("request:{key}"),
+            digest: Digest::of(&json!({"request": digest, "lasts": lasts})),
+            at: now,
+            answer: None,
+        })
+    }
+
+    fn plans(&self) -> Vec<Plan> {
+        let plan = |channel: &str, address: Value, purpose| Plan {
+            channel: channel.into(),
+            address,
+            person: self.person.clone(),
+            purpose,
+            after: Duration::ZERO,
+        };
+        let request = &self.request;
+        let ask = plan(&request.channel, request.target.clone(), Purpose::Ask);
+        let callback = request.callback_url.as_ref().map(|url| {
+            let address = json!({"url": url, "client_id": request.client_id});
+            plan("callback", address, Purpose::Callback)
+        });
+        [ask].into_iter().chain(callback).collect()
+    }
+
+    fn question(&self, subject: &Subject, ruling: &Ruling, now: Time) -> Question {
+        let risk = review::assess(&subject.call.params);
+        Question {
+            id: ApprovalId::requested(),
+            kind: Kind::Permission,
+            agent_id: self.agent.clone(),
+            session_id: self.session.clone(),
+            tool: self.action_type.clone(),
+            params: subject.call.params.clone(),
+            policy_rule: ruling.rule.clone(),
+            policy: Verdict::HumanApproval,
+            created_at: now,
+            digest: subject.digest,
+            injection_risk: risk.risky(),
+            risk_reasons: risk.reasons,
+            summary: None,
+            trace_id: subject.trace_id.clone(),
+            door: Door::Request,
+            request: Some(Box::new(self.request.clone())),
+            needed: 1,
+            denied_before: None,
+        }
+    }
+}
+
+impl Gate {
+    pub async fn request(&self, new: NewRequest) -> Result<Requested, GateError> {
+        let (call, now) = (Arc::new(new.call()), self.now());
+        let digest = new.digest(&call);
+        let key = new.key(digest, now);
+        let subject = Subject {
+            call,
+            digest,
+            trace_id: TraceId::at(now),
+            door: Door::Request,
+            arrived_at: now,
+        };
+        let mut counted = false;
+        for _ in 0..ATTEMPTS {
+            if let Some(known) = self.known_request(key.as_ref()).await? {
+                return Ok(known);
+            }
+            if !std::mem::replace(&mut counted, true)
+                && let Err(limited) = self.enter_request(&subject)
+            {
+                return Ok(Requested::Limited(limited));
+            }
+            if let Some(made) = self.try_request(&new, &subject, key.clone()).await? {
+                return Ok(made);
+            }
+            self.refresh_control().await?;
+        }
+        Err(GateError::Busy)
+    }
+
+    /// What the idempotency key already stands for.
+    async fn known_request(
+        &self,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<Requested>, GateError> {
+        let Some(key) = key else { return Ok(None) };
+        let Some(found) = self.store.keyed_answer(&key.agent, &key.key).await? else {
+            return Ok(None);
+        };
+        if found.digest != key.digest {
+            return Ok(Some(Requested::KeyMismatch));
+        }
+        let id = found.answer.unwrap_or_default();
+        let approval = self.store.approval(&id).await?;
+        Ok(approval.map(|approval| Requested::Made(Box::new(approval))))
+    }
+
+    fn enter_request(&self, subject: &Subject) -> Result<(), Limited> {
+        let (call, now) = (&subject.call, self.now());
+        let limit = self.policy.load().evaluate(call, now).rate_limit;
+        self.limits
+            .enter(&call.agent, subject.digest, limit, None, now)
+    }
+
+    /// `None` when stops, grants or keys changed under it.
+    async fn try_request(
+        &self,
+        new: &NewRequest,
+        subject: &Subject,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Option<Requested>, GateError> {
+        let (now, control) = (self.now(), self.control());
+        let ruling = self.policy.load().evaluate(&subject.call, now);
+        let refused = match control.stop_for(&subject.call) {
+            Some(stop) => Some((Answer::Stopped, stop.to_string().into())),
+            None if ruling.verdict == Verdict::Deny && !ruling.is_default() => {
+                Some((Answer::Deny, ruling.reason.clone()))
+            }
+            None => None,
+        };
+        if let Some((answer, reason)) = refused {
+            self.refuse(subject, answer, &ruling, Arc::clone(&reason), None)
+                .await?;
+            return Ok(Some(Requested::Refused { answer, reason }));
+        }
+        let question = new.question(subject, &ruling, now);
+        let mut state = self.pending_request(new, &ruling, now);
+        let mut plans = new.plans();
+        if let Some(grant) = control.grant_for(&subject.call, now) {
+            if !self
+                .record_granted(subject, &ruling, &control, grant)
+                .await?
+            {
+                return Ok(None);
+            }
+            state = granted(state, grant, now);
+            plans.clear();
+        }
+        let new = NewApproval {
+            question,
+            state,
+            version: control.version,
+            plans,
+            key,
+        };
+        Ok(match self.store.open_approval(new, now).await? {
+            Opened::Approval(approval) => Some(Requested::Made(approval)),
+            Opened::Stale | Opened::KeyTaken => None,
+        })
+    }
+
+    /// For a person, unless a rule says that a supervisor looks first.
+    fn pending_request(&self, new: &NewRequest, ruling: &Ruling, now: Time) -> State {
+        let expires_at = now.plus(new.expires_in);
+        if ruling.verdict != Verdict::Supervisor {
+            return State::pending(Level::Human, expires_at, None);
+        }
+        let supervisors = self.settings.load().supervisor_time.min(new.expires_in);
+        State::pending(Level::Supervisor, expires_at, Some(now.plus(supervisors)))
+    }
+
+    /// The trace of a request that a grant answers, and the use it takes.
+    async fn record_granted(
+        &self,
+        subject: &Subject,
+        ruling: &Ruling,
+        control: &Control,
+        grant: &Grant,
+    ) -> Result<bool, GateError> {
+        let reason: Arc<str> = format!("grant {} answers", grant.id).into();
+        let id = Some(grant.id.clone());
+        let record = Record {
+            row: subject.decision(Answer::Allow, ruling, reason, id.clone(), self.now()),
+            version: Some(control.version),
+            grant: id,
+            key: None,
+            max_total: None,
+        };
+        Ok(self.store.record(record).await? == Recorded::Done)
+    }
+}
+
+fn granted(pending: State, grant: &Grant, now: Time) -> State {
+    let code = match grant.session_id {
+        Some(_) => Code::Session,
+        None => Code::Always,
+    };
+    let decision = Decision {
+        grant_id: Some(grant.id.clone()),
+        code: Some(code),
+        ..Decision::new(Status::Approved, format!("grant:{}", grant.id), now)
+            .because(format!("granted by {}", grant.granted_by))
+    };
+    State {
+        status: Status::Approved,
+        decision: Some(Box::new(decision)),
+        answered_at: Some(now),
+        ..pending
+    }
+}

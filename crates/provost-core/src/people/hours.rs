@@ -1,0 +1,156 @@
+//! Working hours: days and times of a week, in a time zone.
+
+use std::{str::FromStr, time::Duration};
+
+use jiff::{
+    Span, Zoned,
+    civil::{Time as Clock, Weekday},
+    tz::{Offset, TimeZone},
+};
+
+use crate::time::Time;
+
+const DAYS: [(&str, Weekday); 7] = [
+    ("mon", Weekday::Monday),
+    ("tue", Weekday::Tuesday),
+    ("wed", Weekday::Wednesday),
+    ("thu", Weekday::Thursday),
+    ("fri", Weekday::Friday),
+    ("sat", Weekday::Saturday),
+    ("sun", Weekday::Sunday),
+];
+
+/// Such as `Mon-Fri 08:00-18:00 Europe/Berlin`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hours {
+    days: Vec<Weekday>,
+    from: Clock,
+    to: Clock,
+    zone: TimeZone,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadHours {
+    #[error("hours look like `Mon-Fri 08:00-18:00 Europe/Berlin`")]
+    Shape,
+    #[error("`{0}` is no day: they are Mon, Tue, Wed, Thu, Fri, Sat, Sun")]
+    Day(String),
+    #[error("`{0}` is no time such as 08:00")]
+    Clock(String),
+    #[error("the hours end before they begin")]
+    Backwards,
+    #[error("`{0}` is no time zone such as Europe/Berlin, UTC or +02:00")]
+    Zone(String),
+}
+
+impl FromStr for Hours {
+    type Err = BadHours;
+
+    fn from_str(text: &str) -> Result<Self, BadHours> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (days, times, zone) = match *words {
+            [days, times] => (days, times, "UTC"),
+            [days, times, zone] => (days, times, zone),
+            _ => return Err(BadHours::Shape),
+        };
+        let (from, to) = times.split_once('-').ok_or(BadHours::Shape)?;
+        let (from, to) = (clock(from)?, clock(to)?);
+        if to <= from {
+            return Err(BadHours::Backwards);
+        }
+        Ok(Self {
+            days: days_of(days)?,
+            from,
+            to,
+            zone: time_zone(zone)?,
+        })
+    }
+}
+
+impl Hours {
+    /// How long until they begin; zero while they last.
+    pub fn until_open(&self, now: Time) -> Duration {
+        let now = now.timestamp().to_zoned(self.zone.clone());
+        for ahead in 0..=7_i64 {
+            let Ok(day) = now.checked_add(Span::new().days(ahead)) else {
+                continue;
+            };
+            if !self.days.contains(&day.weekday()) {
+                continue;
+            }
+            let ends = at(&day, self.to);
+            let begins = at(&day, self.from);
+            if let (Some(begins), Some(ends)) = (begins, ends)
+                && now < ends
+            {
+                let wait = begins.timestamp().duration_since(now.timestamp());
+                return Duration::try_from(wait).unwrap_or_default();
+            }
+        }
+        Duration::ZERO
+    }
+}
+
+fn at(day: &Zoned, clock: Clock) -> Option<Zoned> {
+    day.date()
+        .to_datetime(clock)
+        .to_zoned(day.time_zone().clone())
+        .ok()
+}
+
+fn days_of(text: &str) -> Result<Vec<Weekday>, BadHours> {
+    let mut days = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (day(first)?, day(last)?);
+        let span = if first <= last {
+            first..=last
+        } else {
+            first..=last + 7
+        };
+        let wrapped = span.filter_map(|at| DAYS.get(at % 7));
+        days.extend(wrapped.map(|(_, day)| *day));
+    }
+    Ok(days)
+}
+
+fn day(text: &str) -> Result<usize, BadHours> {
+    let found = DAYS
+        .iter()
+        .position(|(name, _)| name.eq_ignore_ascii_case(text));
+    found.ok_or_else(|| BadHours::Day(text.to_owned()))
+}
+
+fn clock(text: &str) -> Result<Clock, BadHours> {
+    let bad = || BadHours::Clock(text.to_owned());
+    let (hour, minute) = text.split_once(':').ok_or_else(bad)?;
+    if (hour, minute) == ("24", "00") {
+        return Ok(Clock::MAX);
+    }
+    let (hour, minute) = (hour.parse(), minute.parse());
+    let (Ok(hour), Ok(minute)) = (hour, minute) else {
+        return Err(bad());
+    };
+    Clock::new(hour, minute, 0, 0).map_err(|_| bad())
+}
+
+fn time_zone(text: &str) -> Result<TimeZone, BadHours> {
+    if let Some(offset) = offset(text) {
+        return Ok(TimeZone::fixed(offset));
+    }
+    if text.eq_ignore_ascii_case("utc") {
+        return Ok(TimeZone::UTC);
+    }
+    TimeZone::get(text).map_err(|_| BadHours::Zone(text.to_owned()))
+}
+
+fn offset(text: &str) -> Option<Offset> {
+    let sign = match text.get(..1)? {
+        "+" => 1,
+        "-" => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = text.get(1..)?.split_once(':')?;
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()
+}

@@ -1,0 +1,192 @@
+use serde_json::json;
+
+use super::*;
+use crate::{
+    approval::{Kind, Question},
+    call::Call,
+    door::Door,
+    glob::Glob,
+    ids::{ApprovalId, TraceId},
+    policy::Verdict,
+    time::Time,
+};
+
+/// A Monday, 12:00 UTC.
+const NOON: Time = Time::from_millis(1_731_931_200_000);
+
+fn minutes(count: u64) -> Duration {
+    Duration::from_mins(count)
+}
+
+fn person(name: &str, chat: i64) -> Person {
+    Person {
+        name: name.into(),
+        addresses: vec![Address {
+            channel: "telegram".into(),
+            address: json!({"tg_chat_id": chat}),
+        }],
+        hours: None,
+    }
+}
+
+fn question(tool: &str, risky: bool) -> Question {
+    let call = Call {
+        agent: "claude".into(),
+        session: None,
+        tool: tool.into(),
+        params: serde_json::Map::new(),
+    };
+    Question {
+        id: ApprovalId::random(),
+        kind: Kind::Call,
+        agent_id: call.agent.clone(),
+        session_id: None,
+        tool: call.tool.clone(),
+        digest: call.digest(),
+        params: call.params,
+        policy_rule: "r".into(),
+        policy: Verdict::HumanApproval,
+        created_at: NOON,
+        injection_risk: risky,
+        risk_reasons: Vec::new(),
+        summary: None,
+        trace_id: TraceId::at(NOON),
+        door: Door::Http,
+        request: None,
+        needed: 1,
+        denied_before: None,
+    }
+}
+
+fn route(tools: &[&str], risky: bool) -> Route {
+    Route {
+        name: "money".into(),
+        tools: tools.iter().map(|glob| Glob::new(glob).unwrap()).collect(),
+        risky,
+        needed: 2,
+        steps: vec![
+            Step {
+                after: Duration::ZERO,
+                people: vec!["alice".into()],
+                remind: Some(minutes(4)),
+            },
+            Step {
+                after: minutes(10),
+                people: vec!["bob".into(), "carol".into()],
+                remind: None,
+            },
+        ],
+        timeout: Some(minutes(30)),
+        fallback: Some(Fallback::Deny),
+    }
+}
+
+fn told(routed: &Routed) -> Vec<(String, Purpose, u64)> {
+    let who = |plan: &Plan| match &plan.person {
+        Some(person) => person.to_string(),
+        None => plan.channel.to_string(),
+    };
+    let plans = routed.plans.iter();
+    plans
+        .map(|plan| (who(plan), plan.purpose, plan.after.as_secs() / 60))
+        .collect()
+}
+
+#[test]
+fn a_route_asks_reminds_passes_on_and_decides_in_the_end() {
+    let directory = Directory {
+        people: vec![person("alice", 1), person("bob", 2), person("carol", 3)],
+        routes: vec![route(&["pay.*"], false)],
+        watchers: Vec::new(),
+    };
+    let routed = directory.route(&question("pay.send", false), minutes(5), NOON);
+    assert_eq!(routed.needed, 2);
+    assert_eq!(routed.timeout, minutes(31));
+    let expected = [
+        ("alice", Purpose::Ask, 0),
+        ("alice", Purpose::Remind, 4),
+        ("alice", Purpose::Remind, 8),
+        ("bob", Purpose::Ask, 10),
+        ("carol", Purpose::Ask, 10),
+        (FALLBACK, Purpose::Ask, 30),
+    ];
+    let expected = expected.map(|(who, purpose, at)| (who.to_owned(), purpose, at));
+    assert_eq!(told(&routed), expected);
+
+    let elsewhere = directory.route(&question("fs.read", false), minutes(5), NOON);
+    assert_eq!(elsewhere.plans.len(), 3, "everybody is asked");
+    assert_eq!((elsewhere.needed, elsewhere.timeout), (1, minutes(5)));
+}
+
+#[test]
+fn a_route_for_risky_questions_leaves_the_others() {
+    let directory = Directory {
+        people: vec![person("alice", 1)],
+        routes: vec![route(&[], true)],
+        watchers: Vec::new(),
+    };
+    let needed = |risky| {
+        let question = question("fs.read", risky);
+        directory.route(&question, minutes(5), NOON).needed
+    };
+    assert_eq!((needed(true), needed(false)), (2, 1));
+}
+
+#[test]
+fn nobody_is_asked_outside_their_hours() {
+    for (hours, expected) in [
+        ("Mon-Fri 08:00-18:00", 0),
+        ("Mon-Fri 08:00-18:00 UTC", 0),
+        ("Mon 13:00-14:00", 60),
+        ("Mon 13:00-14:00 +01:00", 0),
+        ("Tue,Thu 00:00-24:00", 12 * 60),
+        ("Mon 08:00-11:00", (7 * 24 - 4) * 60),
+        ("Sat-Sun 10:00-11:00 +00:00", (5 * 24 - 2) * 60),
+        ("Fri-Mon 11:00-12:30", 0),
+    ] {
+        let mut alice = person("alice", 1);
+        alice.hours = Some(hours.parse().unwrap());
+        let directory = Directory {
+            people: vec![alice],
+            ..Directory::default()
+        };
+        let routed = directory.route(&question("t", false), minutes(5), NOON);
+        assert_eq!(routed.plans[0].after, minutes(expected), "{hours}");
+    }
+    for bad in [
+        "",
+        "Mon",
+        "Mon 8-9",
+        "Mon 09:00-08:00",
+        "Foo 08:00-09:00",
+        "Mon 08:00-25:00",
+        "Mon 08:00-09:00 Mars/Base",
+    ] {
+        assert!(bad.parse::<Hours>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn people_are_known_by_their_addresses() {
+    let mut alice = person("alice", 42);
+    alice.addresses.push(Address {
+        channel: "email".into(),
+        address: json!({"email_to": "Alice@Example.org"}),
+    });
+    let directory = Directory {
+        people: vec![alice],
+        ..Directory::default()
+    };
+    for (channel, address, known) in [
+        ("telegram", json!({"tg_user_id": 42}), true),
+        ("telegram", json!({"tg_chat_id": "42"}), true),
+        ("telegram", json!({"tg_chat_id": 4}), false),
+        ("telegram", json!({}), false),
+        ("email", json!({"email_to": "alice@example.org"}), true),
+        ("email", json!({"email_to": "mallory@example.org"}), false),
+        ("telegram", json!({"email_to": "alice@example.org"}), false),
+    ] {
+        let found = directory.person(channel, &address).is_some();
+        assert_eq!(found, known, "{channel} {address}");
+    }
+}

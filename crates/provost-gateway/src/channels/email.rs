@@ -1,0 +1,240 @@
+//! E-mail: questions go out by SMTP, answers come back over IMAP or by the inbound webhook.
+//!
+//! A question is a mail whose Message-ID is the key of what was shown; reminders, and the mail that tells how
+//! it ended, stand in its thread. Whoever decided by replying gets no closing mail: they know. Everybody else
+//! who was asked gets one, also when nobody decided in time.
+
+mod address;
+mod compose;
+mod flowed;
+mod handle;
+mod html;
+mod inbox;
+mod incoming;
+mod letter;
+mod mailer;
+mod patience;
+mod quotes;
+mod reply;
+mod settings;
+mod token;
+mod visible;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use provost_core::{
+    card::{Card, End},
+    delivery::{Delivery, Purpose, Shown},
+    ids::{DeliveryId, random_bytes},
+    ports::{Channel, StoreError, Undelivered},
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+pub use self::{
+    address::{Address, BadAddress},
+    handle::{Handled, Identity, Ignored, Proof, handle, sender},
+    incoming::{Incoming, read_reply},
+    reply::{Misread, approval_id_in, first_line, reply_in_text},
+    settings::{BadSetting, Imap, LinkBase, Sender, Settings, Smtp},
+    token::Tokens,
+};
+use self::{
+    compose::Words, inbox::Inbox, letter::Letter, mailer::Mailer, patience::Patience, token::Mail,
+};
+use super::desk::Desk;
+
+/// The channel's name.
+pub const CHANNEL: &str = "email";
+/// The name of the secret that tokens are made with.
+const SECRET: &str = "mail";
+/// So many mails above are named: a thread with more is still one.
+const MOST_ABOVE: usize = 10;
+
+pub struct Email {
+    settings: Settings,
+    desk: Arc<dyn Desk>,
+    identity: Identity,
+    mailer: Mailer,
+    inbox: Option<Inbox>,
+    patience: Patience,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the e-mail channel cannot start: {0}")]
+    Tls(String),
+}
+
+impl Email {
+    /// Connects to nothing yet. Needs a tokio runtime around it.
+    pub async fn new(settings: Settings, desk: Arc<dyn Desk>) -> Result<Self, SetupError> {
+        let address = settings.from.address.clone();
+        let mailer = Mailer::new(&settings.smtp, address.domain()).map_err(SetupError::Tls)?;
+        let inbox = settings
+            .imap
+            .clone()
+            .map(Inbox::new)
+            .transpose()
+            .map_err(SetupError::Tls)?;
+        let tokens = Tokens::new(desk.secret(SECRET).await?);
+        Ok(Self {
+            settings,
+            desk,
+            identity: Identity { address, tokens },
+            mailer,
+            inbox,
+            patience: Patience::default(),
+        })
+    }
+
+    /// Reads replies over IMAP until `stop`. Returns at once where no IMAP is configured.
+    pub async fn receive(&self, stop: CancellationToken) {
+        if let Some(inbox) = &self.inbox {
+            inbox.run(self, stop).await;
+        }
+    }
+
+    /// Decides by a mail what it decides, and tells its sender when that is nothing.
+    pub async fn take(&self, incoming: &Incoming, proof: Proof) -> Result<Handled, StoreError> {
+        let id = incoming.message_id.as_deref();
+        if id.is_some_and(|id| self.patience.has_seen(id)) {
+            return Ok(Handled::Ignored(Ignored::Replayed));
+        }
+        let handled = handle(&*self.desk, &self.identity, incoming, proof).await?;
+        if let Handled::AskAgain { delivery, why } = &handled {
+            self.tell(delivery, why, incoming).await;
+        }
+        if let Some(id) = id
+            && !matches!(handled, Handled::Ignored(_))
+        {
+            self.patience.saw(id);
+        }
+        Ok(handled)
+    }
+
+    /// A few times for each delivery, and never twice for one mail. Nothing depends on its arrival.
+    async fn tell(&self, delivery: &Delivery, why: &str, incoming: &Incoming) {
+        if !self.patience.may_tell(&delivery.id) {
+            return;
+        }
+        let mut above = incoming.references.clone();
+        above.extend(incoming.message_id.clone());
+        let skip = above.len().saturating_sub(MOST_ABOVE);
+        let sent = match self.message_id(Mail::Again(random_bytes()), &delivery.id) {
+            Ok(message_id) => {
+                let words = compose::again(why, &incoming.subject);
+                self.send(delivery, message_id, above.split_off(skip), words)
+                    .await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = sent {
+            tracing::warn!(delivery.id = %delivery.id, %error, "cannot tell the sender of a reply that it decided nothing");
+        }
+    }
+
+    async fn send(
+        &self,
+        delivery: &Delivery,
+        message_id: String,
+        above: Vec<String>,
+        words: Words,
+    ) -> Result<(), Undelivered> {
+        let never = |why| Undelivered::Never { why };
+        let to =
+            Address::of_target(&delivery.plan.address).map_err(|why| never(why.to_string()))?;
+        let letter = Letter {
+            to,
+            reply_to: self
+                .identity
+                .tokens
+                .reply_to(&self.identity.address, &delivery.id),
+            message_id,
+            above,
+            words,
+        };
+        let message = letter.message(&self.settings.from).map_err(never)?;
+        self.mailer.send(message).await
+    }
+
+    fn message_id(&self, mail: Mail, id: &DeliveryId) -> Result<String, Undelivered> {
+        let found = self
+            .identity
+            .tokens
+            .message_id(mail, &self.identity.address, id);
+        found.ok_or_else(|| Undelivered::Never {
+            why: format!("`{id}` is not the id of a delivery"),
+        })
+    }
+
+    /// The mail that asked this person first, for a reminder to stand below it.
+    async fn first_mail(&self, delivery: &Delivery) -> Result<Option<String>, Undelivered> {
+        if delivery.plan.purpose != Purpose::Remind {
+            return Ok(None);
+        }
+        let all = self
+            .desk
+            .deliveries_of(CHANNEL, &delivery.approval_id)
+            .await;
+        let all = all.map_err(|error| Undelivered::Later {
+            why: error.to_string(),
+            after: None,
+        })?;
+        let first = all.into_iter().find(|other| {
+            other.plan.purpose == Purpose::Ask && other.plan.address == delivery.plan.address
+        });
+        Ok(first.and_then(|first| first.shown).map(|shown| shown.key))
+    }
+
+    /// Whether the person of this delivery ended it by a mail of theirs.
+    fn ended_here(&self, delivery: &Delivery, end: &End) -> bool {
+        let address = Address::of_target(&delivery.plan.address).ok();
+        let name = address.map(|address| sender(&*self.desk, &address).name);
+        end.via.as_deref() == Some(CHANNEL) && end.by.as_deref() == name.as_deref()
+    }
+
+    fn link(&self, id: &DeliveryId) -> Option<String> {
+        let base = self.settings.link_base.as_ref()?;
+        Some(format!("{}/a/{id}", base.as_str()))
+    }
+}
+
+#[async_trait]
+impl Channel for Email {
+    async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {
+        let message_id = self.message_id(Mail::Ask, &delivery.id)?;
+        let above = self.first_mail(delivery).await?.into_iter().collect();
+        let words = match &card.end {
+            Some(end) => compose::ended(card, end),
+            None => compose::ask(card, delivery.plan.purpose, self.link(&delivery.id)),
+        };
+        self.send(delivery, message_id.clone(), above, words)
+            .await?;
+        Ok(Shown {
+            key: message_id,
+            detail: Value::Null,
+        })
+    }
+
+    async fn close(
+        &self,
+        delivery: &Delivery,
+        shown: &Shown,
+        card: &Card,
+    ) -> Result<(), Undelivered> {
+        let Some(end) = &card.end else {
+            return Ok(());
+        };
+        if self.ended_here(delivery, end) {
+            return Ok(());
+        }
+        let message_id = self.message_id(Mail::End, &delivery.id)?;
+        let above = vec![shown.key.clone()];
+        self.send(delivery, message_id, above, compose::ended(card, end))
+            .await
+    }
+}

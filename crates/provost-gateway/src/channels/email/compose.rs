@@ -1,0 +1,193 @@
+//! What mails say. Agents are hostile authors: their words are bounded, made visible, marked line by line, and
+//! never begin a mail, so that no program that quotes badly can make an answer of them.
+
+mod exact;
+mod page;
+
+use provost_core::{
+    approval::Status,
+    card::{Card, Claim, End},
+    delivery::Purpose,
+    menu::Code,
+};
+
+use self::page::Block;
+pub(super) use self::page::Page;
+use super::{reply::Misread, visible};
+
+const LONGEST_NAME: usize = 60;
+const LONGEST_TITLE: usize = 200;
+const LONGEST_PREVIEW: usize = 8 * 1024;
+const LONGEST_NOTE: usize = 2 * 1024;
+
+/// The subject and the text of a mail.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) subject: String,
+    pub(super) page: Page,
+}
+
+/// A question. The link leads to a page with a form.
+pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words {
+    let mut page = Page::default();
+    page.text(format!(
+        "Provost asks: may {} use {}?",
+        name(&card.agent),
+        name(&card.tool)
+    ));
+    if purpose == Purpose::Remind {
+        page.text("This is a reminder: nobody has decided yet.");
+    }
+    exact::add(&mut page, card);
+    if let Some(claim) = &card.claim {
+        claimed(&mut page, claim);
+    }
+    circumstances(&mut page, card);
+    menu(&mut page, &card.choices);
+    if let Some(link) = link {
+        page.text("Or answer on a page of the console:");
+        page.push(Block::Link(link));
+    }
+    identify(&mut page, card);
+    let reminder = if purpose == Purpose::Remind {
+        "Reminder: "
+    } else {
+        ""
+    };
+    Words {
+        subject: format!("{reminder}{}", subject(card)),
+        page,
+    }
+}
+
+/// How a question ended, for somebody who was asked and did not decide it by mail.
+pub(super) fn ended(card: &Card, end: &End) -> Words {
+    let mut page = Page::default();
+    let (agent, tool) = (name(&card.agent), name(&card.tool));
+    page.text(format!(
+        "Provost says: the question whether {agent} may use {tool} is closed."
+    ));
+    page.text(format!("{}.", outcome(end)));
+    if let Some(note) = &end.note {
+        page.heading("With these words");
+        page.push(Block::Quoted(visible::block(note, LONGEST_NOTE)));
+    }
+    page.text("There is nothing left to do.");
+    page.text(format!("Approval: {}", card.id));
+    Words {
+        subject: format!("Re: {}", subject(card)),
+        page,
+    }
+}
+
+/// A reply that decided nothing.
+pub(super) fn again(why: &str, answered: &str) -> Words {
+    let mut page = Page::default();
+    page.text("Provost could not take your reply. Nothing was decided.");
+    page.push(Block::Quoted(visible::block(why, LONGEST_NOTE)));
+    menu(&mut page, &Code::ALL);
+    page.text(
+        "Not every question offers all six. A text of several lines stands between two lines of ``` below the code.",
+    );
+    let subject = visible::line(answered, LONGEST_TITLE);
+    let subject = subject.strip_prefix("Re: ").unwrap_or(&subject);
+    Words {
+        subject: format!("Re: {subject}"),
+        page,
+    }
+}
+
+/// In words for the sender of a reply.
+pub(super) fn misread(why: &Misread) -> String {
+    format!("{why}.")
+}
+
+/// Always ends with the approval's id in brackets: the last ones in the subject.
+fn subject(card: &Card) -> String {
+    let title = card.claim.as_ref().and_then(|claim| claim.title.as_deref());
+    let what = title.map_or_else(
+        || name(&card.tool),
+        |title| visible::line(title, LONGEST_NAME),
+    );
+    let words = format!("{} asks: {what}", name(&card.agent)).replace(['[', ']'], "|");
+    format!("{words} [{}]", card.id)
+}
+
+fn name(text: &str) -> String {
+    visible::line(text, LONGEST_NAME)
+}
+
+fn claimed(page: &mut Page, claim: &Claim) {
+    page.heading("What the agent says about it (not checked)");
+    if let Some(title) = &claim.title {
+        page.push(Block::Quoted(visible::line(title, LONGEST_TITLE)));
+    }
+    if let Some(preview) = &claim.preview {
+        page.push(Block::Quoted(visible::block(preview, LONGEST_PREVIEW)));
+    }
+}
+
+fn circumstances(page: &mut Page, card: &Card) {
+    if card.denied_before {
+        page.text("The same was denied before.");
+    }
+    if card.asked > 1 {
+        page.text(format!("It was asked {} times.", card.asked));
+    }
+    if card.needed > 1 {
+        let so_far = card
+            .approved_by
+            .iter()
+            .map(|by| name(by))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let so_far = if so_far.is_empty() {
+            "nobody".into()
+        } else {
+            so_far
+        };
+        page.text(format!(
+            "It needs {} people who approve. So far: {so_far}.",
+            card.needed
+        ));
+    }
+}
+
+fn menu(page: &mut Page, choices: &[Code]) {
+    page.heading("Reply with one of these codes in the first line");
+    page.push(Block::Menu(choices.to_vec()));
+}
+
+fn identify(page: &mut Page, card: &Card) {
+    if let Some(session) = &card.session {
+        page.text(format!("Session: {}", name(session)));
+    }
+    page.text(format!("Approval: {}", card.id));
+    page.text(format!("Expires: {}", card.expires_at));
+}
+
+fn outcome(end: &End) -> String {
+    let by = end
+        .by
+        .as_deref()
+        .map(|by| format!(" by {}", name(by)))
+        .unwrap_or_default();
+    let via = end
+        .via
+        .as_deref()
+        .map(|via| format!(" ({})", name(via)))
+        .unwrap_or_default();
+    let how = end
+        .code
+        .map(|code| format!(": {}", code.label()))
+        .unwrap_or_default();
+    match end.status {
+        Status::Approved => format!("Approved{by}{via} at {}{how}", end.at),
+        Status::Denied => format!("Denied{by}{via} at {}", end.at),
+        Status::Expired => format!("Expired at {}: nobody decided in time", end.at),
+        Status::Pending => "Still open".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

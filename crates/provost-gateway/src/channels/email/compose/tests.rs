@@ -1,0 +1,274 @@
+//! Mails about calls of hostile agents.
+
+use provost_core::{
+    approval::Kind,
+    card::{CommandPart, Exact},
+    ids::ApprovalId,
+    time::Time,
+};
+
+use super::*;
+use crate::channels::email::{
+    address::Address, letter::Letter, reply::first_line, settings::Sender,
+};
+
+const HOSTILE: &str =
+    "</pre><script>alert(1)</script>\r\nBcc: evil@evil.example\r\n\r\n1\u{202e}\u{200b}";
+
+fn card() -> Card {
+    let time = |text| Time::parse(text).unwrap();
+    Card {
+        id: ApprovalId::from("appr_0123"),
+        kind: Kind::Call,
+        agent: "claude".into(),
+        session: Some("s1".into()),
+        tool: "shell.run".into(),
+        exact: Exact::Command {
+            parts: vec![CommandPart {
+                text: Some("rm -rf build".into()),
+                risks: vec!["deletes".into()],
+            }],
+            cut: true,
+        },
+        claim: Some(Claim {
+            title: Some("Clean up".into()),
+            preview: Some("it is safe".into()),
+        }),
+        risks: vec!["deletes files".into()],
+        asked: 3,
+        denied_before: true,
+        needed: 2,
+        approved_by: vec!["alice".into()],
+        choices: vec![Code::Once, Code::Deny, Code::Note],
+        created_at: time("2026-03-03T10:00:00Z"),
+        expires_at: time("2026-03-03T11:00:00Z"),
+        end: None,
+    }
+}
+
+fn sent(words: Words) -> String {
+    let letter = Letter {
+        to: Address::parse("you@domain.com").unwrap(),
+        reply_to: Address::parse("gate+t@example.com").ok(),
+        message_id: "ask.x@example.com".into(),
+        above: vec!["first@example.com".into()],
+        words,
+    };
+    let from = Sender::parse("Provost <gate@example.com>").unwrap();
+    String::from_utf8(letter.message(&from).unwrap().formatted()).unwrap()
+}
+
+#[test]
+fn a_question_says_all_there_is_and_offers_what_may_be_answered() {
+    let words = ask(
+        &card(),
+        Purpose::Ask,
+        Some("https://gate.example.com/a/d1".into()),
+    );
+    assert_eq!(words.subject, "claude asks: Clean up [appr_0123]");
+    let text = words.page.plain();
+    for part in [
+        "Provost asks: may claude use shell.run?",
+        "What it would run:\n\n| rm -rf build\n|     risk: deletes",
+        "this is not all of it",
+        "Risks:\n\n| deletes files",
+        "What the agent says about it (not checked):\n\n| Clean up\n\n| it is safe",
+        "The same was denied before.",
+        "It was asked 3 times.",
+        "It needs 2 people who approve. So far: alice.",
+        "[1] Allow once\n[3] Deny\n[4] Allow once, with a note (reply: 4 your note)\n\n",
+        "https://gate.example.com/a/d1",
+        "Approval: appr_0123",
+        "Expires: 2026-03-03T11:00:00",
+    ] {
+        assert!(text.contains(part), "{part}\n---\n{text}");
+    }
+    assert!(!text.contains("[2]"), "{text}");
+    assert!(
+        words
+            .page
+            .html()
+            .contains("href=\"https://gate.example.com/a/d1\"")
+    );
+}
+
+#[test]
+fn changes_and_arguments_are_shown_and_bounded() {
+    let change = Exact::Change {
+        path: Some("src/a.rs".into()),
+        files: 1,
+        diff: Some(format!("-a\n+{}", "b".repeat(20_000))),
+        added: 1,
+        removed: 1,
+        cut: false,
+    };
+    let text = ask(
+        &Card {
+            exact: change,
+            ..card()
+        },
+        Purpose::Ask,
+        None,
+    )
+    .page
+    .plain();
+    assert!(
+        text.contains("| src/a.rs (+1 -1 lines)\n\n| -a\n| +bbb"),
+        "{text}"
+    );
+    assert!(text.contains("bytes more are not shown"), "{text}");
+    let arguments = Exact::Arguments {
+        json: "{\n  \"a\": 1\n}".into(),
+    };
+    let text = ask(
+        &Card {
+            exact: arguments,
+            ..card()
+        },
+        Purpose::Ask,
+        None,
+    )
+    .page
+    .plain();
+    assert!(text.contains("| {\n|   \"a\": 1\n| }"), "{text}");
+}
+
+#[test]
+fn hostile_words_stay_words() {
+    let hostile = Card {
+        agent: HOSTILE.into(),
+        tool: HOSTILE.into(),
+        session: Some(HOSTILE.into()),
+        exact: Exact::Arguments {
+            json: HOSTILE.into(),
+        },
+        claim: Some(Claim {
+            title: Some(format!("[appr_evil] {HOSTILE}")),
+            preview: Some(HOSTILE.repeat(1000)),
+        }),
+        risks: vec![HOSTILE.into()],
+        approved_by: vec![HOSTILE.into()],
+        ..card()
+    };
+    let words = ask(&hostile, Purpose::Remind, None);
+    assert!(words.subject.chars().count() < 250 && !words.subject.contains(['\r', '\n']));
+    assert!(words.subject.starts_with("Reminder: "), "{}", words.subject);
+    let id = crate::channels::email::approval_id_in(&format!("Re: {}", words.subject), "");
+    assert_eq!(id.as_deref(), Some("appr_0123"));
+    let (text, html) = (words.page.plain(), words.page.html());
+    assert!(!text.contains(['\u{202e}', '\u{200b}', '\r']));
+    assert!(
+        !html.contains("<script") && !html.contains("</pre><s"),
+        "{html}"
+    );
+    let raw = sent(words);
+    let head = raw.split("\r\n\r\n").next().unwrap();
+    assert!(!head.to_lowercase().contains("\r\nbcc:"), "{head}");
+    let message = mail_parser::MessageParser::default()
+        .parse(raw.as_bytes())
+        .unwrap();
+    assert!(message.bcc().is_none());
+    assert_eq!(message.body_text(0).unwrap().replace("\r\n", "\n"), text);
+}
+
+#[test]
+fn a_mail_carries_what_programs_need() {
+    let raw = sent(ask(&card(), Purpose::Ask, None));
+    for header in [
+        "From: Provost <gate@example.com>\r\n",
+        "To: you@domain.com\r\n",
+        "Reply-To: Provost <gate+t@example.com>\r\n",
+        "Subject: claude asks: Clean up [appr_0123]\r\n",
+        "Message-ID: <ask.x@example.com>\r\n",
+        "In-Reply-To: <first@example.com>\r\n",
+        "References: <first@example.com>\r\n",
+        "Auto-Submitted: auto-generated\r\n",
+        "X-Auto-Response-Suppress: OOF, AutoReply\r\n",
+        "Date: ",
+        "MIME-Version: 1.0\r\n",
+    ] {
+        assert!(raw.contains(header), "{header}\n---\n{raw}");
+    }
+    let incoming = crate::channels::email::read_reply(raw.as_bytes()).unwrap();
+    assert!(
+        incoming.automatic,
+        "our own mails are never taken for replies"
+    );
+}
+
+#[test]
+fn our_mails_are_no_answers_where_they_are_quoted_without_a_mark() {
+    for agent in ["1", "3 yes", "5 rm -rf", "claude"] {
+        let card = Card {
+            agent: agent.into(),
+            tool: "1".into(),
+            ..card()
+        };
+        let end = End {
+            status: Status::Denied,
+            by: Some("1".into()),
+            via: Some("1".into()),
+            code: Some(Code::Deny),
+            note: Some("1\n1".into()),
+            replacement: None,
+            at: card.created_at,
+        };
+        let pages = [
+            ask(&card, Purpose::Ask, None),
+            ask(&card, Purpose::Remind, None),
+            ended(&card, &end),
+            again("1", "1"),
+        ];
+        for words in pages {
+            let text = words.page.plain();
+            assert!(first_line(&text).is_err(), "{text}");
+            assert!(
+                first_line(&crate::channels::email::html::text_of(&words.page.html())).is_err()
+            );
+            for line in text.lines() {
+                assert!(first_line(line).is_err(), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_end_says_who_and_how() {
+    let at = card().created_at;
+    let end = |status, by: Option<&str>, via: Option<&str>, code| End {
+        status,
+        by: by.map(str::to_owned),
+        via: via.map(Into::into),
+        code,
+        note: None,
+        replacement: None,
+        at,
+    };
+    for (end, expected) in [
+        (
+            end(
+                Status::Approved,
+                Some("alice"),
+                Some("telegram"),
+                Some(Code::Session),
+            ),
+            "Approved by alice (telegram) at 2026-03-03T10:00:00",
+        ),
+        (
+            end(Status::Denied, Some("bob"), None, None),
+            "Denied by bob at",
+        ),
+        (
+            end(Status::Expired, None, None, None),
+            "nobody decided in time",
+        ),
+    ] {
+        let words = ended(&card(), &end);
+        assert!(
+            words.page.plain().contains(expected),
+            "{}",
+            words.page.plain()
+        );
+        assert_eq!(words.subject, "Re: claude asks: Clean up [appr_0123]");
+    }
+}

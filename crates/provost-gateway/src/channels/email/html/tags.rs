@@ -1,0 +1,207 @@
+//! Tags: cutting a page into them, and what those of mail programs mean.
+
+pub(super) enum Token<'t> {
+    Text(&'t str),
+    Open(Tag),
+    Close(String),
+}
+
+pub(super) struct Tag {
+    /// In lower case, as everything here.
+    pub(super) name: String,
+    attributes: Vec<(String, String)>,
+    closed: bool,
+}
+
+const QUOTES: &[&str] = &[
+    "gmail_quote",
+    "gmail_quote_container",
+    "gmail_extra",
+    "gmail_attr",
+    "yahoo_quoted",
+    "moz-cite-prefix",
+    "protonmail_quote",
+    "tutanota_quote",
+    "zmail_extra",
+];
+/// What Outlook puts before the mail that is answered.
+const HISTORY: &[&str] = &[
+    "divrplyfwdmsg",
+    "appendonsend",
+    "stopspelling",
+    "mail-editor-reference-message-container",
+    "olk_src_body_section",
+];
+const BLOCKS: &[&str] = &[
+    "div",
+    "p",
+    "table",
+    "tr",
+    "ul",
+    "ol",
+    "li",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "blockquote",
+    "pre",
+    "section",
+    "article",
+    "header",
+    "footer",
+    "body",
+    "center",
+    "dl",
+    "dt",
+    "dd",
+    "form",
+    "fieldset",
+];
+const HIDDEN: &[&str] = &[
+    "style", "script", "head", "title", "template", "noscript", "svg",
+];
+const EMPTY: &[&str] = &[
+    "br", "hr", "img", "input", "meta", "link", "wbr", "base", "col", "area",
+];
+
+impl Tag {
+    pub(super) fn is_empty(&self) -> bool {
+        self.closed || EMPTY.contains(&self.name.as_str())
+    }
+
+    pub(super) fn is_block(&self) -> bool {
+        is_block(&self.name)
+    }
+
+    /// Outlook writes each line as a paragraph of that class, without space around it.
+    pub(super) fn is_paragraph(&self) -> bool {
+        self.name == "p" && !self.classes().any(|class| class.starts_with("mso"))
+    }
+
+    pub(super) fn is_quote(&self) -> bool {
+        self.name == "blockquote" || self.classes().any(|class| QUOTES.contains(&class))
+    }
+
+    pub(super) fn begins_history(&self) -> bool {
+        let named = self
+            .attribute("id")
+            .is_some_and(|id| HISTORY.iter().any(|known| id.ends_with(known)));
+        let style = self.attribute("style").unwrap_or_default().replace(' ', "");
+        named || style.contains("border:none;border-top:solid")
+    }
+
+    pub(super) fn is_hidden(&self) -> bool {
+        let style = self.attribute("style").unwrap_or_default().replace(' ', "");
+        HIDDEN.contains(&self.name.as_str()) || style.contains("display:none")
+    }
+
+    fn classes(&self) -> impl Iterator<Item = &str> {
+        self.attribute("class")
+            .unwrap_or_default()
+            .split_whitespace()
+    }
+
+    fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+pub(super) fn is_block(name: &str) -> bool {
+    BLOCKS.contains(&name)
+}
+
+/// The tags and texts of a page, in order.
+pub(super) fn tokens(html: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = html;
+    while let Some(at) = next_tag(rest) {
+        let (text, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        if !text.is_empty() {
+            tokens.push(Token::Text(text));
+        }
+        let (token, after) = one(tag);
+        tokens.extend(token);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        tokens.push(Token::Text(rest));
+    }
+    tokens
+}
+
+/// A `<` that begins a tag, and not a comparison.
+fn next_tag(text: &str) -> Option<usize> {
+    text.match_indices('<').map(|(at, _)| at).find(|at| {
+        let next = text.get(at + 1..).and_then(|after| after.chars().next());
+        next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+    })
+}
+
+/// The tag at the start of the text, if it is more than a comment, and what follows it.
+fn one(text: &str) -> (Option<Token<'static>>, &str) {
+    if let Some(comment) = text.strip_prefix("<!--") {
+        let after = comment.split_once("-->").map_or("", |(_, after)| after);
+        return (None, after);
+    }
+    let (inside, after) = split_tag(text.get(1..).unwrap_or_default());
+    if inside.starts_with(['!', '?']) {
+        return (None, after);
+    }
+    if let Some(name) = inside.strip_prefix('/') {
+        return (Some(Token::Close(name.trim().to_ascii_lowercase())), after);
+    }
+    (Some(Token::Open(tag(inside))), after)
+}
+
+/// Up to the `>` that stands in no quotes. A tag that never ends swallows the rest.
+fn split_tag(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '>') => {
+                let inside = text.get(..at).unwrap_or_default();
+                return (inside, text.get(at + 1..).unwrap_or_default());
+            }
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+fn tag(inside: &str) -> Tag {
+    let end = inside
+        .find(|c: char| c.is_whitespace() || c == '/')
+        .unwrap_or(inside.len());
+    let (name, rest) = inside.split_at_checked(end).unwrap_or((inside, ""));
+    Tag {
+        name: name.to_ascii_lowercase(),
+        attributes: attributes(rest),
+        closed: rest.trim_end().ends_with('/'),
+    }
+}
+
+fn attributes(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((name, after)) = rest.split_once('=') {
+        let name = name.split_whitespace().last().unwrap_or_default();
+        let after = after.trim_start();
+        let (value, after) = match after.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                let inside = after.get(1..).unwrap_or_default();
+                inside.split_once(quote).unwrap_or((inside, ""))
+            }
+            _ => after.split_once(char::is_whitespace).unwrap_or((after, "")),
+        };
+        found.push((name.to_ascii_lowercase(), value.to_ascii_lowercase()));
+        rest = after;
+    }
+    found
+}

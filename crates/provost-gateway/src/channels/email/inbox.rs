@@ -1,0 +1,82 @@
+//! Reading replies over IMAP: what is new is handled, then the server is asked to tell when more comes.
+//!
+//! How far it has read is kept by the desk and moves only after a mail was handled, so a restart loses none; a
+//! mail that is handled twice decides once. Whoever reads the mailbox with another program changes nothing.
+
+mod connect;
+mod place;
+mod session;
+
+use std::time::Duration;
+
+use provost_core::ports::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use self::{connect::Connector, session::Reader};
+use super::{Email, settings::Imap, visible};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+const LONGEST_REASON: usize = 300;
+
+pub(super) struct Inbox {
+    imap: Imap,
+    connector: Connector,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error("{}", visible::line(.0, LONGEST_REASON))]
+    Server(String),
+    #[error("the mail server did not answer in time")]
+    Slow,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<async_imap::error::Error> for Trouble {
+    fn from(error: async_imap::error::Error) -> Self {
+        Self::Server(error.to_string())
+    }
+}
+
+impl Inbox {
+    /// Loads the machine's root certificates where there is TLS.
+    pub(super) fn new(imap: Imap) -> Result<Self, String> {
+        let connector = Connector::new(imap.encrypted)?;
+        Ok(Self { imap, connector })
+    }
+
+    pub(super) async fn run(&self, email: &Email, stop: CancellationToken) {
+        let _ = stop.run_until_cancelled(self.read_for_ever(email)).await;
+    }
+
+    async fn read_for_ever(&self, email: &Email) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let mut worked = false;
+            let Err(trouble) = self.read(email, &mut worked).await;
+            if worked {
+                pause = FIRST_PAUSE;
+            }
+            tracing::warn!(mail.host = %self.imap.server.host, error = %trouble, "cannot read replies by e-mail for now");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Until the connection fails. `worked` says whether it did before.
+    async fn read(
+        &self,
+        email: &Email,
+        worked: &mut bool,
+    ) -> Result<std::convert::Infallible, Trouble> {
+        let session = self.connector.session(&self.imap).await?;
+        let mut reader = Reader::open(session, &self.imap).await?;
+        loop {
+            reader.handle_new(email).await?;
+            *worked = true;
+            reader = reader.wait().await?;
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! One connection to a mailbox: handling what is new, and waiting for more.
+
+use std::time::Duration;
+
+use async_imap::types::{Fetch, UnsolicitedResponse};
+use futures_util::TryStreamExt as _;
+use provost_core::ports::StoreError;
+
+use super::{Trouble, connect::ImapSession, place::Place};
+use crate::channels::email::{
+    Email,
+    handle::{Handled, Ignored, Proof},
+    incoming::read_reply,
+    settings::Imap,
+};
+
+/// Servers may end an IDLE after 30 minutes (RFC 2177).
+const IDLE: Duration = Duration::from_mins(28);
+/// Where the server cannot tell.
+const POLL: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// Of a longer mail only the head is read.
+const LARGEST: u32 = 2 * 1024 * 1024;
+/// So many unread mails are looked at when a mailbox is read for the first time.
+const MOST_AT_FIRST: usize = 200;
+
+pub(super) struct Reader {
+    session: ImapSession,
+    cursor: String,
+    validity: u32,
+    next: Option<u32>,
+    can_idle: bool,
+}
+
+/// A mail as it lies in the mailbox.
+struct Raw {
+    bytes: Vec<u8>,
+    whole: bool,
+}
+
+impl Reader {
+    pub(super) async fn open(mut session: ImapSession, imap: &Imap) -> Result<Self, Trouble> {
+        let can_idle = within(session.capabilities()).await?.has_str("IDLE");
+        let mailbox = within(session.select(&imap.mailbox)).await?;
+        let user = imap.server.login.as_ref().map_or("", |login| &login.user);
+        Ok(Self {
+            session,
+            cursor: format!("email:{user}@{}/{}", imap.server.host, imap.mailbox),
+            validity: mailbox.uid_validity.unwrap_or(0),
+            next: mailbox.uid_next,
+            can_idle,
+        })
+    }
+
+    /// Handles what came since the place where the last one was handled.
+    pub(super) async fn handle_new(&mut self, email: &Email) -> Result<(), Trouble> {
+        self.forget_notices();
+        let place = email.desk.cursor(&self.cursor).await?;
+        let place = place.as_deref().and_then(Place::parse);
+        let place = place.filter(|place| place.validity == self.validity);
+        for uid in self.unhandled(place).await? {
+            self.handle_one(email, uid).await?;
+        }
+        if place.is_none() {
+            self.mark_start(email).await?;
+        }
+        Ok(())
+    }
+
+    async fn unhandled(&mut self, place: Option<Place>) -> Result<Vec<u32>, Trouble> {
+        let query = match place {
+            Some(place) => format!("UID {}:*", place.uid.saturating_add(1)),
+            None => "UNSEEN".to_owned(),
+        };
+        let found = within(self.session.uid_search(query)).await?;
+        // A range that begins behind the last mail means the last mail.
+        let after = place.map_or(0, |place| place.uid);
+        let mut uids: Vec<u32> = found.into_iter().filter(|uid| *uid > after).collect();
+        uids.sort_unstable();
+        let skip = if place.is_none() {
+            uids.len().saturating_sub(MOST_AT_FIRST)
+        } else {
+            0
+        };
+        Ok(uids.split_off(skip))
+    }
+
+    /// A mailbox that held nothing to handle is read from here on.
+    async fn mark_start(&mut self, email: &Email) -> Result<(), Trouble> {
+        let Some(next) = self.next.filter(|next| *next > 1) else {
+            return Ok(());
+        };
+        let handled = email.desk.cursor(&self.cursor).await?;
+        let handled = handled.as_deref().and_then(Place::parse);
+        let beyond = |place: Place| place.validity == self.validity && place.uid >= next - 1;
+        if handled.is_some_and(beyond) {
+            return Ok(());
+        }
+        let start = Place {
+            validity: self.validity,
+            uid: next - 1,
+        };
+        Ok(email
+            .desk
+            .set_cursor(&self.cursor, &start.to_string())
+            .await?)
+    }
+
+    async fn handle_one(&mut self, email: &Email, uid: u32) -> Result<(), Trouble> {
+        let Some(raw) = self.fetch(uid).await? else {
+            return Ok(());
+        };
+        match take(email, raw).await {
+            Ok(handled) => {
+                tracing::debug!(mail.uid = uid, handled = name(&handled), "a mail was read");
+            }
+            // What cannot be read now cannot be read later: it must not keep the others waiting.
+            Err(StoreError::Corrupt(why)) => {
+                tracing::error!(mail.uid = uid, error = %why, "a reply was dropped");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let place = Place {
+            validity: self.validity,
+            uid,
+        };
+        email
+            .desk
+            .set_cursor(&self.cursor, &place.to_string())
+            .await?;
+        self.mark_seen(uid).await
+    }
+
+    /// `None` when it is gone.
+    async fn fetch(&mut self, uid: u32) -> Result<Option<Raw>, Trouble> {
+        let Some(size) = self.fetch_item(uid, "(UID RFC822.SIZE)").await? else {
+            return Ok(None);
+        };
+        let whole = size.size.is_none_or(|size| size <= LARGEST);
+        let item = if whole {
+            "(UID BODY.PEEK[])"
+        } else {
+            "(UID BODY.PEEK[HEADER])"
+        };
+        let fetched = self.fetch_item(uid, item).await?;
+        let bytes = fetched.and_then(|fetched| {
+            let bytes = if whole {
+                fetched.body()
+            } else {
+                fetched.header()
+            };
+            bytes.map(<[u8]>::to_vec)
+        });
+        Ok(bytes.map(|bytes| Raw { bytes, whole }))
+    }
+
+    async fn fetch_item(&mut self, uid: u32, item: &str) -> Result<Option<Fetch>, Trouble> {
+        let session = &mut self.session;
+        let fetched = within(async {
+            let stream = session.uid_fetch(uid.to_string(), item).await?;
+            stream.try_collect::<Vec<Fetch>>().await
+        });
+        let found = fetched
+            .await?
+            .into_iter()
+            .find(|fetched| fetched.uid == Some(uid));
+        Ok(found)
+    }
+
+    async fn mark_seen(&mut self, uid: u32) -> Result<(), Trouble> {
+        let session = &mut self.session;
+        within(async {
+            let stream = session
+                .uid_store(uid.to_string(), "+FLAGS.SILENT (\\Seen)")
+                .await?;
+            stream.try_collect::<Vec<Fetch>>().await
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Until there may be something new, or it is time to look.
+    pub(super) async fn wait(mut self) -> Result<Self, Trouble> {
+        if !self.can_idle {
+            tokio::time::sleep(POLL).await;
+            within(self.session.noop()).await?;
+            return Ok(self);
+        }
+        let notices = self.session.unsolicited_responses.clone();
+        let mut idle = self.session.idle();
+        within(idle.init()).await?;
+        // What came between looking and waiting was told before the server began to wait.
+        let came =
+            std::iter::from_fn(|| notices.try_recv().ok()).any(|notice| is_new_mail(&notice));
+        if !came {
+            let (told, _keep) = idle.wait_with_timeout(IDLE);
+            // The inner time begins anew with each sign of life.
+            if let Ok(told) = tokio::time::timeout(IDLE, told).await {
+                told?;
+            }
+        }
+        let session = within(idle.done()).await?;
+        Ok(Self { session, ..self })
+    }
+
+    fn forget_notices(&self) {
+        while self.session.unsolicited_responses.try_recv().is_ok() {}
+    }
+}
+
+fn is_new_mail(notice: &UnsolicitedResponse) -> bool {
+    matches!(notice, UnsolicitedResponse::Exists(_))
+}
+
+async fn within<T>(
+    command: impl Future<Output = async_imap::error::Result<T>>,
+) -> Result<T, Trouble> {
+    let answer = tokio::time::timeout(TIMEOUT, command).await;
+    Ok(answer.map_err(|_| Trouble::Slow)??)
+}
+
+/// Reading a mail takes time, and strangers wrote it: a thread of its own may take long or fail.
+async fn take(email: &Email, raw: Raw) -> Result<Handled, StoreError> {
+    let whole = raw.whole;
+    let read = tokio::task::spawn_blocking(move || read_reply(&raw.bytes)).await;
+    let Ok(Some(mut incoming)) = read else {
+        return Ok(Handled::Ignored(Ignored::Unreadable));
+    };
+    if !whole {
+        (incoming.plain, incoming.html) = (None, None);
+    }
+    email.take(&incoming, Proof::InTheMail).await
+}
+
+fn name(handled: &Handled) -> &'static str {
+    match handled {
+        Handled::Decided(_) => "decided",
+        Handled::Counted(_) => "counted",
+        Handled::Already(_) => "already",
+        Handled::AskAgain { .. } => "ask_again",
+        Handled::Ignored(_) => "ignored",
+    }
+}

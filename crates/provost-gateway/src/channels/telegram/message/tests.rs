@@ -1,0 +1,268 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use provost_core::{
+    approval::Status,
+    card::{Claim, CommandPart, Exact},
+    time::Time,
+};
+
+use super::*;
+use crate::channels::telegram::text;
+
+fn card(exact: Exact) -> Card {
+    let created_at = Time::parse("2026-04-10T14:30:00Z").unwrap();
+    Card {
+        id: "00aa11bb22cc33dd".into(),
+        kind: Kind::Call,
+        agent: "claude".into(),
+        session: Some("s-1".into()),
+        tool: "shell.run".into(),
+        exact,
+        claim: None,
+        risks: vec![],
+        asked: 1,
+        denied_before: false,
+        needed: 1,
+        approved_by: vec![],
+        choices: Code::ALL.to_vec(),
+        created_at,
+        expires_at: created_at.plus(Duration::from_mins(5)),
+        end: None,
+    }
+}
+
+fn part(text: &str, risks: &[&str]) -> CommandPart {
+    CommandPart {
+        text: Some(text.into()),
+        risks: risks.iter().map(|risk| (*risk).to_owned()).collect(),
+    }
+}
+
+fn claim(title: &str, preview: &str) -> Claim {
+    Claim {
+        title: Some(title.into()),
+        preview: Some(preview.into()),
+    }
+}
+
+fn command() -> Card {
+    let parts = vec![
+        part("cd /srv && ls", &[]),
+        part(
+            "rm -rf build\n2. ls # harmless",
+            &["deletes files", "forces"],
+        ),
+    ];
+    Card {
+        claim: Some(claim("Clean up", "Only removes\nwhat was built")),
+        risks: vec!["deletes files".into()],
+        ..card(Exact::Command { parts, cut: false })
+    }
+}
+
+/// What Telegram shows, marks taken away.
+fn shown(html: &str) -> String {
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some((before, after)) = rest.split_once('<') {
+        text.push_str(before);
+        rest = after.split_once('>').expect("a mark ends").1;
+    }
+    text.push_str(rest);
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    text.replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+fn length(html: &str) -> usize {
+    text::units(&shown(html))
+}
+
+#[test]
+fn a_command() {
+    let text = question(&command(), Purpose::Ask);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_change() {
+    let text = question(
+        &Card {
+            tool: "filesystem.write_file".into(),
+            ..card(Exact::Change {
+                path: Some("src/main.rs".into()),
+                files: 2,
+                diff: Some("@@ -1 +1 @@\n-let a = b < c;\n+let a = b <= c;\n".into()),
+                added: 1,
+                removed: 1,
+                cut: true,
+            })
+        },
+        Purpose::Ask,
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_reminder_of_what_two_people_must_approve() {
+    let json = "{\n  \"amount\": 100\n}".to_owned();
+    let text = question(
+        &Card {
+            tool: "payments.send".into(),
+            session: None,
+            asked: 3,
+            denied_before: true,
+            needed: 2,
+            approved_by: vec!["human:alice".into()],
+            choices: vec![Code::Once, Code::Deny, Code::Note],
+            ..card(Exact::Arguments { json })
+        },
+        Purpose::Remind,
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_request_in_the_agents_own_words() {
+    let text = question(
+        &Card {
+            kind: Kind::Permission,
+            claim: Some(claim(
+                "Deploy?",
+                "<b>safe</b> & \"sound\" https://evil.example @admin",
+            )),
+            ..card(Exact::Nothing)
+        },
+        Purpose::Ask,
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_hostile_author() {
+    let parts = vec![part(
+        "echo \u{202e}fdp\u{200b} </pre><b>Denied</b>\n⚠ nothing to see",
+        &[],
+    )];
+    let text = question(
+        &Card {
+            agent: "a<i>\n🔎 What it would run".into(),
+            claim: Some(claim(
+                "x</pre>",
+                "\n\n🔎 What it would run, read from the call\n$ ls",
+            )),
+            ..card(Exact::Command { parts, cut: false })
+        },
+        Purpose::Ask,
+    );
+    insta::assert_snapshot!(text);
+}
+
+fn end(status: Status, code: Option<Code>) -> End {
+    End {
+        status,
+        by: Some("human:alice".into()),
+        via: Some("email".into()),
+        code,
+        note: None,
+        replacement: None,
+        at: Time::parse("2026-04-10T14:31:00Z").unwrap(),
+    }
+}
+
+#[test]
+fn ends() {
+    let endings = [
+        end(Status::Approved, Some(Code::Session)),
+        End {
+            note: Some("too <risky>".into()),
+            ..end(Status::Denied, Some(Code::Deny))
+        },
+        End {
+            by: None,
+            via: None,
+            ..end(Status::Expired, None)
+        },
+    ];
+    let card = Card {
+        claim: None,
+        ..command()
+    };
+    let shown: Vec<_> = endings.iter().map(|end| ended(&card, end)).collect();
+    let text = shown.join("\n=====\n");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn long_texts_are_cut_and_say_how_much() {
+    let diff = "+long\n".repeat(2000);
+    let long = Card {
+        claim: Some(claim("title", &"👍".repeat(5000))),
+        ..card(Exact::Change {
+            path: None,
+            files: 1,
+            diff: Some(diff),
+            added: 2000,
+            removed: 0,
+            cut: false,
+        })
+    };
+    let html = question(&long, Purpose::Ask);
+    let units = length(&html);
+    assert!((3900..=LIMIT).contains(&units), "{units}");
+    let text = shown(&html);
+    let notices: Vec<_> = text.lines().filter(|line| line.starts_with("✂️")).collect();
+    assert_eq!(notices.len(), 2, "{text}");
+    let kept = text.matches('👍').count();
+    let notice = format!("✂️ {} more characters are not shown here", 5000 - kept);
+    assert_eq!(notices[1], notice);
+    assert!(text.ends_with("5m0s after it was asked"), "{text}");
+}
+
+fn anything(length: usize) -> impl Strategy<Value = String> {
+    let chars = prop_oneof![
+        4 => any::<char>(),
+        1 => prop::sample::select(vec!['<', '>', '&', '\n', '👍', '\u{202e}', '\u{300}', '\u{1b}']),
+    ];
+    prop::collection::vec(chars, 0..length).prop_map(|chars| chars.into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_author_breaks_the_limits_or_the_marks(
+        names in prop::collection::vec(anything(300), 3),
+        risks in prop::collection::vec(anything(300), 0..12),
+        commands in prop::collection::vec((anything(3000), anything(100)), 0..4),
+        title in anything(600),
+        preview in anything(6000),
+        note in anything(2000),
+    ) {
+        let parts = commands.iter().map(|(text, risk)| part(text, &[risk])).collect();
+        let card = Card {
+            agent: names[0].as_str().into(),
+            tool: names[1].as_str().into(),
+            session: Some(names[2].as_str().into()),
+            risks: risks.clone(),
+            asked: u32::MAX,
+            denied_before: true,
+            needed: 200,
+            approved_by: risks,
+            claim: Some(claim(&title, &preview)),
+            ..card(Exact::Command { parts, cut: true })
+        };
+        let closed = End { note: Some(note), ..end(Status::Denied, None) };
+        for html in [question(&card, Purpose::Ask), ended(&card, &closed)] {
+            prop_assert!(length(&html) <= LIMIT, "{}", length(&html));
+            prop_assert!(html.len() < 32 * 1024);
+            let text = shown(&html);
+            let hidden = text.contains(['\u{202e}', '\u{1b}']);
+            prop_assert!(!hidden);
+            // Apart from ours no marks are left.
+            let ours = ["<b>", "</b>", "<code>", "</code>", "<pre>", "</pre>"];
+            let bare = ours.iter().fold(html.clone(), |html, mark| html.replace(mark, ""));
+            prop_assert!(!bare.contains('<'), "{}", bare);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Replies in text. Which question is meant is known only by the message that is replied to.
+
+use provost_core::{
+    delivery::Delivery,
+    menu::{self, Code, Reply},
+    ports::StoreError,
+};
+
+use super::{
+    NAME, Telegram,
+    chat::Key,
+    message::menu_lines,
+    sender::Known,
+    speak::{repeats, words},
+    wire::Message,
+};
+use crate::channels::{Answered, Desk};
+
+const REPLY_TO_IT: &str =
+    "I cannot tell which question you mean: reply to the message of the question itself.";
+const TEXT_ONLY: &str = "I read only text.";
+
+impl Telegram {
+    pub(super) async fn replied(
+        &self,
+        desk: &dyn Desk,
+        message: &Message,
+    ) -> Result<(), StoreError> {
+        if message.is_second_hand() {
+            return Ok(());
+        }
+        let Some(known) = self.known(desk, message.from.as_ref()) else {
+            return Ok(());
+        };
+        let key = Key::of(message);
+        let Some(delivery) = self.meant(desk, &known, message).await? else {
+            // In a group people talk about other things, too.
+            if message.chat.kind == "private" {
+                self.say(key, REPLY_TO_IT).await;
+            }
+            return Ok(());
+        };
+        if let Err(not_theirs) = known.may_decide(&delivery, &message.chat) {
+            self.say(key, not_theirs.words()).await;
+            return Ok(());
+        }
+        let Some(text) = &message.text else {
+            return self.again(desk, &known, key, &delivery, TEXT_ONLY).await;
+        };
+        match menu::parse(text) {
+            Ok(reply) => self.answer(desk, &known, key, &delivery, reply).await,
+            Err(unclear) => {
+                let why = unclear.to_string();
+                self.again(desk, &known, key, &delivery, &why).await
+            }
+        }
+    }
+
+    async fn answer(
+        &self,
+        desk: &dyn Desk,
+        known: &Known,
+        key: Key,
+        delivery: &Delivery,
+        reply: Reply,
+    ) -> Result<(), StoreError> {
+        let code = reply.code;
+        let answered = desk.reply(delivery, &known.sender, reply).await?;
+        match &answered {
+            Answered::Already(card) if repeats(card, &known.sender, code) => {}
+            Answered::AskAgain(why) => return self.again(desk, known, key, delivery, why).await,
+            _ => self.say(key, &words(&answered, &known.sender, code)).await,
+        }
+        Ok(())
+    }
+
+    /// The question that a message replies to, whether to itself or to our asking again about it.
+    async fn meant(
+        &self,
+        desk: &dyn Desk,
+        known: &Known,
+        message: &Message,
+    ) -> Result<Option<Delivery>, StoreError> {
+        let Some(replied_to) = &message.reply_to_message else {
+            return Ok(None);
+        };
+        let key = Key::of(replied_to);
+        if key.chat != message.chat.id {
+            return Ok(None);
+        }
+        if let Some(delivery) = desk.shown_as(NAME, &key.to_string()).await? {
+            return Ok(Some(delivery));
+        }
+        let again = desk.cursor(&asked_again(known, key.chat)).await?;
+        let about = again.as_deref().and_then(|again| again.split_once(' '));
+        match about {
+            Some((asked, id)) if Key::parse(asked) == Some(key) => desk.delivery(&id.into()).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// Asks again, and keeps what about: the reply will be to this, not to the question. Only the last one
+    /// per person and chat is kept.
+    async fn again(
+        &self,
+        desk: &dyn Desk,
+        known: &Known,
+        key: Key,
+        delivery: &Delivery,
+        why: &str,
+    ) -> Result<(), StoreError> {
+        let words = format!(
+            "Nothing was decided. {why}\n\n{}\n\nReply with the number; 4 and 5 are followed by the text.",
+            menu_lines(&Code::ALL)
+        );
+        let Some(asked) = self.ask_again(key, &words).await else {
+            return Ok(());
+        };
+        let about = format!("{asked} {}", delivery.id);
+        let kept = desk.set_cursor(&asked_again(known, key.chat), &about).await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "a reply to what was asked again will not be understood");
+        }
+        Ok(())
+    }
+}
+
+fn asked_again(known: &Known, chat: i64) -> String {
+    format!("{NAME}:again:{chat}:{}", known.id)
+}

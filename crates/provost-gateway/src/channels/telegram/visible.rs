@@ -1,0 +1,102 @@
+//! Text that agents wrote, made fit for the eyes of the person who decides: what does not print, moves what
+//! stands around it or passes for a space is written as an escape.
+
+use std::fmt::Write as _;
+
+use super::text::{head, units};
+
+/// More marks than that on one letter run over the lines around it.
+const MARKS: usize = 2;
+
+/// For what would be run: spaces that are none are shown, too. Line breaks stay.
+pub(super) fn exact(text: &str) -> String {
+    escape(text, |c| hides(c) || (c.is_whitespace() && !c.is_ascii()))
+}
+
+/// For words: languages have spaces of their own. Line breaks stay.
+pub(super) fn prose(text: &str) -> String {
+    escape(text, hides)
+}
+
+/// One line, of at most `most` UTF-16 units.
+pub(super) fn line(text: &str, most: usize) -> String {
+    let text = exact(text).replace('\n', "\\n");
+    if units(&text) <= most {
+        return text;
+    }
+    let mut short = head(&text, most.saturating_sub(1)).to_owned();
+    short.push('…');
+    short
+}
+
+fn escape(text: &str, hides: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut marks = 0;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        match c {
+            '\n' | '\t' => escaped.push(c),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            c if hides(c) || marks > MARKS => {
+                let _ = write!(escaped, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Control characters, marks that change the direction of text, characters without width, blanks that are
+/// letters to a program, and ends of line that only some programs know.
+fn hides(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Combining marks, which are drawn over the letter before them.
+fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
+        | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        for (text, expected) in [
+            ("plain — ünïcode 日本 👍", "plain — ünïcode 日本 👍"),
+            ("a\r\nb\tc", "a\nb\tc"),
+            ("rm x\rls", "rm x\\u{d}ls"),
+            ("\u{1b}[2Jgone", "\\u{1b}[2Jgone"),
+            ("rm \u{202e}txt.exe", "rm \\u{202e}txt.exe"),
+            ("zero\u{200b}width", "zero\\u{200b}width"),
+            ("rm\u{a0}x", "rm\\u{a0}x"),
+            ("a\u{2028}b", "a\\u{2028}b"),
+            ("e\u{301}", "e\u{301}"),
+            (
+                "z\u{300}\u{300}\u{300}\u{300}",
+                "z\u{300}\u{300}\\u{300}\\u{300}",
+            ),
+            ("tag\u{e0041}", "tag\\u{e0041}"),
+        ] {
+            assert_eq!(exact(text), expected, "{text:?}");
+        }
+        assert_eq!(prose("Bonjour\u{a0}!\u{3000}"), "Bonjour\u{a0}!\u{3000}");
+        assert_eq!(prose("a\u{202e}b"), "a\\u{202e}b");
+    }
+
+    #[test]
+    fn a_line_is_one_line_of_that_length() {
+        assert_eq!(line("a\nb", 10), "a\\nb");
+        assert_eq!(line("日本語です", 3), "日本…");
+    }
+}

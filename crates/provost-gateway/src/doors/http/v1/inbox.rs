@@ -1,0 +1,156 @@
+//! `POST /v1/inbox/email-reply`: a reply that a mail forwarding service, or a person, brings.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, response::IntoResponse as _};
+use http::StatusCode;
+use provost_core::{
+    approval::{Approval, Status},
+    delivery::Delivery,
+    gate::{Decider, Resolving},
+    key::{Key, Role},
+    menu,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{client::Forwarder, unprocessable, view::view};
+use crate::{
+    app::App,
+    channels::{decide, email},
+    doors::http::{
+        error::{ApiError, ApiResult},
+        input::Body,
+    },
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::doors::http) struct Mail {
+    #[serde(default)]
+    subject: String,
+    #[serde(default)]
+    body: String,
+    /// Who sent it, as the forwarding service knows.
+    from: Option<String>,
+    /// The message that it replies to.
+    message_id: Option<String>,
+}
+
+pub(in crate::doors::http) async fn email_reply(
+    State(app): State<Arc<App>>,
+    Forwarder(key): Forwarder,
+    Body(mail): Body<Mail>,
+) -> ApiResult {
+    let id = email::approval_id_in(&mail.subject, &mail.body).ok_or_else(|| {
+        unprocessable(
+            "approval_id_not_found",
+            "approval_id not found in the subject or the body",
+        )
+    })?;
+    let approval = app.gate.store().approval(&id).await?;
+    let approval = approval.ok_or_else(|| ApiError::not_found("approval"))?;
+    let decider = sender(&app, &key, &approval, &mail).await?;
+    let reply = email::reply_in_text(&mail.body).map_err(unclear)?;
+    let resolving = decide(&app, approval.question.id.as_str(), &decider, reply).await?;
+    answer(&app, resolving)
+}
+
+fn unclear(unclear: menu::Unclear) -> ApiError {
+    let code = match unclear {
+        menu::Unclear::NoCode => "invalid_code",
+        menu::Unclear::TextNeeded(_) => "payload_required",
+        menu::Unclear::TooLong => "payload_too_long",
+    };
+    unprocessable(code, unclear.to_string())
+}
+
+/// Whose decision it is: a person's own by key; else that of whom the mail was sent to.
+async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiResult<Decider> {
+    let copies = app.gate.store().deliveries(&approval.question.id).await?;
+    let mut copies = copies
+        .into_iter()
+        .map(|delivered| delivered.delivery)
+        .filter(|delivery| &*delivery.plan.channel == email::CHANNEL);
+    let is_forwarder = key.role == Role::Inbox;
+    if app.channels.load().requires_sender() && (mail.from.is_none() || mail.message_id.is_none()) {
+        return Err(unprocessable(
+            "sender_required",
+            "`from` and `message_id` are needed: `channels.email.require_from` is set",
+        ));
+    }
+    let named = mail.from.is_some() || mail.message_id.is_some();
+    if !named && !is_forwarder {
+        return Ok(Decider::of(key));
+    }
+    let Some(copy) = copies.find(|copy| is_from(copy, mail)) else {
+        return Err(ApiError::forbidden(
+            "this mail is not from whom the approval was sent to",
+        ));
+    };
+    if !is_forwarder {
+        return Ok(Decider::of(key));
+    }
+    Ok(Decider::person(name(app, &copy), email::CHANNEL.into()))
+}
+
+fn is_from(copy: &Delivery, mail: &Mail) -> bool {
+    let asked = email::Address::of_target(&copy.plan.address).ok();
+    let is_asked = |from: &String| {
+        let sender = email::Sender::parse(from).ok();
+        asked.is_some() && sender.map(|sender| sender.address) == asked
+    };
+    let shown = copy.shown.as_ref().map(|shown| bare(&shown.key));
+    let is_shown = |id: &String| shown == Some(bare(id));
+    mail.from.as_ref().is_none_or(is_asked) && mail.message_id.as_ref().is_none_or(is_shown)
+}
+
+/// A message's id, with or without its brackets.
+fn bare(id: &str) -> &str {
+    id.trim().trim_start_matches('<').trim_end_matches('>')
+}
+
+fn name(app: &App, copy: &Delivery) -> Arc<str> {
+    let people = app.gate.people();
+    match people.person(email::CHANNEL, &copy.plan.address) {
+        Some(person) => person.name.clone(),
+        None => match email::Address::of_target(&copy.plan.address) {
+            Ok(address) => format!("{}:{address}", email::CHANNEL).into(),
+            Err(_) => email::CHANNEL.into(),
+        },
+    }
+}
+
+fn answer(app: &App, resolving: Resolving) -> ApiResult {
+    let shown = |approval: &Approval| -> Value { view(approval, app.gate.now()) };
+    match resolving {
+        Resolving::Done(approval) | Resolving::Counted(approval) => {
+            Ok(Json(shown(&approval)).into_response())
+        }
+        Resolving::Already(approval) => Err(over(&approval, &shown(&approval), app)),
+        Resolving::Unfit(why) => Err(unprocessable("unfit", why)),
+        Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
+        Resolving::Denied { reason, .. } => Err(unprocessable(
+            "changed_call_denied",
+            format!("policy denies the changed call: {reason}"),
+        )),
+        Resolving::Held(claim) => Err(ApiError::conflict(
+            "claimed",
+            format!("claimed by {}", claim.by),
+        )),
+        Resolving::NotFound => Err(ApiError::not_found("approval")),
+    }
+}
+
+/// The loser learns what was decided, and the late one that it is too late.
+fn over(approval: &Approval, shown: &Value, app: &App) -> ApiError {
+    let error = if approval.state.status_at(app.gate.now()) == Status::Expired {
+        ApiError::new(StatusCode::GONE, "expired", "expired before it was decided")
+    } else {
+        ApiError::conflict("already_resolved", "decided already")
+    };
+    error
+        .with("status", shown.get("status").cloned())
+        .with("decision", shown.get("decision").cloned())
+        .with("approval_id", json!(approval.question.id))
+}

@@ -1,0 +1,238 @@
+//! Who is asked about what, and who is asked next.
+
+use std::{sync::Arc, time::Duration};
+
+use provost_core::people::{Address, Directory, Fallback, Person, Route, Step, Watcher};
+use provost_gateway::channels::email;
+use serde_json::json;
+
+use super::{
+    channels::ChannelsConfig,
+    fields::{Field, Map},
+    reader::Reader,
+};
+
+type Groups = Vec<(String, Vec<Arc<str>>)>;
+
+impl Reader<'_> {
+    pub(super) fn read_people(&mut self, top: &Map<'_>, channels: &ChannelsConfig) -> Directory {
+        let mut directory = Directory::default();
+        if let Some(field) = top.get("people") {
+            for item in self.items(field) {
+                let person = self.read_person(item, channels);
+                directory.people.extend(person);
+            }
+        } else if let Some(telegram) = &channels.telegram {
+            directory.people = telegram.allow.iter().map(|id| user(*id)).collect();
+        }
+        let groups = self.read_groups(top, &directory);
+        if let Some(field) = top.get("routes") {
+            for (at, item) in self.items(field).enumerate() {
+                let route = self.read_route(item, at, &directory, &groups);
+                directory.routes.extend(route);
+            }
+        }
+        directory.watchers = channels
+            .webhooks
+            .iter()
+            .map(|hook| Watcher {
+                at: Address {
+                    channel: "webhook".into(),
+                    address: json!({"hook": hook.name()}),
+                },
+            })
+            .collect();
+        directory
+    }
+
+    fn read_person(&mut self, item: Field<'_>, channels: &ChannelsConfig) -> Option<Person> {
+        let map = self.map(item, &["name", "role", "channels", "hours"])?;
+        let name = self
+            .require(&map, "name", "a person")
+            .and_then(|field| self.name(field));
+        if let Some(field) = map.filled("role") {
+            self.choice(field, &[("human", ()), ("admin", ())]);
+        }
+        let addresses = map
+            .get("channels")
+            .map(|field| self.read_addresses(field, channels))
+            .unwrap_or_default();
+        let hours = map.filled("hours").and_then(|field| {
+            let text = self.text(field)?;
+            text.parse()
+                .map_err(|error: provost_core::people::BadHours| {
+                    self.error(field.node.span, error.to_string(), "");
+                })
+                .ok()
+        });
+        Some(Person {
+            name: name?.into(),
+            addresses,
+            hours,
+        })
+    }
+
+    fn read_addresses(&mut self, field: Field<'_>, channels: &ChannelsConfig) -> Vec<Address> {
+        let Some(map) = self.map(field, &["telegram", "email"]) else {
+            return Vec::new();
+        };
+        let mut addresses = Vec::new();
+        if let Some(field) = map.filled("telegram") {
+            self.check_configured(field, channels.telegram.is_some());
+            let id = self.text(field).and_then(|text| text.parse::<i64>().ok());
+            match id {
+                Some(id) => addresses.push(Address {
+                    channel: "telegram".into(),
+                    address: json!({"tg_chat_id": id}),
+                }),
+                None => self.expected(field, "the number of a user", ""),
+            }
+        }
+        if let Some(field) = map.filled("email") {
+            self.check_configured(field, channels.email.is_some());
+            let text = self.text(field).unwrap_or_default();
+            match email::Address::parse(text) {
+                Ok(address) => addresses.push(Address {
+                    channel: "email".into(),
+                    address: address.to_target(),
+                }),
+                Err(error) => self.error(field.node.span, error.to_string(), ""),
+            }
+        }
+        addresses
+    }
+
+    fn check_configured(&mut self, field: Field<'_>, is_configured: bool) {
+        if !is_configured {
+            let message = format!("the channel `{}` is not configured", field.name);
+            let help = format!("set `channels.{}`, or remove this", field.name);
+            self.error(field.span(), message, help);
+        }
+    }
+
+    fn read_groups(&mut self, top: &Map<'_>, directory: &Directory) -> Groups {
+        let Some(field) = top.get("groups") else {
+            return Groups::new();
+        };
+        let mut groups = Groups::new();
+        for (name, _, members) in self.pairs(field) {
+            let members = self.names(members, directory, &groups);
+            groups.push((name.to_owned(), members));
+        }
+        groups
+    }
+
+    /// Names of people and of groups.
+    fn names(&mut self, field: Field<'_>, directory: &Directory, groups: &Groups) -> Vec<Arc<str>> {
+        let mut names = Vec::new();
+        for (text, span) in self.texts(field) {
+            let group = groups.iter().find(|(name, _)| name == text);
+            if let Some((_, members)) = group {
+                names.extend(members.iter().cloned());
+            } else if let Some(person) = directory.named(text) {
+                names.push(person.name.clone());
+            } else {
+                let help = "name somebody of `people`, or a group of `groups`";
+                self.error(span, format!("`{text}` is nobody"), help);
+            }
+        }
+        names.dedup();
+        names
+    }
+
+    fn read_route(
+        &mut self,
+        item: Field<'_>,
+        at: usize,
+        directory: &Directory,
+        groups: &Groups,
+    ) -> Option<Route> {
+        const KEYS: [&str; 9] = [
+            "name",
+            "tools",
+            "risk",
+            "ask",
+            "remind",
+            "escalate",
+            "approvals_needed",
+            "timeout",
+            "default",
+        ];
+        let map = self.map(item, &KEYS)?;
+        let name = match map.filled("name") {
+            Some(field) => self.name(field)?,
+            None => format!("route-{}", at + 1),
+        };
+        let tools = map.get("tools").map(|field| self.texts(field));
+        let tools = tools.unwrap_or_default();
+        let tools = tools
+            .into_iter()
+            .filter_map(|(text, span)| self.glob(text, span))
+            .collect();
+        let risky = map.get("risk").and_then(|field| self.boolean(field));
+        let needed = map
+            .filled("approvals_needed")
+            .and_then(|field| self.number(field, 1, 9));
+        let fallbacks = [("approve", Fallback::Approve), ("deny", Fallback::Deny)];
+        let fallback = map
+            .filled("default")
+            .and_then(|field| self.choice(field, &fallbacks));
+        Some(Route {
+            name: name.into(),
+            tools,
+            risky: risky.unwrap_or(false),
+            needed: needed.map_or(1, |needed| u8::try_from(needed).unwrap_or(9)),
+            steps: self.read_steps(&map, directory, groups),
+            timeout: map.filled("timeout").and_then(|field| self.duration(field)),
+            fallback,
+        })
+    }
+
+    fn read_steps(&mut self, map: &Map<'_>, directory: &Directory, groups: &Groups) -> Vec<Step> {
+        let remind = map.filled("remind").and_then(|field| self.duration(field));
+        let mut steps = Vec::new();
+        if let Some(field) = self.require(map, "ask", "a route") {
+            steps.push(Step {
+                after: Duration::ZERO,
+                people: self.names(field, directory, groups),
+                remind,
+            });
+        }
+        let Some(field) = map.get("escalate") else {
+            return steps;
+        };
+        for item in self.items(field) {
+            let Some(map) = self.map(item, &["after", "to", "remind"]) else {
+                continue;
+            };
+            let after = self
+                .require(&map, "after", "an escalation")
+                .and_then(|field| self.duration(field));
+            let people = self
+                .require(&map, "to", "an escalation")
+                .map(|field| self.names(field, directory, groups));
+            let own = map.filled("remind").and_then(|field| self.duration(field));
+            if let (Some(after), Some(people)) = (after, people) {
+                steps.push(Step {
+                    after,
+                    people,
+                    remind: own.or(remind),
+                });
+            }
+        }
+        steps.sort_by_key(|step| step.after);
+        steps
+    }
+}
+
+/// Somebody of whom nothing is known but that they may decide.
+fn user(id: i64) -> Person {
+    Person {
+        name: format!("telegram:{id}").into(),
+        addresses: vec![Address {
+            channel: "telegram".into(),
+            address: json!({"tg_chat_id": id}),
+        }],
+        hours: None,
+    }
+}

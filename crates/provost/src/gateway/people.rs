@@ -1,0 +1,95 @@
+//! The ways to people, opened from the configuration: what they are asked goes out, what they answer comes in.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use provost_core::ports::SystemClock;
+use provost_gateway::{
+    app::App,
+    channels::{
+        Channels, Office, deliver,
+        email::Email,
+        telegram::{Pace, Telegram},
+        webhook::{Callbacks, Webhooks},
+    },
+    web::Web,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+
+/// Where Telegram posts, where it does.
+const WEBHOOK: &str = "/v1/telegram/webhook";
+/// The name of the secret that the keys of callbacks are made from.
+const CALLBACK_SECRET: &str = "callback";
+
+pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::Result<()> {
+    app.gate.replace_people(config.people.clone());
+    let clock = Arc::new(SystemClock);
+    let callbacks = Callbacks {
+        secret: app.gate.store().secret(CALLBACK_SECRET).await?,
+        web: web.clone(),
+        clock: clock.clone(),
+    };
+    let mut channels = Channels::default().with("callback", Arc::new(callbacks));
+    let hooks = config.channels.webhooks.clone();
+    if !hooks.is_empty() {
+        let web = web.clone();
+        let webhooks = Webhooks { hooks, web, clock };
+        channels = channels.with("webhook", Arc::new(webhooks));
+    }
+    if let Some(telegram) = open_telegram(config, app, web).await? {
+        channels = channels.with_telegram(telegram);
+    }
+    if let Some(settings) = &config.channels.email {
+        let email = Arc::new(Email::new(settings.clone(), Arc::new(Office(app.clone()))).await?);
+        channels = channels
+            .with("email", email.clone())
+            .requiring_sender(settings.require_from);
+        tokio::spawn(read_mail(app.clone(), email));
+    }
+    app.channels.store(Arc::new(channels));
+    tokio::spawn(deliver(app.clone()));
+    Ok(())
+}
+
+async fn open_telegram(
+    config: &Config,
+    app: &Arc<App>,
+    web: &Web,
+) -> anyhow::Result<Option<Arc<Telegram>>> {
+    let Some(settings) = &config.channels.telegram else {
+        return Ok(None);
+    };
+    let telegram = Telegram::new(settings.clone(), web.clone())
+        .map_err(|error| anyhow::anyhow!("`channels.telegram`: {error}"))?;
+    let telegram = Arc::new(telegram);
+    if telegram.is_polled() {
+        tokio::spawn(poll(app.clone(), telegram.clone()));
+    } else if let Some(url) = &config.channels.public_url {
+        let url = format!("{}{WEBHOOK}", url.trim_end_matches('/'));
+        let set = telegram.set_webhook(&url).await;
+        set.context("Telegram does not take the address of its webhook")?;
+    } else {
+        tracing::warn!(
+            "set `public_url`, or tell Telegram yourself to post to {WEBHOOK} of this gateway"
+        );
+    }
+    Ok(Some(telegram))
+}
+
+async fn poll(app: Arc<App>, telegram: Arc<Telegram>) {
+    let desk = Office(app.clone());
+    telegram
+        .poll(&desk, Pace::default(), async move { app.stopping().await })
+        .await;
+}
+
+async fn read_mail(app: Arc<App>, email: Arc<Email>) {
+    let stop = CancellationToken::new();
+    let ended = stop.clone();
+    tokio::join!(email.receive(ended), async {
+        app.stopping().await;
+        stop.cancel();
+    });
+}
