@@ -11,8 +11,8 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
-    console::Console,
     channels::Channels,
+    console::Console,
     doors::http::{Listed, Sessions},
     telemetry::Spans,
 };

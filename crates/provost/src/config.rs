@@ -44,8 +44,8 @@ use provost_core::{
 use provost_gateway::{app::Waiting, backends::BackendsConfig};
 
 pub(crate) use auth::{Auth, DeclaredAgents};
-pub(crate) use draft::read_draft;
 pub(crate) use channels::ChannelsConfig;
+pub(crate) use draft::read_draft;
 pub(crate) use hooks::Unreachable;
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};

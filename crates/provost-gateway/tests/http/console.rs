@@ -1,5 +1,7 @@
 //! The console through the router, as a browser without a script sees it.
 
+#[path = "console/asking.rs"]
+mod asking;
 #[path = "console/deciding.rs"]
 mod deciding;
 #[path = "console/looking.rs"]
