@@ -2,7 +2,7 @@
 
 use provost_core::{
     approval::{Approval, Status},
-    gate::{Escalating, GateError, Resolution, Resolving},
+    gate::{Decider, Escalating, GateError, Resolution, Resolving},
     menu::Code,
 };
 use serde_json::{Map, Value};
@@ -63,11 +63,34 @@ pub(super) async fn act(
         Status::Approved
     };
     let resolution = resolution(visitor, act, note);
+    let decider = visitor.decider();
     let resolving = app
         .gate
-        .resolve(id, &visitor.decider(), status, resolution)
+        .resolve(id, &decider, status, resolution.clone())
         .await?;
-    Ok(acted(resolving))
+    Ok(match acted(resolving) {
+        Acted::Already(approval) if is_repeated(&approval, &decider, status, &resolution) => {
+            Acted::Done(approval)
+        }
+        other => other,
+    })
+}
+
+/// Whether the same person has just said the same: a button was pressed twice.
+fn is_repeated(
+    approval: &Approval,
+    decider: &Decider,
+    status: Status,
+    resolution: &Resolution,
+) -> bool {
+    approval.state.decision.as_deref().is_some_and(|decision| {
+        decision.by == decider.identity()
+            && decision.status == status
+            && decision.code == resolution.code
+            && decision.reasoning == resolution.reasoning
+            && decision.arguments == resolution.arguments
+            && decision.replacement == resolution.replacement
+    })
 }
 
 fn resolution(visitor: &Visitor, act: Act, note: Option<String>) -> Resolution {

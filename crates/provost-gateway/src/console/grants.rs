@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use super::{
     error::{PageError, PageResult},
     fields::Fields,
+    moment::{Moment, roughly},
     page::{Here, Shell, html},
-    shown::{Moment, roughly},
     visitor::{Posted, Visitor},
 };
 use crate::{

@@ -7,12 +7,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use provost_core::ports::StoreError;
 
-use super::{
-    assets::Assets,
-    inbox,
-    visible::visible,
-    visitor::{Visitor, role_words},
-};
+use super::{assets::Assets, inbox, visible::visible, visitor::Visitor};
 use crate::app::App;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -67,7 +62,7 @@ impl Shell {
             assets: Assets::get(),
             here,
             name: key.name.clone(),
-            role: role_words(key.role),
+            role: key.role.as_str(),
             admin: visitor.is_admin(),
             person: visitor.is_person(),
             csrf: visitor.session.csrf.clone(),

@@ -18,8 +18,8 @@ use serde_json::Map;
 use super::{
     error::{PageError, PageResult},
     fields::Fields,
+    moment::Moment,
     page::{Here, Shell, html},
-    shown::Moment,
     visitor::{Posted, Visitor},
 };
 use crate::app::App;

@@ -9,7 +9,7 @@ use provost_core::{
 };
 use serde_json::{Map, Value};
 
-use super::shown::Moment;
+use super::moment::Moment;
 
 pub(super) struct Row {
     pub(super) id: String,

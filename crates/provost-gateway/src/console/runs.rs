@@ -17,9 +17,9 @@ use super::{
     error::PageResult,
     fields::Fields,
     inbox,
+    moment::Moment,
     page::{Here, Shell, html},
     record::{Row, scope},
-    shown::Moment,
     visitor::Visitor,
 };
 use crate::app::App;

@@ -10,10 +10,13 @@ use provost_core::{
     time::Time,
     trace::view::Exposure,
 };
-use serde::Serialize;
-use similar::TextDiff;
 
-use super::{visible::json, visitor::Visitor};
+use super::{
+    diff::{Line, changes, lines},
+    moment::{Moment, roughly},
+    visible::json,
+    visitor::Visitor,
+};
 
 pub(super) struct Shown {
     pub(super) id: String,
@@ -75,14 +78,6 @@ pub(super) struct Step {
     pub(super) risks: Vec<String>,
 }
 
-/// A line of a diff.
-#[derive(Debug, PartialEq)]
-pub(super) struct Line {
-    pub(super) kind: &'static str,
-    pub(super) sign: &'static str,
-    pub(super) text: String,
-}
-
 pub(super) struct Ended {
     pub(super) word: &'static str,
     pub(super) kind: &'static str,
@@ -93,40 +88,6 @@ pub(super) struct Ended {
     /// What is to be done instead.
     pub(super) instead: Option<String>,
     pub(super) at: Moment,
-}
-
-/// A time, for people and for the script.
-#[derive(Clone, Debug)]
-pub(super) struct Moment {
-    pub(super) iso: String,
-    pub(super) millis: i64,
-    pub(super) ago: String,
-}
-
-impl Moment {
-    pub(super) fn new(at: Time, now: Time) -> Self {
-        Self {
-            iso: at.to_string(),
-            millis: at.millis(),
-            ago: format!("{} ago", roughly(now.since(at))),
-        }
-    }
-
-    /// To the second.
-    pub(super) fn clock(&self) -> String {
-        let text = self.iso.get(..19).unwrap_or(&self.iso);
-        format!("{} UTC", text.replace('T', " "))
-    }
-}
-
-/// With as much precision as anybody wants to read.
-pub(super) fn roughly(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..=119 => format!("{seconds} s"),
-        seconds @ 120..=7199 => format!("{} min", seconds / 60),
-        seconds @ 7200..=172_799 => format!("{} h", seconds / 3600),
-        seconds => format!("{} d", seconds / 86_400),
-    }
 }
 
 impl Shown {
@@ -299,39 +260,6 @@ fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
     }
 }
 
-/// From some arguments to others.
-pub(super) fn changes(asked: &impl Serialize, permitted: &impl Serialize) -> Vec<Line> {
-    let (asked, permitted) = (json(asked) + "\n", json(permitted) + "\n");
-    let diff = TextDiff::from_lines(&asked, &permitted);
-    lines(&diff.unified_diff().to_string())
-}
-
-/// A unified diff, line by line. A carriage return is part of its line, and seen.
-pub(super) fn lines(diff: &str) -> Vec<Line> {
-    let diff = diff.strip_suffix('\n').unwrap_or(diff);
-    let all: Vec<_> = diff.split('\n').collect();
-    let starts = |at: usize, with: &str| all.get(at).is_some_and(|line| line.starts_with(with));
-    // What an agent removes may begin with dashes, too: the names of files come in twos, before a hunk.
-    let names = |at: usize| starts(at, "--- ") && starts(at + 1, "+++ ") && starts(at + 2, "@@");
-    let line = |(at, line): (usize, &&str)| {
-        let rest = || line.get(1..).unwrap_or_default();
-        let (kind, sign, text) = match line.chars().next() {
-            _ if names(at) || at.checked_sub(1).is_some_and(names) => ("file", "", *line),
-            Some('@') => ("hunk", "", *line),
-            Some('+') => ("added", "+", rest()),
-            Some('-') => ("removed", "-", rest()),
-            Some(' ') => ("same", " ", rest()),
-            _ => ("same", " ", *line),
-        };
-        Line {
-            kind,
-            sign,
-            text: text.to_owned(),
-        }
-    };
-    all.iter().enumerate().map(line).collect()
-}
-
 fn ended(end: End, instead: Option<String>, now: Time) -> Ended {
     let (word, kind) = status_words(end.status);
     Ended {
@@ -352,48 +280,5 @@ pub(super) fn status_words(status: Status) -> (&'static str, &'static str) {
         Status::Approved => ("Approved", "yes"),
         Status::Denied => ("Denied", "no"),
         Status::Expired => ("Expired", "late"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_signs_of_a_diff_stay_text() {
-        let shown = lines("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same\n\n+<script>");
-        let kinds: Vec<_> = shown.iter().map(|line| (line.kind, line.sign)).collect();
-        let expected = [
-            ("file", ""),
-            ("file", ""),
-            ("hunk", ""),
-            ("removed", "-"),
-            ("added", "+"),
-            ("same", " "),
-            ("same", " "),
-            ("added", "+"),
-        ];
-        assert_eq!(kinds, expected);
-        assert_eq!(shown[7].text, "<script>");
-        let sly = lines("--- a\n+++ a\n@@ -1,2 +1 @@\n--- gone\n-x\n+++ new\n");
-        let kinds: Vec<_> = sly.iter().map(|line| line.kind).collect();
-        assert_eq!(
-            kinds,
-            ["file", "file", "hunk", "removed", "removed", "added"]
-        );
-        assert_eq!(sly[3].text, "-- gone");
-    }
-
-    #[test]
-    fn durations_are_told_roughly() {
-        for (seconds, text) in [
-            (5, "5 s"),
-            (119, "119 s"),
-            (300, "5 min"),
-            (7200, "2 h"),
-            (200_000, "2 d"),
-        ] {
-            assert_eq!(roughly(Duration::from_secs(seconds)), text);
-        }
     }
 }

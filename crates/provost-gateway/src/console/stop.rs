@@ -17,8 +17,8 @@ use provost_core::{
 use super::{
     error::{PageError, PageResult},
     fields::Fields,
+    moment::Moment,
     page::{Here, Shell, html},
-    shown::Moment,
     visitor::{Posted, Visitor},
 };
 use crate::app::App;

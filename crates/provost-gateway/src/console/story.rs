@@ -13,11 +13,13 @@ use provost_core::{
 use serde_json::{Map, Value};
 
 use super::{
+    diff::{Line, changes},
     error::{PageError, PageResult},
     fields::Fields,
+    moment::{Moment, roughly},
     page::{Here, Shell, html},
     record::{Row, some, text, time},
-    shown::{Exactly, Line, Moment, Shown, changes, roughly},
+    shown::{Exactly, Shown},
     visible::json,
     visitor::Visitor,
 };

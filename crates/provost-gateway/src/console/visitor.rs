@@ -88,10 +88,6 @@ impl Visitor {
     }
 }
 
-pub(super) fn role_words(role: Role) -> &'static str {
-    role.as_str()
-}
-
 impl FromRequestParts<Arc<App>> for Visitor {
     type Rejection = Response;
 

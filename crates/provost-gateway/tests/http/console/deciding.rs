@@ -72,6 +72,18 @@ async fn whoever_comes_second_is_told_who_was_first() {
     page.says("Already decided");
     page.says("admin:root");
     page.says("too dear");
+    // Who pressed twice was first both times.
+    let id = app.pending("pay.run", json!({"n": 2})).await;
+    for _ in 0..2 {
+        decide(&tab, &id, &[("do", "approve")]).await.is(303);
+    }
+    decide(&tab, &id, &[("do", "approve"), ("note", "and more")])
+        .await
+        .is(409);
+    decide(&tab, &id, &[("do", "deny")])
+        .await
+        .is(409)
+        .says("human:alice");
 }
 
 #[tokio::test]
