@@ -11,7 +11,10 @@ use serde_json::Value;
 pub use hours::{BadHours, Hours};
 pub use route::{Fallback, Route, Routed, Step};
 
-use crate::delivery::{Plan, Purpose};
+use crate::{
+    delivery::{Plan, Purpose},
+    key::Role,
+};
 
 /// The channel of [`Plan`]s that decide when nobody did.
 pub const FALLBACK: &str = "fallback";
@@ -28,6 +31,8 @@ pub struct Directory {
 #[derive(Clone, Debug)]
 pub struct Person {
     pub name: Arc<str>,
+    /// A human or an admin.
+    pub role: Role,
     pub addresses: Vec<Address>,
     /// When they may be disturbed; `None`: always.
     pub hours: Option<Hours>,

@@ -16,7 +16,7 @@ use provost_core::ports::Channel;
 pub use deliver::deliver;
 pub use desk::{Answered, Desk, Sender};
 pub use office::Office;
-pub(crate) use office::decide;
+pub(crate) use office::{decide, person};
 pub use signed::SigningKey;
 
 use telegram::Telegram;

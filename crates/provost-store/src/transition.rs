@@ -87,7 +87,7 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
         return None;
     }
     let mut votes = state.votes.to_vec();
-    if !votes.iter().any(|vote| vote.by == decision.by) {
+    if !votes.iter().any(|vote| who(&vote.by) == who(&decision.by)) {
         votes.push(Vote {
             by: decision.by.clone(),
             reasoning: decision.reasoning.clone(),
@@ -95,6 +95,13 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
         });
     }
     Some(votes.into())
+}
+
+/// The name without the role: one person may hold several keys.
+fn who(by: &str) -> String {
+    by.split_once(':')
+        .map_or(by, |(_, name)| name)
+        .to_lowercase()
 }
 
 /// Who asked a person itself learns the answer by looking: there is no call left to take it.

@@ -104,10 +104,10 @@ impl Decider {
     }
 
     /// Somebody whom a channel asked.
-    pub fn person(name: Arc<str>, via: Arc<str>) -> Self {
+    pub fn person(name: Arc<str>, role: Role, via: Arc<str>) -> Self {
         Self {
             name,
-            role: Role::Human,
+            role,
             tools: Vec::new(),
             via: Some(via),
         }

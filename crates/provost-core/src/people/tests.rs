@@ -7,6 +7,7 @@ use crate::{
     door::Door,
     glob::Glob,
     ids::{ApprovalId, TraceId},
+    key::Role,
     policy::Verdict,
     time::Time,
 };
@@ -21,6 +22,7 @@ fn minutes(count: u64) -> Duration {
 fn person(name: &str, chat: i64) -> Person {
     Person {
         name: name.into(),
+        role: Role::Human,
         addresses: vec![Address {
             channel: "telegram".into(),
             address: json!({"tg_chat_id": chat}),

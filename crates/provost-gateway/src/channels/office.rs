@@ -9,6 +9,7 @@ use provost_core::{
     delivery::Delivery,
     gate::{Decider, GateError, Resolution, Resolving},
     ids::DeliveryId,
+    key::Role,
     menu::{Code, Reply},
     ports::StoreError,
 };
@@ -41,7 +42,7 @@ impl Desk for Office {
         sender: &Sender,
         reply: Reply,
     ) -> Result<Answered, StoreError> {
-        let decider = Decider::person(sender.name.clone(), sender.via.clone());
+        let decider = person(&self.0, sender.name.clone(), sender.via.clone());
         let id = delivery.approval_id.as_str();
         match decide(&self.0, id, &decider, reply).await {
             Ok(resolving) => Ok(answered(&self.0, resolving)),
@@ -61,6 +62,13 @@ impl Desk for Office {
     async fn secret(&self, name: &str) -> Result<[u8; 32], StoreError> {
         self.0.gate.store().secret(name).await
     }
+}
+
+/// Somebody whom a channel asked, in the role they have among `people`.
+pub(crate) fn person(app: &App, name: Arc<str>, via: Arc<str>) -> Decider {
+    let known = app.gate.people();
+    let role = known.named(&name).map_or(Role::Human, |person| person.role);
+    Decider::person(name, role, via)
 }
 
 /// What a choice from the menu decides, whichever way it came.

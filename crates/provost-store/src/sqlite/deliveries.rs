@@ -51,7 +51,7 @@ pub(super) fn begin(batch: &Batch<'_>, approval: &Approval, now: Time) -> Result
 /// The approval has ended: who saw the question is told, and nobody is asked any more.
 pub(super) fn end(batch: &Batch<'_>, approval: &Approval, now: Time) -> Result<(), Fault> {
     batch.execute(
-        "UPDATE deliveries SET attempts = 0, \
+        "UPDATE deliveries SET attempts = 0, leased = 0, \
          due_at = CASE WHEN shown_key IS NOT NULL OR purpose = 'callback' THEN ?2 END, \
          closed = NOT (shown_key IS NOT NULL OR purpose = 'callback') \
          WHERE approval_id = ?1 AND closed = 0",
@@ -69,7 +69,7 @@ pub(super) fn lease(
     let leased: Vec<Delivery> = batch
         .sql()
         .prepare_cached(&format!(
-            "UPDATE deliveries SET due_at = ?2 WHERE id IN (SELECT id FROM deliveries \
+            "UPDATE deliveries SET due_at = ?2, leased = 1 WHERE id IN (SELECT id FROM deliveries \
              WHERE due_at <= ?1 ORDER BY due_at LIMIT ?3) RETURNING {DELIVERY_COLUMNS}"
         ))?
         .query_and_then(params![now.millis(), until.millis(), limit], delivery)?
@@ -84,6 +84,15 @@ pub(super) fn lease(
     Ok(found)
 }
 
+/// What a process that is gone had leased is due at once: there is no other one.
+pub(super) fn reclaim(sql: &Connection, now: Time) -> Result<(), Fault> {
+    sql.execute(
+        "UPDATE deliveries SET due_at = ?1, leased = 0 WHERE leased = 1 AND due_at IS NOT NULL",
+        [now.millis()],
+    )?;
+    Ok(())
+}
+
 pub(super) fn shown(
     batch: &Batch<'_>,
     id: &DeliveryId,
@@ -91,7 +100,8 @@ pub(super) fn shown(
     now: Time,
 ) -> Result<(), Fault> {
     batch.execute(
-        "UPDATE deliveries SET shown_key = ?2, shown = ?3, attempts = 0, error = NULL, closed = 0, \
+        "UPDATE deliveries SET shown_key = ?2, shown = ?3, attempts = 0, leased = 0, error = NULL, \
+         closed = 0,
          due_at = (SELECT ?4 FROM approvals WHERE approvals.id = approval_id \
          AND status <> 'pending') WHERE id = ?1",
         params![id.as_str(), shown.key, codec::to_json(shown)?, now.millis()],
@@ -101,7 +111,7 @@ pub(super) fn shown(
 
 pub(super) fn closed(batch: &Batch<'_>, id: &DeliveryId) -> Result<(), Fault> {
     batch.execute(
-        "UPDATE deliveries SET closed = 1, due_at = NULL WHERE id = ?1",
+        "UPDATE deliveries SET closed = 1, leased = 0, due_at = NULL WHERE id = ?1",
         [id.as_str()],
     )?;
     Ok(())
@@ -114,7 +124,7 @@ pub(super) fn failed(
     why: &str,
 ) -> Result<(), Fault> {
     batch.execute(
-        "UPDATE deliveries SET attempts = attempts + 1, error = ?3, due_at = ?2, \
+        "UPDATE deliveries SET attempts = attempts + 1, leased = 0, error = ?3, due_at = ?2, \
          closed = ?2 IS NULL WHERE id = ?1",
         params![id.as_str(), again_at.map(Time::millis), why],
     )?;

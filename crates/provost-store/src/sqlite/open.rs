@@ -18,6 +18,7 @@ use super::{
     batch::{Batch, Head},
     behind::Behind,
     checkpoint::LogLength,
+    deliveries,
     fault::Fault,
     readers::connect_to_read,
     rows,
@@ -49,6 +50,7 @@ pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
     configure(&sql).map_err(|fault| explain(path, fault))?;
     migrate(path, &sql)?;
     Behind::catch_up(&sql).map_err(|fault| explain(path, fault))?;
+    deliveries::reclaim(&sql, now).map_err(|fault| explain(path, fault))?;
     let head = find_head(&sql, now).map_err(|fault| explain(path, fault))?;
     let log_length = LogLength::default();
     hand_over(&mut sql, &log_length).map_err(|fault| explain(path, fault))?;

@@ -224,8 +224,8 @@ async fn several_people_approve_and_each_counts_once(place: &Place) {
             resolve.needed = 2;
             resolve
         };
-        for _ in 0..2 {
-            let resolved = store.resolve(vote(Status::Approved, "human:alice")).await;
+        for by in ["human:alice", "human:alice", "admin:Alice"] {
+            let resolved = store.resolve(vote(Status::Approved, by)).await;
             let Resolved::Counted(counted) = resolved.unwrap() else {
                 panic!("one of two decided")
             };

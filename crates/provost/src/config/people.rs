@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use provost_core::people::{Address, Directory, Fallback, Person, Route, Step, Watcher};
+use provost_core::{
+    key::Role,
+    people::{Address, Directory, Fallback, Person, Route, Step, Watcher},
+};
 use provost_gateway::channels::email;
 use serde_json::json;
 
@@ -50,9 +53,10 @@ impl Reader<'_> {
         let name = self
             .require(&map, "name", "a person")
             .and_then(|field| self.name(field));
-        if let Some(field) = map.filled("role") {
-            self.choice(field, &[("human", ()), ("admin", ())]);
-        }
+        let role = map.filled("role").and_then(|field| {
+            let roles = [Role::Human, Role::Admin].map(|role| (role.as_str(), role));
+            self.choice(field, &roles)
+        });
         let addresses = map
             .get("channels")
             .map(|field| self.read_addresses(field, channels))
@@ -67,6 +71,7 @@ impl Reader<'_> {
         });
         Some(Person {
             name: name?.into(),
+            role: role.unwrap_or(Role::Human),
             addresses,
             hours,
         })
@@ -229,6 +234,7 @@ impl Reader<'_> {
 fn user(id: i64) -> Person {
     Person {
         name: format!("telegram:{id}").into(),
+        role: Role::Human,
         addresses: vec![Address {
             channel: "telegram".into(),
             address: json!({"tg_chat_id": id}),

@@ -135,7 +135,8 @@ fn serve(stream: &TcpStream, state: &State) {
     }
 }
 
-fn request(reader: &mut impl BufRead) -> io::Result<(String, Value)> {
+/// The path of a request, and its body.
+pub(crate) fn request(reader: &mut impl BufRead) -> io::Result<(String, Value)> {
     let mut tool = String::new();
     let mut length = 0;
     loop {

@@ -13,6 +13,7 @@
     reason = "this is a test: it should fail loudly"
 )]
 
+mod bot;
 mod chromium;
 mod echo;
 mod events_feed;
@@ -37,6 +38,7 @@ mod hooks;
 mod mcp;
 mod mcp_bridge;
 mod mcp_peers;
+mod people;
 mod proxy;
 mod reload;
 mod replicas;

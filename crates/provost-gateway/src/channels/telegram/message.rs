@@ -67,10 +67,11 @@ pub(super) fn ended(card: &Card, end: &End) -> String {
         .plain(&format!("\n{}", ending::moment(end.at)));
     if let Some(note) = &end.note {
         top.plain("\nNote: ")
-            .code(&visible::line(note, LONGEST_NOTE));
+            .code(head(&visible::prose(note), LONGEST_NOTE));
     }
     top.plain("\n");
     asker(&mut top, card);
+    people(&mut top, card);
     let mut bottom = Text::default();
     bottom
         .plain("\n\nApproval ")
@@ -116,13 +117,18 @@ fn circumstances(text: &mut Text, card: &Card) {
     if card.denied_before {
         text.plain("\n⛔ The same was denied before");
     }
-    if card.needed > 1 {
-        text.plain(&format!("\n👥 Needs {} people", card.needed));
-        let names = card.approved_by.iter().take(MOST_NAMES);
-        let names: Vec<_> = names.map(|by| ending::name(by)).collect();
-        if !names.is_empty() {
-            text.plain(&format!(", approved by {}", names.join(", ")));
-        }
+    people(text, card);
+}
+
+fn people(text: &mut Text, card: &Card) {
+    if card.needed <= 1 {
+        return;
+    }
+    text.plain(&format!("\n👥 Needs {} people", card.needed));
+    let names = card.approved_by.iter().take(MOST_NAMES);
+    let names: Vec<_> = names.map(|by| ending::name(by)).collect();
+    if !names.is_empty() {
+        text.plain(&format!(", approved by {}", names.join(", ")));
     }
 }
 

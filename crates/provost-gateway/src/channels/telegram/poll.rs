@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
-use super::{NAME, Telegram, trouble::Trouble, wire::Me};
+use super::{Mode, NAME, Telegram, trouble::Trouble, wire::Me};
 use crate::channels::Desk;
 
 /// How often an update is tried when the store fails. Then its sender is told, and the others have their turn.
@@ -58,13 +58,17 @@ struct Poll<'a> {
 
 impl Telegram {
     /// Reads and handles updates until `stopping` completes; an update in progress is finished first. A bot
-    /// has one reader at a time: where there are replicas, one of them polls.
+    /// has one reader at a time: where there are replicas, one of them polls. Where there is a webhook, nobody
+    /// does, and this returns at once.
     pub async fn poll(
         &self,
         desk: &dyn Desk,
         pace: Pace,
         stopping: impl Future<Output = ()> + Send,
     ) {
+        if let Mode::Webhook { .. } = self.mode {
+            return;
+        }
         let stop = &CancellationToken::new();
         let poll = Poll {
             telegram: self,

@@ -14,7 +14,7 @@ use crate::channels::Desk;
 
 const REMEMBERED: usize = 1000;
 const NOT_RECORDED: &str =
-    "Sorry, this could not be recorded, so nothing was changed. Please try again later.";
+    "Sorry, this could not be recorded. Please look at the question and try again later.";
 
 /// The updates that this process has handled. Telegram sends one again when it doubts that it arrived.
 #[derive(Default)]

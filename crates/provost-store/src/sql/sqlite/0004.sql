@@ -13,6 +13,7 @@ CREATE TABLE deliveries (
     purpose     TEXT NOT NULL,
     after_ms    INTEGER NOT NULL,
     due_at      INTEGER,
+    leased      INTEGER NOT NULL DEFAULT 0,
     attempts    INTEGER NOT NULL,
     closed      INTEGER NOT NULL,
     shown_key   TEXT,

@@ -175,7 +175,7 @@ fn ends() {
     let endings = [
         end(Status::Approved, Some(Code::Session)),
         End {
-            note: Some("too <risky>".into()),
+            note: Some("too <risky>\nfor me".into()),
             ..end(Status::Denied, Some(Code::Deny))
         },
         End {

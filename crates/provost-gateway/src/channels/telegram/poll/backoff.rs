@@ -11,6 +11,8 @@ pub(super) struct Backoff {
     failures: u32,
     /// What was said last.
     told: Option<String>,
+    /// Two readers take turns in disturbing each other: saying it once is enough.
+    told_of_conflict: bool,
 }
 
 impl Backoff {
@@ -19,14 +21,19 @@ impl Backoff {
             pace,
             failures: 0,
             told: None,
+            told_of_conflict: false,
         }
     }
 
     pub(super) fn after(&mut self, trouble: &Trouble) -> Duration {
-        self.tell(trouble.to_string());
+        let conflict = matches!(trouble, Trouble::Conflict(_));
+        if !(conflict && self.told_of_conflict) {
+            self.tell(trouble.to_string());
+        }
+        self.told_of_conflict |= conflict;
         let pause = self.next();
         match trouble {
-            Trouble::Wait(time) => *time,
+            Trouble::Wait(time) => (*time).max(self.pace.pause),
             // Only a person can change that.
             Trouble::Token(_) => self.pace.longest_pause,
             _ => pause,
@@ -77,5 +84,6 @@ mod tests {
         assert_eq!(backoff.after(&wait).as_secs(), 42);
         backoff.reset();
         assert_eq!(backoff.after(&conflict).as_secs(), 1);
+        assert_eq!(backoff.told, None, "a conflict is told once");
     }
 }

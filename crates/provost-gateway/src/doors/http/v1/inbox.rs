@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{client::Forwarder, unprocessable, view::view};
 use crate::{
     app::App,
-    channels::{decide, email},
+    channels::{decide, email, person},
     doors::http::{
         error::{ApiError, ApiResult},
         input::Body,
@@ -91,7 +91,7 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
     if !is_forwarder {
         return Ok(Decider::of(key));
     }
-    Ok(Decider::person(name(app, &copy), email::CHANNEL.into()))
+    Ok(person(app, name(app, &copy), email::CHANNEL.into()))
 }
 
 fn is_from(copy: &Delivery, mail: &Mail) -> bool {

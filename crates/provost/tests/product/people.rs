@@ -1,0 +1,283 @@
+//! People on channels, through the whole product: one approval everywhere, and nothing lost on the way.
+
+use std::{process::Command, thread};
+
+use serde_json::{Value, json};
+
+use crate::{
+    bot::Bot,
+    echo::Echo,
+    harness::{Gateway, PROVOST, Site, configuration, eventually},
+    http::Client,
+};
+
+const AGENT: &str = "agent-secret-0123456789";
+const INBOX: &str = "inbox-secret-0123456789";
+
+const KEYS: &str = "auth:
+  keys:
+    - {name: keyed, role: agent, key: agent-secret-0123456789}
+    - {name: forwarder, role: inbox, key: inbox-secret-0123456789}
+    - {name: alice, role: human, key: alice-secret-0123456789}
+    - {name: bob, role: human, key: bob-secret-0123456789}
+";
+
+fn site(bot: &Bot, echo: &Echo, rest: &str) -> Site {
+    let channels = bot.channel(&[42, 43]);
+    let email = "  email: {smtp: 'smtp://127.0.0.1:9', from: gate@example.org}\n";
+    let site = Site::empty();
+    site.configure(&configuration(
+        echo,
+        &format!("{KEYS}{channels}{email}{rest}"),
+    ));
+    site
+}
+
+fn ask(gateway: &Gateway, title: &str, channel: &str, target: Value) -> String {
+    let body = json!({
+        "session_id": "s1", "action_type": "exec_cmd", "title": title, "preview": "npm test",
+        "channel": channel, "target": target, "expires_in_sec": 600,
+    });
+    let agent = gateway.client().key(AGENT);
+    let made = agent.post("/v1/approvals", &body).ok().json();
+    made["approval_id"].as_str().unwrap().to_owned()
+}
+
+fn status(gateway: &Gateway, id: &str) -> Value {
+    let path = format!("/v1/approvals/{id}?wait=30s");
+    gateway.client().key(AGENT).get(&path).ok().json()
+}
+
+#[test]
+fn the_demo_runs_on_both_channels() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/e2e_demo.py");
+    let output = Command::new("python3")
+        .args([script, PROVOST])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}\n{wrong}");
+    assert!(told.contains("both channels"), "{told}");
+}
+
+#[test]
+fn a_call_at_the_gate_is_decided_by_a_tap() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(
+        &bot,
+        &echo,
+        "people:\n  - {name: carol, channels: {telegram: 42}}\n",
+    );
+    let gateway = site.start();
+    let waiting = gateway
+        .agent()
+        .tool_waiting("gmail.send", json!({"id": "mail", "to": "a@b.c"}));
+    let messages = bot.messages(1);
+    assert_eq!(messages[0]["chat_id"], 42);
+    bot.tap(&messages[0], "1", 42);
+    let answer = waiting.join().unwrap().ok();
+    assert_eq!(echo.executions("mail"), 1);
+    let trace = gateway.trace(&answer.trace_id());
+    assert_eq!(trace["approved_by"], "human:carol");
+    eventually("the message's end", || bot.edited().pop());
+
+    // "Always": the next one asks nobody.
+    let waiting = gateway
+        .agent()
+        .tool_waiting("payments.send", json!({"id": "pay"}));
+    let messages = bot.messages(2);
+    bot.tap(&messages[1], "6", 42);
+    waiting.join().unwrap().ok();
+    gateway
+        .agent()
+        .tool("payments.send", json!({"id": "pay again"}))
+        .ok();
+    assert_eq!(bot.sent().len(), 2);
+    let grants = gateway.admin().get("/grants").ok().json();
+    assert_eq!(grants[0]["granted_by"], "human:carol");
+}
+
+#[test]
+fn a_foreign_tap_changes_nothing() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    let id = ask(&gateway, "a", "telegram", json!({"tg_chat_id": 42}));
+    let messages = bot.messages(1);
+    bot.tap(&messages[0], "1", 666);
+    bot.tap(&messages[0], "3", 42);
+    let seen = status(&gateway, &id);
+    assert_eq!(
+        (&seen["status"], &seen["decision"]["code"]),
+        (&json!("denied"), &json!("3"))
+    );
+    assert_eq!(seen["decision"]["via"], "telegram");
+}
+
+/// Whoever is first wins, and every copy says who.
+#[test]
+fn one_of_all_channels_decides() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let people = "people:\n  - {name: carol, channels: {telegram: 42, email: carol@example.org}}\n";
+    let site = site(&bot, &echo, people);
+    let gateway = site.start();
+    for round in 0..5 {
+        let body = json!({"id": format!("r{round}")});
+        let waiting = gateway.agent().tool_waiting("gmail.send", body);
+        let message = bot.messages(round + 1).pop().unwrap();
+        let id = gateway.one_pending()["id"].as_str().unwrap().to_owned();
+        let mail =
+            json!({"subject": format!("Re: [{id}]"), "body": "1", "from": "carol@example.org"});
+        let (by_mail, by_key) = (gateway.client().key(INBOX), gateway.alice());
+        let path = format!("/approvals/{id}/deny");
+        let racers = [
+            thread::spawn(move || by_mail.post("/v1/inbox/email-reply", &mail).status),
+            thread::spawn(move || by_key.post(&path, &json!({})).status),
+        ];
+        bot.tap(&message, "1", 42);
+        let answer = waiting.join().unwrap();
+        let statuses = racers.map(|racer| racer.join().unwrap());
+        assert!(
+            statuses.iter().all(|status| [200, 409].contains(status)),
+            "{statuses:?}"
+        );
+        let shown = gateway.alice().get(&format!("/approvals/{id}")).ok().json();
+        let by = shown["resolved_by"].as_str().unwrap().to_owned();
+        let approved = shown["status"] == "approved";
+        assert_eq!(answer.status, if approved { 200 } else { 403 });
+        let won = statuses.iter().filter(|status| **status == 200).count();
+        assert!(won <= 1, "{statuses:?}");
+        let name = by.split(':').nth(1).unwrap().to_owned();
+        eventually("the copy on Telegram tells who", || {
+            let edited = bot.edited();
+            let last = edited
+                .iter()
+                .find(|edit| edit["message_id"] == message["message_id"])?;
+            last["text"].as_str().unwrap().contains(&name).then_some(())
+        });
+    }
+}
+
+/// The message is taken by Telegram, and the gateway dies before it knows.
+#[test]
+fn killed_between_commit_and_delivery_nothing_is_lost_and_at_most_one_is_double() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    bot.hold(true);
+    let held = ask(&gateway, "held", "telegram", json!({"tg_chat_id": 42}));
+    bot.messages(1);
+    gateway.kill();
+    bot.hold(false);
+
+    let gateway = site.start();
+    let next = ask(&gateway, "next", "telegram", json!({"tg_chat_id": 43}));
+    let messages = bot.messages(3);
+    let to = |chat: i64| messages.iter().filter(|m| m["chat_id"] == chat).count();
+    assert_eq!((to(42), to(43)), (2, 1), "one is double: {messages:?}");
+    let last = messages
+        .iter()
+        .find(|message| message["chat_id"] == 43)
+        .unwrap();
+    bot.tap(last, "1", 43);
+    assert_eq!(status(&gateway, &next)["status"], "approved");
+    // What was shown before the crash still decides: its buttons name the delivery.
+    bot.tap(&messages[0], "1", 42);
+    assert_eq!(status(&gateway, &held)["status"], "approved");
+}
+
+#[test]
+fn two_people_must_agree_and_one_no_is_enough() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let rest = "people:
+  - {name: carol, channels: {telegram: 42}}
+  - {name: dave, channels: {telegram: 43}}
+routes:
+  - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
+";
+    let site = site(&bot, &echo, rest);
+    let gateway = site.start();
+    let waiting = gateway
+        .agent()
+        .tool_waiting("payments.send", json!({"id": "p1"}));
+    let messages = bot.messages(2);
+    let message = |chat: i64| messages.iter().find(|m| m["chat_id"] == chat).unwrap();
+    bot.tap(message(42), "1", 42);
+    let shown = eventually("the first vote", || {
+        let shown = gateway.one_pending();
+        (shown["votes"]
+            .as_array()
+            .is_some_and(|votes| votes.len() == 1))
+        .then_some(shown)
+    });
+    assert_eq!(shown["needed"], 2);
+    assert_eq!(echo.executions("p1"), 0);
+    bot.tap(message(43), "1", 43);
+    waiting.join().unwrap().ok();
+    assert_eq!(echo.executions("p1"), 1);
+
+    let waiting = gateway
+        .agent()
+        .tool_waiting("payments.send", json!({"id": "p2"}));
+    let messages = bot.messages(4);
+    bot.tap(&messages[2], "1", messages[2]["chat_id"].as_i64().unwrap());
+    bot.tap(&messages[3], "3", messages[3]["chat_id"].as_i64().unwrap());
+    assert_eq!(waiting.join().unwrap().status, 403);
+    assert_eq!(echo.executions("p2"), 0);
+}
+
+#[test]
+fn a_route_reminds_passes_on_and_decides_in_the_end() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let rest = "people:
+  - {name: carol, channels: {telegram: 42}}
+  - {name: dave, channels: {telegram: 43}}
+routes:
+  - {tools: ['payments.*'], ask: carol, remind: 1s, escalate: [{after: 2s, to: dave}], timeout: 4s, default: deny}
+";
+    let site = site(&bot, &echo, rest);
+    let gateway = site.start();
+    let waiting = gateway
+        .agent()
+        .tool_waiting("payments.send", json!({"id": "p"}));
+    let answer = waiting.join().unwrap();
+    assert_eq!(answer.status, 403);
+    let chats: Vec<i64> = bot
+        .sent()
+        .iter()
+        .map(|m| m["chat_id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(
+        chats.iter().filter(|chat| **chat == 42).count(),
+        2,
+        "{chats:?}"
+    );
+    assert!(chats.contains(&43), "{chats:?}");
+    assert_eq!(echo.executions("p"), 0);
+    let trace = gateway.trace(&answer.trace_id());
+    assert_eq!(trace["approved_by"], "fallback:route-1");
+}
+
+#[test]
+fn a_changed_call_fits_its_tool_and_is_shown_in_the_trace() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    let waiting = gateway
+        .agent()
+        .tool_waiting("gmail.send", json!({"id": "a", "to": "x@y.z"}));
+    let id = gateway.one_pending()["id"].as_str().unwrap().to_owned();
+    let reply = |client: &Client, body: &str| {
+        let mail = json!({"subject": format!("[{id}]"), "body": body});
+        client.post("/v1/inbox/email-reply", &mail)
+    };
+    let alice = gateway.alice();
+    reply(&alice, "5 somewhere else").refused(422, "unfit");
+    reply(&alice, "5 {\"id\": \"b\", \"to\": \"safe@y.z\"}").ok();
+    let answer = waiting.join().unwrap().ok();
+    assert_eq!((echo.executions("a"), echo.executions("b")), (0, 1));
+    let trace = gateway.trace(&answer.trace_id());
+    assert_eq!(trace["params"]["id"], "a");
+    assert_eq!(trace["changed_params"]["id"], "b");
+}
