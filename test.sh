@@ -23,6 +23,7 @@ python() {
 need cc build-essential
 need curl curl
 need jq jq
+need chromium chromium
 need node nodejs
 need npm npm
 [ -n "$(pg_bin)" ] || needs+=(postgresql)

@@ -4,6 +4,7 @@ mod compile;
 mod condition;
 mod explain;
 mod lint;
+pub mod replay;
 pub mod scope;
 mod set;
 

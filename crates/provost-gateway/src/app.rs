@@ -12,6 +12,7 @@ use crate::{
     access::{Access, Attempts},
     backends::{Backends, mcp::McpServers},
     channels::Channels,
+    console::Console,
     doors::http::{Listed, Sessions},
     telemetry::Spans,
 };
@@ -35,6 +36,8 @@ pub struct App {
     pub(crate) sessions: Sessions,
     /// What upstream servers listed lately.
     pub(crate) listed: Listed,
+    /// Who is signed in to the console.
+    pub console: Console,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
@@ -99,6 +102,7 @@ impl App {
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             sessions: Sessions::default(),
             listed: Listed::default(),
+            console: Console::default(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,

@@ -5,6 +5,7 @@ pub mod access;
 pub mod app;
 pub mod backends;
 pub mod channels;
+pub mod console;
 pub mod doors;
 pub mod hooks;
 pub mod notify;

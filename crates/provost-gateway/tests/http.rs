@@ -10,6 +10,8 @@
 
 #[path = "http/app.rs"]
 mod app;
+#[path = "http/console.rs"]
+mod console;
 #[path = "http/hooks.rs"]
 mod hooks;
 #[path = "http/mcp.rs"]

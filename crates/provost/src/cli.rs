@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use provost_gateway::secret::Secret;
 
 use crate::commands::{
-    approvals::Approvals, check, completions, connect::Connect, demo, grants::Grants, hook,
-    keys::Keys, mcp, policy::Policy, serve, stop, traces::Traces,
+    approvals::Approvals, check, completions, connect::Connect, console, demo, grants::Grants,
+    hook, keys::Keys, mcp, policy::Policy, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -116,6 +116,8 @@ pub(crate) enum Command {
     /// Have an agent's own settings ask the gateway: Claude Code, Codex, Cursor, MCP
     #[command(subcommand)]
     Connect(Connect),
+    /// Print a link that signs in to the web console, once
+    Console(console::Args),
     /// Make, list and remove keys
     #[command(subcommand)]
     Keys(Keys),

@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod connect;
+pub(crate) mod console;
 pub(crate) mod demo;
 mod doctor;
 pub(crate) mod grants;
@@ -27,6 +28,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Demo(args) => demo::run(context, args).await,
         Command::Check(args) => check::run(context, args).await,
         Command::Doctor => doctor::run(context).await,
+        Command::Console(args) => console::run(context, args).await,
         Command::Connect(command) => connect::run(context, command).await,
         Command::Keys(command) => keys::run(context, command).await,
         Command::Approvals(command) => approvals::run(context, command).await,

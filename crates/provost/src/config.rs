@@ -10,6 +10,7 @@ mod cli_tools;
 mod compile;
 mod cover;
 mod document;
+mod draft;
 mod fields;
 mod gate;
 mod hooks;
@@ -44,6 +45,7 @@ use provost_gateway::{app::Waiting, backends::BackendsConfig};
 
 pub(crate) use auth::{Auth, DeclaredAgents};
 pub(crate) use channels::ChannelsConfig;
+pub(crate) use draft::read_draft;
 pub(crate) use hooks::Unreachable;
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};

@@ -216,7 +216,7 @@ fn glance(path: &Path, place: &mut Place) {
 }
 
 /// Where to connect to reach what listens there.
-fn reached(listen: SocketAddr) -> SocketAddr {
+pub(crate) fn reached(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

@@ -19,14 +19,17 @@ use provost_gateway::{
     access::Access,
     app::{App, Live, Parts, PolicyState},
     backends::Backends,
-    doors, notify, server,
+    console, doors, notify, server,
     telemetry::Spans,
     web::Web,
 };
 use provost_store::StoreConfig;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use crate::config::{Config, Database, DeclaredAgents};
+use crate::{
+    config::{Config, Database, DeclaredAgents, read_draft},
+    context::reached,
+};
 
 pub(crate) use reload::{Started, reload_on_change};
 
@@ -36,6 +39,8 @@ pub(crate) struct Running {
     pub(crate) app: Arc<App>,
     /// The key of the data folder, with which this machine's command line comes in.
     pub(crate) admin_key: String,
+    /// This is the first start with this data folder.
+    pub(crate) is_first: bool,
     serving: JoinHandle<()>,
 }
 
@@ -82,6 +87,7 @@ pub(crate) async fn start(
         version: env!("CARGO_PKG_VERSION"),
         gate,
     });
+    app.console.read_drafts_by(read_draft);
     people::open(&config, &app, &web).await?;
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
@@ -94,12 +100,24 @@ pub(crate) async fn start(
     Ok(Running {
         addr,
         app,
-        admin_key,
+        admin_key: admin_key.secret,
+        is_first: admin_key.is_new,
         serving,
     })
 }
 
 impl Running {
+    /// Where the owner of this machine signs in to the console, once.
+    pub(crate) fn console_link(&self) -> Option<String> {
+        let control = self.app.gate.control();
+        let key = control.key(&self.admin_key)?;
+        let address = reached(self.addr);
+        Some(format!(
+            "http://{address}{}",
+            console::one_time_link(&self.app, key)
+        ))
+    }
+
     /// Ends in order: no new requests, running calls finish, outcomes are recorded, the store closes.
     pub(crate) async fn stop(self) {
         self.app.stop();

@@ -178,6 +178,11 @@ fn the_page_on_connecting_is_true() {
     run("docs/connect.md");
 }
 
+#[test]
+fn the_page_on_the_console_is_true() {
+    run("docs/console.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -189,6 +194,7 @@ fn every_path_the_documents_name_exists() {
         "docs/policy.md",
         "docs/config.md",
         "docs/connect.md",
+        "docs/console.md",
         "docs/supervisors.md",
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap();

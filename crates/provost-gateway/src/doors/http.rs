@@ -10,6 +10,7 @@ mod guard;
 mod hooks;
 mod input;
 mod keys;
+mod links;
 mod mcp;
 mod operations;
 mod policies;
@@ -20,6 +21,8 @@ mod tools;
 mod traces;
 mod v1;
 
+pub(crate) use events::feed;
+pub(crate) use grants::{make_by_form as make_grant, revoke_by_form as revoke_grant};
 pub use guard::handle;
 pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;

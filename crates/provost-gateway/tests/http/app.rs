@@ -227,6 +227,20 @@ impl TestApp {
         }
     }
 
+    /// A request as it is, answered as it comes: for what is no JSON.
+    pub(crate) async fn raw(&self, mut request: Request<Body>) -> (http::response::Parts, String) {
+        let from = SocketAddr::from(([127, 0, 0, 1], 5555));
+        request.extensions_mut().insert(ConnectInfo(from));
+        let response = doors::http::handle(&self.app, self.router.clone(), request).await;
+        let (parts, body) = response.into_parts();
+        let kind = parts.headers.get("content-type");
+        if kind.is_some_and(|kind| kind == "text/event-stream") {
+            return (parts, String::new());
+        }
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (parts, String::from_utf8(bytes.to_vec()).unwrap())
+    }
+
     /// Asks without waiting; the id of the approval that came of it.
     pub(crate) async fn pending(&self, tool: &str, params: Value) -> String {
         let answer = self

@@ -145,6 +145,7 @@ fn table(approval: &str) -> Vec<Row> {
             found(ADMIN, 201),
         ),
         row("DELETE", "/keys/nobody", none.clone(), found(ADMIN, 404)),
+        row("POST", "/console/links", none.clone(), found(LOOK, 201)),
         row("GET", "/health", none.clone(), PUBLIC),
         row("GET", "/ready", none.clone(), PUBLIC),
         row("GET", "/version", none.clone(), PUBLIC),

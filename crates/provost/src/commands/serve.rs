@@ -1,6 +1,6 @@
 //! `provost serve`: the gateway, until it is told to end.
 
-use std::path::Path;
+use std::{io::IsTerminal as _, path::Path};
 
 use crate::{
     config::{self, Config, Fingerprint},
@@ -50,6 +50,13 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
         running.addr,
         data.display(),
     ));
+    // In a log that nobody reads it would only lie around.
+    let is_read = running.is_first || std::io::stderr().is_terminal();
+    if let Some(link) = is_read.then(|| running.console_link()).flatten() {
+        output::note(format_args!(
+            "  console    {link}\n             signs in once, within ten minutes; `provost console` prints another"
+        ));
+    }
     ended().await?;
     tracing::info!("ending: running calls finish, waiting callers are told to come back");
     running.stop().await;

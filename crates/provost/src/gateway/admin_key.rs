@@ -16,12 +16,21 @@ use provost_core::{
 
 use crate::context::ADMIN_KEY;
 
+/// The key of this machine.
+pub(super) struct AdminKey {
+    pub(super) secret: String,
+    /// There was none before.
+    pub(super) is_new: bool,
+}
+
 /// The key of the folder, made if there is none, and known to the store.
-pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<String> {
+pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<AdminKey> {
     let path = data.join(ADMIN_KEY);
+    let mut is_new = false;
     let secret = match fs::read_to_string(&path) {
         Ok(text) => text.trim().to_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            is_new = true;
             let secret = new_secret();
             write(&path, &secret).with_context(|| format!("cannot write `{}`", path.display()))?;
             secret
@@ -48,7 +57,7 @@ pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<String> {
         };
         gate.add_key(key, "start").await?;
     }
-    Ok(secret)
+    Ok(AdminKey { secret, is_new })
 }
 
 fn write(path: &Path, secret: &str) -> std::io::Result<()> {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// One of every kind.
-const ADDRESSES: [(&str, &str); 14] = [
+const ADDRESSES: [(&str, &str); 17] = [
     ("GET", "/health"),
     ("GET", "/version"),
     ("GET", "/tools"),
@@ -22,6 +22,9 @@ const ADDRESSES: [(&str, &str); 14] = [
     ("GET", "/traces"),
     ("POST", "/grants"),
     ("POST", "/stop"),
+    ("GET", "/"),
+    ("POST", "/console/login"),
+    ("POST", "/console/links"),
     ("GET", "/no/such/address"),
 ];
 

@@ -2,7 +2,7 @@
 //! SIGKILL and SIGTERM from above.
 //!
 //! Everything a test needs is its own (folder, port, backend, database), so tests run side by side. They
-//! need python3 with requests, curl, jq, node, a PostgreSQL server and the programs of `scripts/peers.pins`,
+//! need python3 with requests, curl, jq, node, chromium, a PostgreSQL server and the programs of `scripts/peers.pins`,
 //! which `./test.sh` provides; a test that misses one of them fails.
 
 #![expect(
@@ -14,6 +14,7 @@
 )]
 
 mod bot;
+mod chromium;
 mod echo;
 mod events_feed;
 mod harness;
@@ -26,6 +27,7 @@ mod browser;
 mod calls;
 mod claude;
 mod connect;
+mod console;
 mod corrupt;
 mod crash;
 mod defects;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     extract::State,
     response::{
-        IntoResponse as _,
+        IntoResponse as _, Response,
         sse::{Event as Sse, KeepAlive, Sse as Stream},
     },
 };
@@ -49,16 +49,29 @@ pub(super) async fn events(
         ),
         None => params.number("after")?,
     };
+    let standing = Standing::of(&Caller::Decider(key.clone()), &app.gate.control());
+    feed(app, key, given, move |app| {
+        standing.holds(&app.gate.control())
+    })
+    .await
+}
+
+/// The feed for the holder of a key, from after an event on, for as long as `still` says.
+pub(crate) async fn feed<E: From<StoreError>>(
+    app: Arc<App>,
+    key: Arc<Key>,
+    given: Option<u64>,
+    still: impl Fn(&App) -> bool + Send + 'static,
+) -> Result<Response, E> {
     // Subscribed before the place is read, so that nothing falls between history and the live feed.
     let live = app.feed.subscribe();
     let last = app.gate.store().last_event().await?;
     // A place beyond the last is another feed's: that one ended, this one goes on from here.
-    let after = given.map_or(last, |given: u64| given.min(last));
-    let standing = Standing::of(&Caller::Decider(key.clone()), &app.gate.control());
+    let after = given.map_or(last, |given| given.min(last));
     let reader = Reader {
         app,
         key,
-        standing,
+        still: Box::new(still),
         after,
         live,
         backlog: Vec::new(),
@@ -82,7 +95,7 @@ fn sse(numbered: &Numbered) -> Result<Sse, axum::Error> {
 struct Reader {
     app: Arc<App>,
     key: Arc<Key>,
-    standing: Standing,
+    still: Box<dyn Fn(&App) -> bool + Send>,
     after: u64,
     live: broadcast::Receiver<Arc<Numbered>>,
     /// Read and not yet sent, newest first.
@@ -92,7 +105,7 @@ struct Reader {
 impl Reader {
     async fn next(&mut self) -> Option<Numbered> {
         loop {
-            if !self.standing.holds(&self.app.gate.control()) {
+            if !(self.still)(&self.app) {
                 return None;
             }
             if let Some(numbered) = self.backlog.pop() {

@@ -113,6 +113,18 @@ pub(super) async fn unmake(app: &App, key: &Key, id: String) -> ApiResult<Value>
     Err(ApiError::not_found("grant"))
 }
 
+/// The same for a form, whose fields are those of the body: why not, in words.
+pub(crate) async fn make_by_form(app: &App, key: &Key, body: Value) -> Result<(), String> {
+    let body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let made = make(app, key, body).await;
+    made.map(drop).map_err(|error| error.words())
+}
+
+pub(crate) async fn revoke_by_form(app: &App, key: &Key, id: String) -> Result<(), String> {
+    let revoked = unmake(app, key, id).await;
+    revoked.map(drop).map_err(|error| error.words())
+}
+
 impl GrantBody {
     fn checked(self, longest: Duration) -> ApiResult<NewGrant> {
         let glob = |name: &str, text: &str| {

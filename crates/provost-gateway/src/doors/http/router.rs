@@ -8,10 +8,10 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, mcp, operations, policies, servers,
-    stops, tools, traces, v1,
+    approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, policies,
+    servers, stops, tools, traces, v1,
 };
-use crate::app::App;
+use crate::{app::App, console};
 
 pub fn router(app: &Arc<App>) -> Router {
     Router::new()
@@ -52,6 +52,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))
+        .route("/console/links", post(links::create))
+        .merge(console::router())
         .route("/v1/inbox/email-reply", post(v1::email_reply))
         .route("/v1/telegram/webhook", post(v1::telegram_webhook))
         // Operations

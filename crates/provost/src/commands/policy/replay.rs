@@ -1,14 +1,13 @@
 //! `provost policy replay`: a policy over recorded decisions, and which of them would change.
 
-mod compare;
 mod recorded;
 
 use std::path::PathBuf;
 
+use provost_core::policy::replay::{Replayed, replay};
 use serde_json::json;
 
 use crate::{commands::traces::SpanArgs, context::Context, exit::Exit, output, table::Table};
-use compare::{Replayed, replay};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -137,7 +137,7 @@ pub(super) fn asking() -> Vec<Case<'static>> {
             "method_not_allowed",
         ),
         get("/no/such/address", 404, "not_found"),
-        get("/", 404, "not_found"),
+        get("/index.html", 404, "not_found"),
     ];
     for body in bodies() {
         for target in ["/decide", "/tool/notes.add"] {

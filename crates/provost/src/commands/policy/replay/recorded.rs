@@ -9,12 +9,12 @@ use std::{
 use anyhow::Context as _;
 use provost_core::{
     call::Call,
+    policy::replay::Recorded,
     time::Time,
     trace::{DecisionRecord, RecordKind, export::RecordLine},
 };
 use serde_json::Value;
 
-use super::compare::Recorded;
 use crate::{
     client::{Client, Target},
     commands::{

@@ -2,53 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use provost_core::{
-    call::Call,
-    policy::{PolicySet, Verdict},
-    time::Time,
-};
 use serde::Serialize;
+
+use super::{PolicySet, Verdict};
+use crate::{call::Call, time::Time};
 
 /// A decision as it was recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Recorded {
-    pub(super) trace_id: String,
-    pub(super) call: Call,
+pub struct Recorded {
+    pub trace_id: String,
+    pub call: Call,
     /// The verdict of the policy, or what stood in for it.
-    pub(super) policy: String,
-    pub(super) at: Time,
+    pub policy: String,
+    pub at: Time,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Replayed {
+pub struct Replayed {
     /// How many were judged anew.
-    pub(super) decisions: usize,
+    pub decisions: usize,
     /// How many no policy was asked about: rate limits and stops came first.
-    pub(super) skipped: usize,
-    pub(super) counts: Vec<Count>,
-    pub(super) changed: Vec<Change>,
+    pub skipped: usize,
+    pub counts: Vec<Count>,
+    pub changed: Vec<Change>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Count {
-    pub(super) old: String,
-    pub(super) new: String,
-    pub(super) decisions: usize,
+pub struct Count {
+    pub old: String,
+    pub new: String,
+    pub decisions: usize,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Change {
-    pub(super) trace_id: String,
-    pub(super) agent: String,
-    pub(super) tool: String,
-    pub(super) old: String,
-    pub(super) new: String,
-    pub(super) rule: String,
-    pub(super) reason: String,
+pub struct Change {
+    pub trace_id: String,
+    pub agent: String,
+    pub tool: String,
+    pub old: String,
+    pub new: String,
+    pub rule: String,
+    pub reason: String,
 }
 
 /// Each call is judged as of when it was made.
-pub(super) fn replay(decisions: &[Recorded], policies: &PolicySet) -> Replayed {
+pub fn replay(decisions: &[Recorded], policies: &PolicySet) -> Replayed {
     let mut replayed = Replayed::default();
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for decision in decisions {
@@ -89,7 +87,7 @@ pub(super) fn replay(decisions: &[Recorded], policies: &PolicySet) -> Replayed {
 
 #[cfg(test)]
 mod tests {
-    use provost_core::policy::{Policy, Rule};
+    use crate::policy::{Policy, Rule};
     use serde_json::{Map, Value, json};
 
     use super::*;

@@ -1,0 +1,251 @@
+// Keeps what is shown fresh, and adds keys. Everything works without it, except that nothing comes by itself.
+"use strict";
+(() => {
+  const one = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const list = one("#list");
+  const title = document.title.replace(/^\(\d+\) /, "");
+  // Who decided what, as the feed told it.
+  const ends = new Map();
+  let skew = list ? Number(list.dataset.now) - Date.now() : 0;
+
+  // ---- time
+
+  function roughly(milliseconds) {
+    const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+    if (seconds < 120) return `${seconds} s`;
+    if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+    if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+    return `${Math.floor(seconds / 86400)} d`;
+  }
+
+  function tell() {
+    const now = Date.now() + skew;
+    for (const at of all("[data-since]")) at.textContent = `${roughly(now - Number(at.dataset.since))} ago`;
+    for (const at of all("[data-until]")) {
+      const left = Number(at.dataset.until) - now;
+      at.textContent = left > 0 ? `${roughly(left)} left` : "time is over";
+      at.classList.toggle("soon", left < 60000);
+    }
+  }
+
+  function show_count(pending) {
+    document.title = pending > 0 ? `(${pending}) ${title}` : title;
+    const count = one("#count");
+    count.textContent = pending;
+    count.hidden = pending === 0;
+  }
+
+  // ---- the list, merged so that nobody loses what they are typing or where they are
+
+  const is_touched = (card) =>
+    all("textarea", card).some((field) => field.value !== field.defaultValue) || all("input:checked", card).length > 0;
+
+  function retire(card) {
+    if (card.classList.contains("gone")) return;
+    const name = one("h2", card).textContent.trim();
+    const said = document.createElement("p");
+    said.textContent = `${name}: ${ends.get(card.dataset.id) || "decided, or its time is over"}.`;
+    const typed = all("textarea", card).map((field) => field.value).filter((text) => text !== "");
+    // What follows stays where it is for a moment: a finger may be on its way to a button.
+    card.style.minHeight = `${card.offsetHeight}px`;
+    const had_focus = card.contains(document.activeElement);
+    card.replaceChildren(said);
+    card.classList.add("gone");
+    if (typed.length > 0) {
+      const kept = document.createElement("p");
+      kept.className = "lines";
+      kept.textContent = `Your note was not sent: ${typed.join("\n")}`;
+      card.append(kept);
+    } else {
+      setTimeout(() => card.remove(), 4000);
+    }
+    if (had_focus) card.focus({ preventScroll: true });
+  }
+
+  function freshen(card, newer) {
+    for (const part of [".times", ".badges"]) {
+      const [old, fresh] = [one(part, card), one(part, newer)];
+      if (old && fresh) old.replaceWith(fresh);
+      else if (old) old.remove();
+      else if (fresh) one("header", card).after(fresh);
+    }
+    if (Boolean(one("form", card)) !== Boolean(one("form", newer)) && !is_touched(card)) card.replaceWith(newer);
+  }
+
+  function merge(fresh) {
+    skew = Number(fresh.dataset.now) - Date.now();
+    const news = [];
+    const wanted = new Set(all("article", fresh).map((card) => card.id));
+    for (const card of all("article", list)) if (!wanted.has(card.id)) retire(card);
+    for (const other of all(":scope > :not(article)", list)) other.remove();
+    for (const node of Array.from(fresh.children)) {
+      const known = node.id && document.getElementById(node.id);
+      if (node.localName === "article" && known && !known.classList.contains("gone")) {
+        freshen(known, node);
+      } else {
+        if (node.localName === "article") {
+          node.classList.add("fresh");
+          news.push(one("h2", node).textContent.trim());
+          list.append(node);
+        } else if (node.id === "empty" || node.id === "more") {
+          list.append(node);
+        } else {
+          list.prepend(node);
+        }
+      }
+    }
+    one("#bulk").hidden = wanted.size === 0;
+    if (news.length > 0) one("#news").textContent = `New: ${news.join(", ")}`;
+    show_count(Number(fresh.dataset.pending));
+    show_ticked();
+    tell();
+  }
+
+  // ---- the feed
+
+  let fetching = false;
+  let again = false;
+
+  async function refresh() {
+    if (fetching) {
+      again = true;
+      return;
+    }
+    fetching = true;
+    try {
+      const path = list ? `/console/fragment/inbox${location.search}` : "/console/fragment/count";
+      const answer = await fetch(path, { redirect: "error" });
+      if (answer.status === 401) return signed_out();
+      if (!answer.ok) throw new Error(answer.status);
+      const text = await answer.text();
+      if (list) merge(new DOMParser().parseFromString(text, "text/html").getElementById("list"));
+      else show_count(Number(text));
+    } catch {
+      one("#offline").hidden = false;
+    } finally {
+      fetching = false;
+      if (again) {
+        again = false;
+        refresh();
+      }
+    }
+  }
+
+  function signed_out() {
+    feed?.close();
+    const note = one("#offline");
+    note.textContent = "You are signed out. ";
+    const link = document.createElement("a");
+    link.href = location.href;
+    link.textContent = "Sign in again";
+    note.append(link);
+    note.hidden = false;
+  }
+
+  function heard(event) {
+    const about = JSON.parse(event.data);
+    if (event.type === "approval.resolved") {
+      ends.set(about.approval_id, about.by ? `${about.status} by ${about.by}` : about.status);
+      const page = one(`main [data-approval="${CSS.escape(about.approval_id)}"]`);
+      if (page && !is_touched(document)) location.reload();
+      else if (page) one("#news").hidden = false;
+    }
+    refresh();
+  }
+
+  const NAMES = ["approval.created", "approval.claimed", "approval.escalated", "approval.counted", "approval.resolved", "stop", "resume"];
+  let feed = null;
+
+  function listen() {
+    feed?.close();
+    feed = new EventSource("/console/events");
+    feed.onopen = () => {
+      one("#offline").hidden = true;
+      document.body.dataset.live = "yes";
+      refresh();
+    };
+    feed.onerror = () => {
+      delete document.body.dataset.live;
+      one("#offline").hidden = false;
+      // A browser tries again by itself, unless it was answered with an error.
+      if (feed.readyState === EventSource.CLOSED) setTimeout(() => refresh().then(listen), 5000);
+    };
+    for (const name of NAMES) feed.addEventListener(name, heard);
+  }
+
+  // A browser has few connections for one host: pages that nobody sees hold none, except the inbox.
+  function by_sight() {
+    if (list) return;
+    if (document.hidden) feed?.close();
+    else listen();
+  }
+
+  // ---- ticking and keys
+
+  function show_ticked() {
+    if (!list) return;
+    const ticks = all("#list input[type=checkbox]");
+    const ticked = ticks.filter((tick) => tick.checked).length;
+    one("#ticked").textContent = ticked === 0 ? "None ticked" : `${ticked} ticked:`;
+    for (const button of all("#bulk button:not([hidden])")) button.disabled = ticked === 0;
+    one("#all").checked = ticks.length > 0 && ticked === ticks.length;
+  }
+
+  function move(step) {
+    const cards = all("#list article:not(.gone)");
+    if (cards.length === 0) return;
+    const at = cards.findIndex((card) => card.contains(document.activeElement));
+    const to = at < 0 ? 0 : Math.min(cards.length - 1, Math.max(0, at + step));
+    cards[to].focus();
+    cards[to].scrollIntoView({ block: "nearest" });
+  }
+
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+    const card = document.activeElement?.closest("#list article:not(.gone)");
+    const act = (selector, how) => {
+      const target = card && one(selector, card);
+      if (target) how(target);
+    };
+    const keys = {
+      j: () => move(1),
+      k: () => move(-1),
+      a: () => act("button[value=approve]", (button) => button.click()),
+      d: () => act("button[value=deny]", (button) => button.click()),
+      x: () => act("input[type=checkbox]", (tick) => tick.click()),
+      n: () => act("details", (more) => {
+        more.open = true;
+        one("textarea", more).focus();
+      }),
+      Enter: () => {
+        if (document.activeElement === card) act("h2 a", (link) => link.click());
+        // Browsers would send the form of a tick.
+        else return event.target.matches("[type=checkbox]");
+      },
+    };
+    if (keys[event.key] && keys[event.key]() !== false) event.preventDefault();
+  }
+
+  if (list) {
+    one(".tick.all").hidden = false;
+    one(".keys").hidden = false;
+    one("#all").addEventListener("change", (event) => {
+      for (const tick of all("#list input[type=checkbox]")) tick.checked = event.target.checked;
+      show_ticked();
+    });
+    list.addEventListener("change", show_ticked);
+    document.addEventListener("keydown", press);
+    show_ticked();
+    // What was just done is said once.
+    const address = new URL(location.href);
+    for (const name of ["done", "of", "count", "left"]) address.searchParams.delete(name);
+    history.replaceState(null, "", address);
+  }
+  setInterval(tell, 1000);
+  document.addEventListener("visibilitychange", by_sight);
+  addEventListener("pagehide", () => feed?.close());
+  addEventListener("pageshow", (event) => event.persisted && listen());
+  listen();
+})();

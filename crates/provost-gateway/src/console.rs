@@ -1,0 +1,102 @@
+//! The console: what people see and decide in a browser. Server-rendered; the script only keeps it fresh.
+//!
+//! Its pages stand at `/` and under `/console/`, beside the API, and let nobody in by an API key: a browser
+//! has a session of its own.
+
+mod act;
+mod approval;
+mod assets;
+mod cookie;
+mod decide;
+mod diff;
+mod error;
+mod fields;
+mod grants;
+mod inbox;
+mod links;
+mod live;
+mod login;
+mod moment;
+mod page;
+mod policy;
+mod record;
+mod runs;
+mod session;
+mod shown;
+mod stop;
+mod story;
+mod traces;
+mod visible;
+mod visitor;
+
+use std::sync::{Arc, OnceLock};
+
+use axum::{
+    Router,
+    middleware::map_response,
+    routing::{get, post},
+};
+
+pub use links::one_time_link;
+pub(crate) use login::link_for;
+pub use policy::ReadDraft;
+
+use crate::app::App;
+use error::PageError;
+
+/// What the console keeps in memory.
+#[derive(Default)]
+pub struct Console {
+    sessions: session::Sessions,
+    links: links::Links,
+    read_draft: OnceLock<ReadDraft>,
+}
+
+impl Console {
+    /// How drafts of policies are read: as the config file is, which only the binary can read.
+    pub fn read_drafts_by(&self, read: ReadDraft) {
+        // Whoever came first is as good.
+        let _ = self.read_draft.set(read);
+    }
+}
+
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(inbox::page))
+        .route("/console/fragment/inbox", get(inbox::fragment))
+        .route("/console/fragment/count", get(live::count))
+        .route("/console/events", get(live::events))
+        .route("/console/decide/{id}", post(decide::one))
+        .route("/console/decide", post(decide::many))
+        .route("/console/approval/{id}", get(approval::page))
+        .route("/console/traces", get(traces::page))
+        .route("/console/trace/{id}", get(story::page))
+        .route("/console/sessions", get(runs::sessions))
+        .route("/console/session/{id}", get(runs::session))
+        .route("/console/agents", get(runs::agents))
+        .route("/console/grants", get(grants::page).post(grants::create))
+        .route("/console/grants/{id}/revoke", post(grants::revoke))
+        .route("/console/policy", get(policy::page))
+        .route("/console/policy/explain", post(policy::explain))
+        .route("/console/policy/replay", post(policy::try_draft))
+        .route("/console/stop", get(stop::page).post(stop::stop))
+        .route("/console/resume", post(stop::resume))
+        .route("/console/login", get(login::page).post(login::sign_in))
+        .route("/console/logout", post(login::sign_out))
+        .route("/console/assets/{name}", get(assets::serve))
+        .route("/console/{*rest}", get(no_page))
+        .method_not_allowed_fallback(wrong_method)
+        .layer(map_response(page::secured))
+}
+
+async fn no_page() -> PageError {
+    PageError::not_found()
+}
+
+async fn wrong_method() -> PageError {
+    PageError::new(
+        http::StatusCode::METHOD_NOT_ALLOWED,
+        "Not this way",
+        "This address is for forms. Go back to the inbox.",
+    )
+}

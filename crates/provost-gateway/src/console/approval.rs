@@ -1,0 +1,99 @@
+//! `/console/approval/{id}`: one approval with its context.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use http::Uri;
+use provost_core::{
+    approval::Approval,
+    ports::{StoreError, TraceFilter},
+    trace::view::Exposure,
+};
+
+use super::{
+    decide,
+    error::{PageError, PageResult},
+    fields::Fields,
+    grants::GrantRow,
+    page::{Here, Shell, html},
+    record::{Row, scope},
+    shown::{Exactly, Shown},
+    visitor::Visitor,
+};
+use crate::app::App;
+
+const RECENT: usize = 10;
+
+#[derive(Template)]
+#[template(path = "console/approval.html")]
+struct ApprovalPage {
+    shell: Shell,
+    item: Shown,
+    said: Option<String>,
+    content: String,
+    /// Where it is shown with its content, where that is left out.
+    full: Option<String>,
+    /// What the session, or else the agent, did lately.
+    recent: Vec<Row>,
+    grants: Vec<GrantRow>,
+    door: String,
+}
+
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    uri: Uri,
+) -> PageResult {
+    let query = Fields::of_query(&uri);
+    let exposure = visitor.exposure(&app, &query);
+    let found = app.gate.store().approval(&id).await?;
+    let approval = found.ok_or_else(PageError::not_found)?;
+    if !visitor.key.may_see(&approval.question.tool) {
+        return Err(PageError::forbidden(
+            "The tools of your key do not include the tool of this approval.",
+        ));
+    }
+    let item = Shown::new(&approval, &visitor, exposure, app.gate.now());
+    let hides = item.hidden && visitor.is_person();
+    let page = ApprovalPage {
+        recent: recent(&app, &visitor, &approval, exposure).await?,
+        grants: GrantRow::all(&app, |grant| {
+            grant.agent.matches(&approval.question.agent_id)
+                && super::grants::seen_by(&visitor.key, grant)
+        }),
+        said: decide::said(&query),
+        content: query.shown("content"),
+        full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
+        door: word(&approval.question.door),
+        shell: Shell::new(&app, &visitor, Here::Inbox).await?,
+        item,
+    };
+    Ok(html(&page))
+}
+
+fn word(door: &impl serde::Serialize) -> String {
+    let word = serde_json::to_value(door).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}
+
+async fn recent(
+    app: &App,
+    visitor: &Visitor,
+    approval: &Approval,
+    exposure: Exposure,
+) -> Result<Vec<Row>, StoreError> {
+    let question = &approval.question;
+    let filter = TraceFilter {
+        agent: Some(question.agent_id.to_string()),
+        session: question.session_id.as_deref().map(str::to_owned),
+        tools: scope(&visitor.key),
+        limit: RECENT,
+        ..TraceFilter::default()
+    };
+    let now = app.gate.now();
+    let entries = app.gate.store().traces(&filter).await?;
+    let rows = entries.iter().map(|entry| Row::new(entry, exposure, now));
+    Ok(rows.collect())
+}

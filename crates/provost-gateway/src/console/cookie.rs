@@ -1,0 +1,74 @@
+//! The cookie of a session. Its name holds the port, because browsers keep cookies by host alone and two
+//! gateways may share one.
+
+use http::{HeaderMap, HeaderValue, header};
+
+use super::session::LONGEST;
+
+fn name(headers: &HeaderMap) -> String {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or_default();
+    let port = host
+        .rsplit_once(':')
+        .map(|(_, port)| port)
+        .filter(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+    match port {
+        Some(port) => format!("provost_session_{port}"),
+        None => "provost_session".to_owned(),
+    }
+}
+
+/// The secret that the browser holds.
+pub(super) fn read(headers: &HeaderMap) -> Option<&str> {
+    let name = name(headers);
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(has, _)| *has == name)
+        .map(|(_, value)| value)
+}
+
+/// As an answer to the request with these headers, whose `Origin` says by which scheme we are reached.
+pub(super) fn set(headers: &HeaderMap, secret: &str) -> Option<HeaderValue> {
+    write(headers, secret, LONGEST.as_secs())
+}
+
+pub(super) fn clear(headers: &HeaderMap) -> Option<HeaderValue> {
+    write(headers, "", 0)
+}
+
+fn write(headers: &HeaderMap, value: &str, seconds: u64) -> Option<HeaderValue> {
+    let name = name(headers);
+    let encrypted = headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if encrypted { "; Secure" } else { "" };
+    let cookie =
+        format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    HeaderValue::from_str(&cookie).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_port_has_its_own() {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", "127.0.0.1:9090".parse().unwrap());
+        headers.insert("origin", "https://127.0.0.1:9090".parse().unwrap());
+        let set = set(&headers, "s3cret").unwrap();
+        let expected = "provost_session_9090=s3cret; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure";
+        assert_eq!(set, expected);
+        let cookies = "a=b; provost_session_9091=other; provost_session_9090=s3cret";
+        headers.insert("cookie", cookies.parse().unwrap());
+        assert_eq!(read(&headers), Some("s3cret"));
+        headers.insert("host", "gate.example.com".parse().unwrap());
+        assert_eq!(read(&headers), None);
+    }
+}

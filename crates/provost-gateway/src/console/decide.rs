@@ -1,0 +1,198 @@
+//! The forms that decide: one approval, or those that were ticked.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    response::{IntoResponse as _, Redirect, Response},
+};
+use http::StatusCode;
+use provost_core::{
+    approval::Status,
+    call::{NOT_EXACT, is_exact},
+    menu::LONGEST_TEXT,
+    trace::view::Exposure,
+};
+use serde_json::{Map, Value};
+
+use super::{
+    act::{Act, Acted, act},
+    error::{PageError, PageResult},
+    fields::Fields,
+    page::{Here, Shell, html},
+    shown::Shown,
+    visitor::{Posted, Visitor},
+};
+use crate::app::App;
+
+const HANDED_UP: &str = "handed_up";
+/// Decided in one go at most.
+const MOST: usize = 200;
+
+/// Somebody was first.
+#[derive(Template)]
+#[template(path = "console/already.html")]
+struct AlreadyPage {
+    shell: Shell,
+    item: Shown,
+}
+
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Posted { visitor, fields }: Posted,
+) -> PageResult {
+    let (chosen, word) = chosen(&fields)?;
+    match act(&app, &visitor, &id, chosen, note(&fields)?).await? {
+        Acted::Done(approval) | Acted::Counted(approval) => {
+            // A yes of several that are needed leaves it open.
+            let open = approval.state.status == Status::Pending && word != HANDED_UP;
+            let word = if open { "counted" } else { word };
+            let id = approval.question.id.as_str();
+            let path = match fields.text("back") {
+                Some("approval") => format!("/console/approval/{id}"),
+                _ => "/".to_owned(),
+            };
+            Ok(go(
+                &path,
+                &[("done", Some(word)), ("of", Some(id)), content(&fields)],
+            ))
+        }
+        Acted::Already(approval) => {
+            let exposure = Exposure::Structure;
+            let item = Shown::new(&approval, &visitor, exposure, app.gate.now());
+            already(&app, &visitor, item).await
+        }
+        Acted::Refused(why) => Err(PageError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "That was not decided",
+            why,
+        )),
+        Acted::NotFound => Err(PageError::not_found()),
+    }
+}
+
+async fn already(app: &App, visitor: &Visitor, item: Shown) -> PageResult {
+    let shell = Shell::new(app, visitor, Here::Inbox).await?;
+    let page = AlreadyPage { shell, item };
+    Ok((StatusCode::CONFLICT, html(&page)).into_response())
+}
+
+pub(super) async fn many(
+    State(app): State<Arc<App>>,
+    Posted { visitor, fields }: Posted,
+) -> PageResult {
+    let (chosen, word) = chosen(&fields)?;
+    if !matches!(chosen, Act::Once | Act::Deny) {
+        return Err(PageError::bad(
+            "Several are approved or denied, and no more.",
+        ));
+    }
+    let note = note(&fields)?;
+    let ids: Vec<_> = fields.all("id").collect();
+    if ids.is_empty() {
+        return Err(PageError::bad("None was ticked, so nothing was decided."));
+    }
+    if ids.len() > MOST {
+        return Err(PageError::bad(format!(
+            "At most {MOST} are decided at once."
+        )));
+    }
+    let mut decided = 0_usize;
+    for id in &ids {
+        let acted = act(&app, &visitor, id, chosen.clone(), note.clone()).await?;
+        decided += usize::from(matches!(acted, Acted::Done(_) | Acted::Counted(_)));
+    }
+    let (decided, left) = (decided.to_string(), (ids.len() - decided).to_string());
+    Ok(go(
+        "/",
+        &[
+            ("done", Some(word)),
+            ("count", Some(&decided)),
+            ("left", Some(&left)),
+            content(&fields),
+        ],
+    ))
+}
+
+fn go(path: &str, query: &[(&str, Option<&str>)]) -> Response {
+    Redirect::to(&Fields::default().address(path, query)).into_response()
+}
+
+fn content(fields: &Fields) -> (&str, Option<&str>) {
+    ("content", fields.text("content"))
+}
+
+/// What was chosen, and the word for it in the address that follows.
+fn chosen(fields: &Fields) -> Result<(Act, &'static str), PageError> {
+    Ok(match fields.text("do") {
+        Some("approve") => (Act::Once, "approved"),
+        Some("session") => (Act::Session, "session"),
+        Some("always") => (Act::Always, "always"),
+        Some("deny") => (Act::Deny, "denied"),
+        Some("hand_up") => (Act::HandUp, HANDED_UP),
+        Some("replace") => (Act::Replace(replacement(fields)?), "changed"),
+        Some("change") => (Act::Change(arguments(fields)?), "changed"),
+        _ => {
+            return Err(PageError::bad(
+                "Nothing was chosen, so nothing was decided.",
+            ));
+        }
+    })
+}
+
+fn note(fields: &Fields) -> Result<Option<String>, PageError> {
+    let note = fields.text("note").map(|note| note.replace("\r\n", "\n"));
+    if note.as_ref().is_some_and(|note| note.len() > LONGEST_TEXT) {
+        return Err(PageError::bad(format!(
+            "The note is longer than {LONGEST_TEXT} bytes, so nothing was decided."
+        )));
+    }
+    Ok(note)
+}
+
+fn replacement(fields: &Fields) -> Result<String, PageError> {
+    let text = fields.text("replacement").unwrap_or_default();
+    if text.is_empty() || text.len() > LONGEST_TEXT {
+        return Err(PageError::bad(format!(
+            "What should be done instead is a text of at most {LONGEST_TEXT} bytes. Nothing was decided."
+        )));
+    }
+    Ok(text.replace("\r\n", "\n"))
+}
+
+fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
+    let text = fields.text("arguments").unwrap_or_default();
+    let arguments: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
+        PageError::bad(format!(
+            "The arguments are not a JSON object ({error}), so nothing was decided. Go back and correct them."
+        ))
+    })?;
+    if !arguments.values().all(is_exact) {
+        return Err(PageError::bad(format!("{NOT_EXACT}. Write it as text.")));
+    }
+    Ok(arguments)
+}
+
+/// What the address says was just done. Only our own words are ever shown.
+pub(super) fn said(query: &Fields) -> Option<String> {
+    let word = match query.text("done")? {
+        "approved" => "Approved",
+        "session" => "Approved, and allowed for the rest of the session",
+        "always" => "Approved, and allowed from now on",
+        "denied" => "Denied",
+        HANDED_UP => "Left to people",
+        "changed" => "Approved as edited",
+        "counted" => "Your yes was counted; more people are needed",
+        _ => return None,
+    };
+    let left = match query.number("left") {
+        Some(left) if left > 0 => format!("; {left} had been decided already, or could not be"),
+        _ => String::new(),
+    };
+    Some(match query.number("count") {
+        Some(count) => format!("{word}: {count}{left}."),
+        None => format!("{word}."),
+    })
+}

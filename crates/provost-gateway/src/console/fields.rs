@@ -1,0 +1,128 @@
+//! What a form or a query says: names and values, bounded, in order.
+
+use std::{pin::pin, time::Duration};
+
+use axum::{body::to_bytes, extract::Request};
+use http::{StatusCode, Uri};
+use provost_core::{glob::Glob, time::Time};
+
+use super::error::PageError;
+
+/// A client that does not finish its form in this time is cut off.
+const BODY_TIME: Duration = Duration::from_mins(1);
+
+#[derive(Debug, Default)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let pairs = form_urlencoded::parse(text);
+        Self(pairs.into_owned().collect())
+    }
+
+    pub(super) fn of_query(uri: &Uri) -> Self {
+        Self::of(uri.query().unwrap_or_default().as_bytes())
+    }
+
+    pub(super) async fn of_body(request: Request, limit: usize) -> Result<Self, PageError> {
+        let reading = pin!(to_bytes(request.into_body(), limit));
+        match tokio::time::timeout(BODY_TIME, reading).await {
+            Ok(Ok(bytes)) => Ok(Self::of(&bytes)),
+            Ok(Err(_)) => Err(PageError::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "That is too much",
+                format!("The form could not be read: at most {limit} bytes are."),
+            )),
+            Err(_) => Err(PageError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "That took too long",
+                "The form did not arrive in time.",
+            )),
+        }
+    }
+
+    /// Without the space around it; `None` where there is nothing else.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.all(name).next()
+    }
+
+    /// For a field that is shown again.
+    pub(super) fn shown(&self, name: &str) -> String {
+        self.text(name).unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn all<'a, 'n>(
+        &'a self,
+        name: &'n str,
+    ) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
+        let named = self.0.iter().filter(move |(has, _)| has == name);
+        named
+            .map(|(_, value)| value.trim())
+            .filter(|value| !value.is_empty())
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.text(name)?.parse().ok()
+    }
+
+    pub(super) fn glob(&self, name: &str) -> Result<Option<Glob>, PageError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        Glob::new(text)
+            .map(Some)
+            .map_err(|error| PageError::bad(format!("“{text}” is no pattern for names: {error}.")))
+    }
+
+    /// As a browser writes it (`2026-04-10T14:30`, which is read as UTC), or in full.
+    pub(super) fn time(&self, name: &str) -> Result<Option<Time>, PageError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        Time::parse(text)
+            .or_else(|| Time::parse(&format!("{text}:00Z")))
+            .or_else(|| Time::parse(&format!("{text}Z")))
+            .map(Some)
+            .ok_or_else(|| {
+                PageError::bad(format!("“{text}” is no time such as 2026-04-10T14:30:00Z."))
+            })
+    }
+
+    /// The address of a page with these fields, some of them replaced: a value of `None` leaves one out.
+    pub(super) fn address(&self, path: &str, replaced: &[(&str, Option<&str>)]) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let is_replaced = |name: &str| replaced.iter().any(|(has, _)| *has == name);
+        for (name, value) in self.0.iter().filter(|(name, _)| !is_replaced(name)) {
+            query.append_pair(name, value);
+        }
+        for (name, value) in replaced {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        match query.finish() {
+            query if query.is_empty() => path.to_owned(),
+            query => format!("{path}?{query}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_as_browsers_write_them() {
+        let fields = Fields::of(b"id=a&id=b&note=+x%0D%0Ay+&empty=+&at=2026-04-10T14%3A30");
+        assert_eq!(fields.all("id").collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(fields.text("note"), Some("x\r\ny"));
+        assert_eq!(fields.text("empty"), None);
+        let at = fields.time("at").unwrap().unwrap();
+        assert_eq!(at.to_string(), "2026-04-10T14:30:00.000Z");
+        assert_eq!(
+            Fields::of(b"a=1&b=2").address("/p", &[("b", None), ("c", Some("x y"))]),
+            "/p?a=1&c=x+y"
+        );
+        assert_eq!(Fields::default().address("/p", &[]), "/p");
+    }
+}
