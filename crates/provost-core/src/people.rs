@@ -60,6 +60,13 @@ impl Directory {
         })
     }
 
+    /// Whether anybody is reached there. If so, nobody else is asked there: an agent that may name any address
+    /// could name its own.
+    pub fn has_any_on(&self, channel: &str) -> bool {
+        let mut addresses = self.people.iter().flat_map(|person| &person.addresses);
+        addresses.any(|address| &*address.channel == channel)
+    }
+
     pub fn named(&self, name: &str) -> Option<&Person> {
         self.people.iter().find(|person| *person.name == *name)
     }

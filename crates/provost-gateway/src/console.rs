@@ -68,6 +68,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/console/events", get(live::events))
         .route("/console/decide/{id}", post(decide::one))
         .route("/console/decide", post(decide::many))
+        .route("/a/{id}", get(approval::from_mail))
         .route("/console/approval/{id}", get(approval::page))
         .route("/console/traces", get(traces::page))
         .route("/console/trace/{id}", get(story::page))

@@ -51,11 +51,9 @@ pub trait Desk: Send + Sync {
     /// the approval, or that keeps its messages together, looks here.
     async fn deliveries_of(
         &self,
-        _channel: &str,
-        _approval: &ApprovalId,
-    ) -> Result<Vec<Delivery>, StoreError> {
-        Ok(Vec::new())
-    }
+        channel: &str,
+        approval: &ApprovalId,
+    ) -> Result<Vec<Delivery>, StoreError>;
 
     /// Decides, durably. The channel has checked that the sender is who was asked.
     async fn reply(

@@ -8,7 +8,7 @@ use provost_core::{
     card::Card,
     delivery::Delivery,
     gate::{Decider, GateError, Resolution, Resolving},
-    ids::DeliveryId,
+    ids::{ApprovalId, DeliveryId},
     key::Role,
     menu::{Code, Reply},
     ports::StoreError,
@@ -34,6 +34,18 @@ impl Desk for Office {
 
     async fn shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>, StoreError> {
         self.0.gate.store().delivery_shown_as(channel, key).await
+    }
+
+    async fn deliveries_of(
+        &self,
+        channel: &str,
+        approval: &ApprovalId,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let all = self.0.gate.store().deliveries(approval).await?;
+        let of_channel = all.into_iter().map(|delivered| delivered.delivery);
+        Ok(of_channel
+            .filter(|delivery| &*delivery.plan.channel == channel)
+            .collect())
     }
 
     async fn reply(

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::{
+    extract::{Path, State},
+    response::{IntoResponse as _, Redirect},
+};
 use http::Uri;
 use provost_core::{
     approval::Approval,
@@ -38,6 +41,19 @@ struct ApprovalPage {
     recent: Vec<Row>,
     grants: Vec<GrantRow>,
     door: String,
+}
+
+/// `/a/{id}`: where the link of a mail leads. It shows the question to whoever is signed in, and decides nothing:
+/// who forwards a mail forwards its link.
+pub(super) async fn from_mail(
+    State(app): State<Arc<App>>,
+    _: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
+    let delivery = app.gate.store().delivery(&id.into()).await?;
+    let delivery = delivery.ok_or_else(PageError::not_found)?;
+    let path = format!("/console/approval/{}", delivery.approval_id);
+    Ok(Redirect::to(&path).into_response())
 }
 
 pub(super) async fn page(

@@ -11,7 +11,7 @@ use provost_core::{
     approval::{Kind, Status},
     card::{Card, Claim, End, Exact},
     delivery::{Delivery, Plan, Purpose, Shown},
-    ids::DeliveryId,
+    ids::{ApprovalId, DeliveryId}
     menu::{Code, Reply},
     ports::StoreError,
     time::Time,
@@ -109,6 +109,19 @@ impl Desk for MemoryDesk {
                     .is_some_and(|shown| shown.key == key)
         });
         Ok(found.cloned())
+    }
+
+    async fn deliveries_of(
+        &self,
+        channel: &str,
+        approval: &ApprovalId,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let papers = self.papers();
+        let all = papers.deliveries.values().map(|(delivery, _)| delivery);
+        let of = |delivery: &&Delivery| {
+            *delivery.plan.channel == *channel && delivery.approval_id == *approval
+        };
+        Ok(all.filter(of).cloned().collect())
     }
 
     async fn reply(

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     app::App,
+    channels::email::CHANNEL,
     doors::http::{
         calls::idempotency_key,
         error::{ApiError, ApiResult},
@@ -42,6 +43,13 @@ pub(in crate::doors::http) async fn create(
     let request = read(&app, client_id(&key), &body)?;
     let people = app.gate.people();
     let person = people.person(&request.channel, &request.target);
+    if request.channel == CHANNEL && person.is_none() && people.has_any_on(CHANNEL) {
+        return Err(unprocessable(
+            "unknown_target",
+            "the target is nobody of `people`, who are the ones that may be asked here",
+        )
+        .help("name the address of one of them, or add it to `people` in the config"));
+    }
     let new = NewRequest {
         agent: key.name.clone(),
         session: name(&body, "session_id")?,
