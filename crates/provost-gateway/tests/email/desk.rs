@@ -204,6 +204,7 @@ pub(crate) fn ended(id: &ApprovalId, by: &Sender, reply: &Reply) -> Card {
         via: Some(by.via.clone()),
         code: Some(reply.code),
         note: reply.text.clone(),
+        replacement: None,
         at: card.created_at,
     };
     Card {

@@ -11,7 +11,7 @@ use provost_core::{
     approval::{Kind, Status},
     card::{Card, Claim, End, Exact},
     delivery::{Delivery, Plan, Purpose, Shown},
-    ids::{ApprovalId, DeliveryId}
+    ids::{ApprovalId, DeliveryId},
     menu::{Code, Reply},
     ports::StoreError,
     time::Time,
