@@ -23,7 +23,7 @@ python() {
 need cc build-essential
 need curl curl
 need jq jq
-need chromium chromium
+command -v chromium >/dev/null 2>&1 || needs+=(chromium fonts-dejavu-core)
 need node nodejs
 need npm npm
 [ -n "$(pg_bin)" ] || needs+=(postgresql)
