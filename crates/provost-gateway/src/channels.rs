@@ -1,5 +1,6 @@
 //! Channels: the ways to people.
 
+mod brake;
 mod change;
 mod deliver;
 mod desk;
@@ -21,11 +22,20 @@ pub use signed::SigningKey;
 
 use telegram::Telegram;
 
+/// What somebody is told for whom more waits than is sent at once.
+fn more_wait(waiting: usize) -> String {
+    format!(
+        "{waiting} more questions wait for you. They come a few at a time; the console and \
+         `provost approvals watch` show all of them."
+    )
+}
+
 /// The channels that are configured.
 #[derive(Clone, Default)]
 pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
     telegram: Option<Arc<Telegram>>,
+    callback_secret: Option<[u8; 32]>,
     /// A mail that somebody brings must say who sent it, and what it replies to.
     require_from: bool,
 }
@@ -41,6 +51,19 @@ impl Channels {
     pub fn with_telegram(mut self, telegram: Arc<Telegram>) -> Self {
         self.telegram = Some(telegram.clone());
         self.with("telegram", telegram)
+    }
+
+    /// What the keys are made from by which callbacks are signed.
+    #[must_use]
+    pub fn signing_callbacks(mut self, secret: [u8; 32]) -> Self {
+        self.callback_secret = Some(secret);
+        self
+    }
+
+    /// How a client verifies what it is called back with.
+    pub(crate) fn callback_key(&self, client: &str) -> Option<SigningKey> {
+        let secret = self.callback_secret.as_ref()?;
+        Some(SigningKey::derived(secret, client))
     }
 
     pub(crate) fn telegram(&self) -> Option<&Arc<Telegram>> {

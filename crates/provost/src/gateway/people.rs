@@ -26,12 +26,15 @@ const CALLBACK_SECRET: &str = "callback";
 pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::Result<()> {
     app.gate.replace_people(config.people.clone());
     let clock = Arc::new(SystemClock);
+    let secret = app.gate.store().secret(CALLBACK_SECRET).await?;
     let callbacks = Callbacks {
-        secret: app.gate.store().secret(CALLBACK_SECRET).await?,
+        secret,
         web: web.clone(),
         clock: clock.clone(),
     };
-    let mut channels = Channels::default().with("callback", Arc::new(callbacks));
+    let mut channels = Channels::default()
+        .with("callback", Arc::new(callbacks))
+        .signing_callbacks(secret);
     let hooks = config.channels.webhooks.clone();
     if !hooks.is_empty() {
         let web = web.clone();

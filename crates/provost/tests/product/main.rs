@@ -21,6 +21,7 @@ mod harness;
 mod http;
 mod mcp_clients;
 mod peers;
+mod receiver;
 
 mod bad_input;
 mod browser;

@@ -60,8 +60,16 @@ pub(in crate::doors::http) async fn create(
         expires_in: expiry(&body)?,
         idempotency_key: idempotency_key(&headers)?,
     };
+    let calls_back = new.callback_url.is_some();
     match app.gate.request(new).await? {
-        Requested::Made(approval) => Ok(Json(view(&approval, app.gate.now())).into_response()),
+        Requested::Made(approval) => {
+            let mut made = view(&approval, app.gate.now());
+            let key = app.channels.load().callback_key(&client_id(&key));
+            if let (true, Some(key), Some(made)) = (calls_back, key, made.as_object_mut()) {
+                made.insert("callback_secret".into(), key.text().into());
+            }
+            Ok(Json(made).into_response())
+        }
         Requested::Refused { answer, reason } => Err(refused(answer, &reason)),
         Requested::Limited(limited) => {
             let error = ApiError::new(
