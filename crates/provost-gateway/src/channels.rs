@@ -7,10 +7,14 @@ mod desk;
 pub mod email;
 mod office;
 mod signed;
+mod standing;
 pub mod telegram;
 pub mod webhook;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use provost_core::ports::Channel;
 
@@ -20,7 +24,12 @@ pub use office::Office;
 pub(crate) use office::{decide, person};
 pub use signed::SigningKey;
 
+pub(crate) use standing::Standing;
+use standing::Standings;
 use telegram::Telegram;
+
+/// The channel that tells a client the end of its own request.
+pub const CALLBACK: &str = "callback";
 
 /// What somebody is told for whom more waits than is sent at once.
 fn more_wait(waiting: usize) -> String {
@@ -36,6 +45,7 @@ pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
     telegram: Option<Arc<Telegram>>,
     callback_secret: Option<[u8; 32]>,
+    standings: Arc<Standings>,
     /// A mail that somebody brings must say who sent it, and what it replies to.
     require_from: bool,
 }
@@ -72,6 +82,12 @@ impl Channels {
 
     pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
+    }
+
+    /// Each by its name, and how it has fared lately. Callbacks are the clients' own.
+    pub(crate) fn standings(&self) -> BTreeMap<&'static str, Standing> {
+        let names = self.by_name.keys().filter(|name| **name != CALLBACK);
+        names.map(|name| (*name, self.standings.of(name))).collect()
     }
 
     #[must_use]

@@ -141,9 +141,16 @@ impl Porter {
                     .await;
             }
         }
+        let name = &delivery.plan.channel;
         match carry(app, &**channel, &delivery, &approval).await {
-            Ok(()) => Ok(()),
-            Err(Failure::Channel(why)) => failed(app, &delivery, why).await,
+            Ok(()) => {
+                channels.standings.delivered(name);
+                Ok(())
+            }
+            Err(Failure::Channel(why)) => {
+                channels.standings.failed(name, app.gate.now());
+                failed(app, &delivery, why).await
+            }
             Err(Failure::Store(error)) => Err(error),
         }
     }

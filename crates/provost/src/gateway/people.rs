@@ -7,7 +7,7 @@ use provost_core::ports::SystemClock;
 use provost_gateway::{
     app::App,
     channels::{
-        Channels, Office, deliver,
+        CALLBACK, Channels, Office, deliver,
         email::Email,
         telegram::{Pace, Telegram},
         webhook::{Callbacks, Webhooks},
@@ -33,7 +33,7 @@ pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::
         clock: clock.clone(),
     };
     let mut channels = Channels::default()
-        .with("callback", Arc::new(callbacks))
+        .with(CALLBACK, Arc::new(callbacks))
         .signing_callbacks(secret);
     let hooks = config.channels.webhooks.clone();
     if !hooks.is_empty() {

@@ -335,6 +335,56 @@ fn a_channel_that_hangs_holds_nobody_else_up() {
     bot.messages(1);
 }
 
+#[test]
+fn health_and_doctor_tell_which_channel_fails() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    ask(&gateway, "a", "telegram", json!({"tg_chat_id": 42}));
+    ask(
+        &gateway,
+        "b",
+        "email",
+        json!({"email_to": "you@example.org"}),
+    );
+    let health = eventually("both to be tried", || {
+        let health = gateway.health();
+        let done = health["channels"]["telegram"]["delivered"] == 1
+            && !health["channels"]["email"]["failing_since"].is_null();
+        done.then_some(health)
+    });
+    assert_eq!(health["status"], "degraded");
+    let output = site.provost(&["doctor", "--url", &gateway.url()]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("telegram, 1 delivered"), "{told}");
+    assert!(
+        told.contains("email, 0 delivered; nothing gets through"),
+        "{told}"
+    );
+}
+
+/// Telegram posts what people do, and shows its secret.
+#[test]
+fn a_tap_may_come_by_webhook() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let config = std::fs::read_to_string(site.path("provost.yaml")).unwrap();
+    site.configure(&config.replace("token:", "mode: webhook, webhook_secret: s3cret, token:"));
+    let gateway = site.start();
+    let id = ask(&gateway, "a", "telegram", json!({"tg_chat_id": 42}));
+    let update = bot.tapped(&bot.messages(1)[0], "1", 42);
+    let door = gateway.client();
+    let wrong = door.with("x-telegram-bot-api-secret-token", "wrong");
+    for stranger in [&door, &wrong] {
+        let answer = stranger.post("/v1/telegram/webhook", &update);
+        answer.refused(401, "unauthorized");
+    }
+    let telegram = door.with("x-telegram-bot-api-secret-token", "s3cret");
+    telegram.post("/v1/telegram/webhook", &update).ok();
+    telegram.post("/v1/telegram/webhook", &update).ok();
+    assert_eq!(status(&gateway, &id)["status"], "approved");
+}
+
 /// What a client is called back with, it can verify.
 #[test]
 fn the_end_is_told_to_the_callback_and_signed() {
