@@ -6,6 +6,8 @@ mod asking;
 mod deciding;
 #[path = "console/looking.rs"]
 mod looking;
+#[path = "console/racing.rs"]
+mod racing;
 #[path = "console/signing_in.rs"]
 mod signing_in;
 #[path = "console/steering.rs"]
