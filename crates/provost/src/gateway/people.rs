@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use provost_core::ports::SystemClock;
 use provost_gateway::{
-    app::App,
+    app::{App, CALLBACK_SECRET},
     channels::{
         Channels, Office, deliver,
         email::Email,
@@ -20,8 +20,6 @@ use crate::config::Config;
 
 /// Where Telegram posts, where it does.
 const WEBHOOK: &str = "/v1/telegram/webhook";
-/// The name of the secret that the keys of callbacks are made from.
-const CALLBACK_SECRET: &str = "callback";
 
 pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::Result<()> {
     app.gate.replace_people(config.people.clone());

@@ -24,6 +24,7 @@ mod peers;
 
 mod bad_input;
 mod browser;
+mod callbacks;
 mod calls;
 mod claude;
 mod connect;
