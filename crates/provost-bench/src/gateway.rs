@@ -70,6 +70,10 @@ impl Stage {
         Ok(Self { binary, folder })
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub(crate) fn file(&self, name: &str, text: &[u8]) -> anyhow::Result<PathBuf> {
         let path = self.folder.path().join(name);
         fs::write(&path, text)?;

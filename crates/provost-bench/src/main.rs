@@ -52,6 +52,7 @@ struct Options {
 enum Measure {
     Decisions,
     Forwarded,
+    Approvals,
     Mcp,
     Policy,
     Listing,
@@ -132,6 +133,9 @@ async fn run(options: &Options) -> anyhow::Result<Report> {
     }
     if wanted(Measure::Mcp) {
         measure::mcp::measure(&mut report, &stage, effort).await?;
+    }
+    if wanted(Measure::Approvals) {
+        measure::approvals::measure(&mut report, &stage, effort).await?;
     }
     if wanted(Measure::Listing) {
         measure::listing::measure(&mut report, &stage, effort).await?;

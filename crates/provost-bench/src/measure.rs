@@ -1,5 +1,6 @@
 //! What is measured, one file each.
 
+pub(crate) mod approvals;
 pub(crate) mod decisions;
 pub(crate) mod forwarded;
 pub(crate) mod listing;

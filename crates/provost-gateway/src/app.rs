@@ -20,9 +20,6 @@ use crate::{
 /// Events kept for a slow listener; one that falls further behind reads on from the store.
 const FEED: usize = 1024;
 
-/// The name of the secret that the keys of callbacks are made from.
-pub const CALLBACK_SECRET: &str = "callback";
-
 pub struct App {
     pub gate: Arc<Gate>,
     pub backends: Backends,

@@ -1,15 +1,20 @@
 //! Channels: the ways to people.
 
+mod brake;
 mod change;
 mod deliver;
 mod desk;
 pub mod email;
 mod office;
 mod signed;
+mod standing;
 pub mod telegram;
 pub mod webhook;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use provost_core::ports::Channel;
 
@@ -19,13 +24,28 @@ pub use office::Office;
 pub(crate) use office::{decide, person};
 pub use signed::SigningKey;
 
+pub(crate) use standing::Standing;
+use standing::Standings;
 use telegram::Telegram;
+
+/// The channel that tells a client the end of its own request.
+pub const CALLBACK: &str = "callback";
+
+/// What somebody is told for whom more waits than is sent at once.
+fn more_wait(waiting: usize) -> String {
+    format!(
+        "{waiting} more questions wait for you. They come a few at a time; the console and \
+         `provost approvals watch` show all of them."
+    )
+}
 
 /// The channels that are configured.
 #[derive(Clone, Default)]
 pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
     telegram: Option<Arc<Telegram>>,
+    callback_secret: Option<[u8; 32]>,
+    standings: Arc<Standings>,
     /// A mail that somebody brings must say who sent it, and what it replies to.
     require_from: bool,
 }
@@ -43,12 +63,31 @@ impl Channels {
         self.with("telegram", telegram)
     }
 
+    /// What the keys are made from by which callbacks are signed.
+    #[must_use]
+    pub fn signing_callbacks(mut self, secret: [u8; 32]) -> Self {
+        self.callback_secret = Some(secret);
+        self
+    }
+
+    /// How a client verifies what it is called back with.
+    pub(crate) fn callback_key(&self, client: &str) -> Option<SigningKey> {
+        let secret = self.callback_secret.as_ref()?;
+        Some(SigningKey::derived(secret, client))
+    }
+
     pub(crate) fn telegram(&self) -> Option<&Arc<Telegram>> {
         self.telegram.as_ref()
     }
 
     pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
+    }
+
+    /// Each by its name, and how it has fared lately. Callbacks are the clients' own.
+    pub(crate) fn standings(&self) -> BTreeMap<&'static str, Standing> {
+        let names = self.by_name.keys().filter(|name| **name != CALLBACK);
+        names.map(|name| (*name, self.standings.of(name))).collect()
     }
 
     #[must_use]

@@ -260,6 +260,14 @@ impl Store for PostgresStore {
         .await
     }
 
+    async fn postpone_delivery(&self, id: &DeliveryId, until: Time) -> Result<()> {
+        let data = (id.clone(), until);
+        self.write(Locks::APPROVAL, data, |batch, (id, until)| {
+            Box::pin(deliveries::postpone(batch, id, *until))
+        })
+        .await
+    }
+
     async fn delivery_failed(
         &self,
         id: &DeliveryId,

@@ -267,6 +267,12 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn postpone_delivery(&self, id: &DeliveryId, until: Time) -> Result<()> {
+        let id = id.clone();
+        self.write(move |batch| deliveries::postpone(batch, &id, until))
+            .await
+    }
+
     async fn delivery_failed(
         &self,
         id: &DeliveryId,

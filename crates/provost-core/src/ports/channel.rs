@@ -21,6 +21,11 @@ pub trait Channel: Send + Sync {
         shown: &Shown,
         card: &Card,
     ) -> Result<(), Undelivered>;
+
+    /// Says how many more questions wait for whom this one is for: they are held back for a while.
+    async fn digest(&self, _one: &Delivery, _waiting: usize) -> Result<(), Undelivered> {
+        Ok(())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -125,6 +125,9 @@ pub trait Store: Send + Sync + 'static {
     /// Nothing more is to be done with it.
     async fn delivery_closed(&self, id: &DeliveryId) -> Result<()>;
 
+    /// It is due at that time, and not before.
+    async fn postpone_delivery(&self, id: &DeliveryId, until: Time) -> Result<()>;
+
     /// It failed, and is due again then; `None` gives it up.
     async fn delivery_failed(
         &self,

@@ -1,9 +1,12 @@
 //! Delivering: what is due is shown, told, tried again, and in the end given up. What a crash interrupts is due
 //! again when its lease is over.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use futures_util::{StreamExt as _, stream};
 use provost_core::{
     approval::{Approval, Status},
     card::Card,
@@ -11,15 +14,20 @@ use provost_core::{
     people::{FALLBACK, Fallback},
     ports::{Channel, Leased, StoreError, Undelivered},
 };
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast::error::RecvError};
 
+use super::brake::{Brake, Digest};
 use crate::app::App;
 
-/// How many are under way at once.
+/// How many are under way at once on one channel.
 const AT_ONCE: usize = 16;
+/// The channels whose every message disturbs somebody.
+const DISTURBING: [&str; 2] = ["telegram", "email"];
 /// Longer than any channel takes.
 const LEASE: Duration = Duration::from_mins(2);
 const POLL: Duration = Duration::from_secs(1);
+/// When a channel has all it can do is looked at again.
+const BUSY: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(10);
 /// After that many failures, in a row and over hours, a delivery is given up.
@@ -28,10 +36,11 @@ const MOST_ATTEMPTS: u32 = 30;
 /// Runs until the gateway stops.
 pub async fn deliver(app: Arc<App>) {
     let mut feed = app.feed.subscribe();
+    let porter = Arc::new(Porter::new(app.clone()));
     loop {
-        match round(&app).await {
+        match porter.round().await {
             Ok(AT_ONCE) => continue,
-            Ok(_) => {}
+            Ok(_) => porter.tell_of_the_rest(),
             Err(error) => tracing::warn!(%error, "the store does not say what is to be delivered"),
         }
         tokio::select! {
@@ -42,39 +51,114 @@ pub async fn deliver(app: Arc<App>) {
     }
 }
 
-/// Delivers what is due, and says how much that was.
-async fn round(app: &App) -> Result<usize, StoreError> {
-    let (store, now) = (app.gate.store(), app.gate.now());
-    let leased = store
-        .lease_deliveries(now, now.plus(LEASE), AT_ONCE)
-        .await?;
-    let count = leased.len();
-    stream::iter(leased)
-        .for_each_concurrent(AT_ONCE, |leased| async {
-            let id = leased.delivery.id.clone();
-            if let Err(error) = one(app, leased).await {
-                tracing::warn!(delivery.id = %id, %error, "what became of a delivery was not recorded");
-            }
-        })
-        .await;
-    Ok(count)
+struct Porter {
+    app: Arc<App>,
+    brake: Mutex<Brake>,
+    /// A channel that hangs keeps none of the others.
+    places: Mutex<HashMap<Arc<str>, Arc<Semaphore>>>,
 }
 
-async fn one(app: &App, leased: Leased) -> Result<(), StoreError> {
-    let Leased { delivery, approval } = leased;
-    if &*delivery.plan.channel == FALLBACK {
-        return fall_back(app, &delivery, &approval).await;
+impl Porter {
+    fn new(app: Arc<App>) -> Self {
+        Self {
+            app,
+            brake: Mutex::default(),
+            places: Mutex::default(),
+        }
     }
-    let channels = app.channels.load_full();
-    let Some(channel) = channels.get(&delivery.plan.channel) else {
-        let why = format!("the channel `{}` is not configured", delivery.plan.channel);
-        return failed(app, &delivery, Undelivered::Never { why }).await;
-    };
-    match carry(app, &**channel, &delivery, &approval).await {
-        Ok(()) => Ok(()),
-        Err(Failure::Channel(why)) => failed(app, &delivery, why).await,
-        Err(Failure::Store(error)) => Err(error),
+
+    /// Sets about what is due, and says how much that was.
+    async fn round(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let (store, now) = (self.app.gate.store(), self.app.gate.now());
+        let leased = store
+            .lease_deliveries(now, now.plus(LEASE), AT_ONCE)
+            .await?;
+        let count = leased.len();
+        for leased in leased {
+            let Some(place) = self.place(&leased.delivery.plan.channel) else {
+                let later = now.plus(BUSY);
+                store.postpone_delivery(&leased.delivery.id, later).await?;
+                continue;
+            };
+            let porter = self.clone();
+            tokio::spawn(async move {
+                porter.take(leased).await;
+                drop(place);
+            });
+        }
+        Ok(count)
     }
+
+    fn place(&self, channel: &Arc<str>) -> Option<OwnedSemaphorePermit> {
+        let mut places = lock(&self.places);
+        let of_channel = places
+            .entry(channel.clone())
+            .or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE)));
+        of_channel.clone().try_acquire_owned().ok()
+    }
+
+    async fn take(&self, leased: Leased) {
+        let id = leased.delivery.id.clone();
+        if let Err(error) = self.one(leased).await {
+            tracing::warn!(delivery.id = %id, %error, "what became of a delivery was not recorded");
+        }
+    }
+
+    /// One message to each for whom something is held back.
+    fn tell_of_the_rest(&self) {
+        let digests = lock(&self.brake).digests(self.app.gate.now());
+        for Digest { delivery, waiting } in digests {
+            let channels = self.app.channels.load_full();
+            let Some(channel) = channels.get(&delivery.plan.channel).cloned() else {
+                continue;
+            };
+            tokio::spawn(async move {
+                if let Err(error) = channel.digest(&delivery, waiting).await {
+                    tracing::warn!(%error, waiting, "somebody was not told how much waits for them");
+                }
+            });
+        }
+    }
+
+    async fn one(&self, leased: Leased) -> Result<(), StoreError> {
+        let (app, Leased { delivery, approval }) = (&*self.app, leased);
+        if &*delivery.plan.channel == FALLBACK {
+            return fall_back(app, &delivery, &approval).await;
+        }
+        let channels = app.channels.load_full();
+        let Some(channel) = channels.get(&delivery.plan.channel) else {
+            let why = format!("the channel `{}` is not configured", delivery.plan.channel);
+            return failed(app, &delivery, Undelivered::Never { why }).await;
+        };
+        let asks = delivery.shown.is_none() && approval.state.status == Status::Pending;
+        if asks && DISTURBING.contains(&&*delivery.plan.channel) {
+            let until = lock(&self.brake).hold(&delivery, app.gate.now());
+            if let Some(until) = until {
+                return app
+                    .gate
+                    .store()
+                    .postpone_delivery(&delivery.id, until)
+                    .await;
+            }
+        }
+        let name = &delivery.plan.channel;
+        match carry(app, &**channel, &delivery, &approval).await {
+            Ok(()) => {
+                channels.standings.delivered(name);
+                Ok(())
+            }
+            Err(Failure::Channel(why)) => {
+                channels.standings.failed(name, app.gate.now());
+                failed(app, &delivery, why).await
+            }
+            Err(Failure::Store(error)) => Err(error),
+        }
+    }
+}
+
+/// A thread that panicked left nothing half done here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 enum Failure {
@@ -106,9 +190,8 @@ async fn carry(
     match &delivery.shown {
         None if card.end.is_some() && !over => {
             // Its time is over, and that is about to be recorded.
-            let soon = now.plus(POLL);
             store
-                .delivery_failed(&delivery.id, Some(soon), "expired")
+                .postpone_delivery(&delivery.id, now.plus(POLL))
                 .await?;
         }
         Some(shown) if over => {

@@ -199,7 +199,8 @@ impl Email {
     fn ended_here(&self, delivery: &Delivery, end: &End) -> bool {
         let address = Address::of_target(&delivery.plan.address).ok();
         let name = address.map(|address| sender(&*self.desk, &address).name);
-        end.via.as_deref() == Some(CHANNEL) && end.by.as_deref() == name.as_deref()
+        let by = end.by.as_deref().and_then(|by| by.split_once(':'));
+        end.via.as_deref() == Some(CHANNEL) && by.map(|(_, name)| name) == name.as_deref()
     }
 
     fn link(&self, id: &DeliveryId) -> Option<String> {
@@ -241,5 +242,11 @@ impl Channel for Email {
         let above = vec![shown.key.clone()];
         self.send(delivery, message_id, above, compose::ended(card, end))
             .await
+    }
+
+    async fn digest(&self, one: &Delivery, waiting: usize) -> Result<(), Undelivered> {
+        let message_id = self.message_id(Mail::Again(random_bytes()), &one.id)?;
+        let words = compose::more_wait(waiting);
+        self.send(one, message_id, Vec::new(), words).await
     }
 }

@@ -33,6 +33,7 @@ use self::{
     chat::{Address, Key},
     update::Seen,
 };
+use super::more_wait;
 use crate::{secret::Secret, web::Web};
 
 pub use self::{poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
@@ -147,6 +148,15 @@ impl Channel for Telegram {
             }
             edited => Ok(edited?),
         }
+    }
+
+    async fn digest(&self, one: &Delivery, waiting: usize) -> Result<(), Undelivered> {
+        let Some(address) = Address::of(one) else {
+            return Ok(());
+        };
+        let message = json!({"chat_id": address, "text": more_wait(waiting)});
+        self.api.send_message(message).await?;
+        Ok(())
     }
 }
 

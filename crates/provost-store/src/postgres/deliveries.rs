@@ -116,6 +116,14 @@ pub(super) async fn closed(batch: &Batch, id: &DeliveryId) -> Result<(), Fault> 
     Ok(())
 }
 
+pub(super) async fn postpone(batch: &Batch, id: &DeliveryId, until: Time) -> Result<(), Fault> {
+    let postpone = "UPDATE deliveries SET due_at = $2 WHERE id = $1 AND NOT closed";
+    batch
+        .execute(postpone, &[&id.as_str(), &until.millis()])
+        .await?;
+    Ok(())
+}
+
 pub(super) async fn failed(
     batch: &Batch,
     id: &DeliveryId,

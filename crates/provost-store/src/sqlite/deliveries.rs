@@ -117,6 +117,14 @@ pub(super) fn closed(batch: &Batch<'_>, id: &DeliveryId) -> Result<(), Fault> {
     Ok(())
 }
 
+pub(super) fn postpone(batch: &Batch<'_>, id: &DeliveryId, until: Time) -> Result<(), Fault> {
+    batch.execute(
+        "UPDATE deliveries SET due_at = ?2, leased = 0 WHERE id = ?1 AND closed = 0",
+        params![id.as_str(), until.millis()],
+    )?;
+    Ok(())
+}
+
 pub(super) fn failed(
     batch: &Batch<'_>,
     id: &DeliveryId,

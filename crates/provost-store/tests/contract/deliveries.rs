@@ -160,6 +160,7 @@ async fn failures_are_tried_again_until_given_up(place: &Place) {
         .await
         .unwrap();
     assert!(due(&*store, after(4)).await.is_empty());
+    store.postpone_delivery(&id, after(5)).await.unwrap();
     assert_eq!(due(&*store, after(5)).await[0].delivery.attempts, 1);
     store.delivery_failed(&id, None, "blocked").await.unwrap();
     assert!(due(&*store, after(1000)).await.is_empty());

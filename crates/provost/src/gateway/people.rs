@@ -5,9 +5,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use provost_core::ports::SystemClock;
 use provost_gateway::{
-    app::{App, CALLBACK_SECRET},
+    app::App,
     channels::{
-        Channels, Office, deliver,
+        CALLBACK, Channels, Office, deliver,
         email::Email,
         telegram::{Pace, Telegram},
         webhook::{Callbacks, Webhooks},
@@ -20,16 +20,21 @@ use crate::config::Config;
 
 /// Where Telegram posts, where it does.
 const WEBHOOK: &str = "/v1/telegram/webhook";
+/// The name of the secret that the keys of callbacks are made from.
+const CALLBACK_SECRET: &str = "callback";
 
 pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::Result<()> {
     app.gate.replace_people(config.people.clone());
     let clock = Arc::new(SystemClock);
+    let secret = app.gate.store().secret(CALLBACK_SECRET).await?;
     let callbacks = Callbacks {
-        secret: app.gate.store().secret(CALLBACK_SECRET).await?,
+        secret,
         web: web.clone(),
         clock: clock.clone(),
     };
-    let mut channels = Channels::default().with("callback", Arc::new(callbacks));
+    let mut channels = Channels::default()
+        .with(CALLBACK, Arc::new(callbacks))
+        .signing_callbacks(secret);
     let hooks = config.channels.webhooks.clone();
     if !hooks.is_empty() {
         let web = web.clone();

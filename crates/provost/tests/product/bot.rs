@@ -87,6 +87,15 @@ impl Bot {
     /// Somebody taps the button of a code under a message.
     #[track_caller]
     pub(crate) fn tap(&self, message: &Value, code: &str, user: i64) {
+        let update = self.tapped(message, code, user);
+        let mut inner = self.state.inner.lock().unwrap();
+        inner.updates.push(update);
+        self.state.changed.notify_all();
+    }
+
+    /// The update that tells of it.
+    #[track_caller]
+    pub(crate) fn tapped(&self, message: &Value, code: &str, user: i64) -> Value {
         let rows = message["reply_markup"]["inline_keyboard"]
             .as_array()
             .unwrap();
@@ -95,20 +104,14 @@ impl Bot {
         let own = format!("{code}:");
         let data = data.find(|data| data.starts_with(&own)).unwrap();
         let chat = &message["chat_id"];
-        self.update(json!({"callback_query": {
+        let mut inner = self.state.inner.lock().unwrap();
+        inner.updates_made += 1;
+        json!({"update_id": inner.updates_made, "callback_query": {
             "id": "1", "chat_instance": "1", "data": data,
             "from": {"id": user, "is_bot": false, "first_name": "Somebody"},
             "message": {"message_id": message["message_id"], "date": 0, "text": "…",
                 "chat": {"id": chat, "type": "private"}},
-        }}));
-    }
-
-    fn update(&self, mut update: Value) {
-        let mut inner = self.state.inner.lock().unwrap();
-        inner.updates_made += 1;
-        update["update_id"] = inner.updates_made.into();
-        inner.updates.push(update);
-        self.state.changed.notify_all();
+        }})
     }
 }
 

@@ -21,10 +21,10 @@ mod harness;
 mod http;
 mod mcp_clients;
 mod peers;
+mod receiver;
 
 mod bad_input;
 mod browser;
-mod callbacks;
 mod calls;
 mod claude;
 mod connect;

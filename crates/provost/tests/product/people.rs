@@ -9,6 +9,7 @@ use crate::{
     echo::Echo,
     harness::{Gateway, PROVOST, Site, configuration, eventually},
     http::Client,
+    receiver::{Receiver, Told},
 };
 
 const AGENT: &str = "agent-secret-0123456789";
@@ -280,4 +281,174 @@ fn a_changed_call_fits_its_tool_and_is_shown_in_the_trace() {
     let trace = gateway.trace(&answer.trace_id());
     assert_eq!(trace["params"]["id"], "a");
     assert_eq!(trace["changed_params"]["id"], "b");
+}
+
+/// A flood of questions reaches a person a few at a time, with one message that says how many more there are.
+#[test]
+fn a_flood_is_braked_and_told_of_in_one_message() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    for at in 0..14 {
+        ask(
+            &gateway,
+            &format!("q{at}"),
+            "telegram",
+            json!({"tg_chat_id": 42}),
+        );
+    }
+    let messages = bot.messages(11);
+    let asking = |message: &&Value| !message["reply_markup"].is_null();
+    assert_eq!(messages.iter().filter(asking).count(), 10);
+    let digest = messages.iter().find(|message| !asking(message)).unwrap();
+    assert!(
+        digest["text"]
+            .as_str()
+            .unwrap()
+            .contains("more questions wait")
+    );
+    let other = ask(&gateway, "other", "telegram", json!({"tg_chat_id": 43}));
+    eventually("another person's message", || {
+        bot.sent()
+            .into_iter()
+            .find(|message| message["chat_id"] == 43)
+    });
+    assert!(!other.is_empty());
+}
+
+/// A hanging channel keeps none of the others.
+#[test]
+fn a_channel_that_hangs_holds_nobody_else_up() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    // Takes connections, and never says a word.
+    let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let site = site(&bot, &echo, "");
+    let hanging = format!("smtp://{}", silent.local_addr().unwrap());
+    let config = std::fs::read_to_string(site.path("provost.yaml")).unwrap();
+    site.configure(&config.replace("smtp://127.0.0.1:9", &hanging));
+    let gateway = site.start();
+    for at in 0..3 {
+        let target = json!({"email_to": format!("you{at}@example.org")});
+        ask(&gateway, "mail", "email", target);
+    }
+    ask(&gateway, "tap", "telegram", json!({"tg_chat_id": 42}));
+    bot.messages(1);
+}
+
+#[test]
+fn health_and_doctor_tell_which_channel_fails() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    ask(&gateway, "a", "telegram", json!({"tg_chat_id": 42}));
+    ask(
+        &gateway,
+        "b",
+        "email",
+        json!({"email_to": "you@example.org"}),
+    );
+    let health = eventually("both to be tried", || {
+        let health = gateway.health();
+        let done = health["channels"]["telegram"]["delivered"] == 1
+            && !health["channels"]["email"]["failing_since"].is_null();
+        done.then_some(health)
+    });
+    assert_eq!(health["status"], "degraded");
+    let output = site.provost(&["doctor", "--url", &gateway.url()]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("telegram, 1 delivered"), "{told}");
+    assert!(
+        told.contains("email, 0 delivered; nothing gets through"),
+        "{told}"
+    );
+}
+
+/// Telegram posts what people do, and shows its secret.
+#[test]
+fn a_tap_may_come_by_webhook() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let config = std::fs::read_to_string(site.path("provost.yaml")).unwrap();
+    site.configure(&config.replace("token:", "mode: webhook, webhook_secret: s3cret, token:"));
+    let gateway = site.start();
+    let id = ask(&gateway, "a", "telegram", json!({"tg_chat_id": 42}));
+    let update = bot.tapped(&bot.messages(1)[0], "1", 42);
+    let door = gateway.client();
+    let wrong = door.with("x-telegram-bot-api-secret-token", "wrong");
+    for stranger in [&door, &wrong] {
+        let answer = stranger.post("/v1/telegram/webhook", &update);
+        answer.refused(401, "unauthorized");
+    }
+    let telegram = door.with("x-telegram-bot-api-secret-token", "s3cret");
+    telegram.post("/v1/telegram/webhook", &update).ok();
+    telegram.post("/v1/telegram/webhook", &update).ok();
+    assert_eq!(status(&gateway, &id)["status"], "approved");
+}
+
+/// What a client is called back with, it can verify.
+#[test]
+fn the_end_is_told_to_the_callback_and_signed() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    let receiver = Receiver::start(1);
+    let body = json!({
+        "session_id": "s1", "action_type": "exec_cmd", "title": "t", "preview": "p",
+        "channel": "telegram", "target": {"tg_chat_id": 42},
+        "callback_url": format!("http://{}/told?key=hunter2", receiver.addr),
+    });
+    let made = gateway
+        .client()
+        .key(AGENT)
+        .post("/v1/approvals", &body)
+        .ok()
+        .json();
+    let secret = made["callback_secret"].as_str().unwrap();
+    assert!(secret.starts_with("whsec_"), "{secret}");
+    bot.tap(&bot.messages(1)[0], "1", 42);
+    // The first one fails, and is tried again.
+    let told = receiver.told(2);
+    let (first, second) = (&told[0], &told[1]);
+    assert_eq!(first.header("webhook-id"), second.header("webhook-id"));
+    assert!(second.is_signed_with(secret));
+    let said: Value = serde_json::from_str(&second.body).unwrap();
+    assert_eq!(said["data"]["approval_id"], made["approval_id"]);
+    assert_eq!(said["data"]["status"], "approved");
+    assert_eq!(said["data"]["decision"]["code"], "1");
+    let shown = gateway.alice().get("/approvals").ok();
+    assert!(!String::from_utf8_lossy(&shown.body).contains("hunter2"));
+    assert!(!gateway.log().contains("hunter2"), "{}", gateway.log());
+}
+
+#[test]
+fn webhooks_are_told_of_questions_and_their_ends() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let receiver = Receiver::start(0);
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let hooks = format!(
+        "  webhooks:\n    - {{url: 'http://{addr}/hook', secret: {secret}}}\n    - {{url: 'http://{addr}/slack', kind: slack, events: [approval.created]}}\n",
+        addr = receiver.addr
+    );
+    let site = site(&bot, &echo, &hooks);
+    let gateway = site.start();
+    let waiting = gateway
+        .agent()
+        .tool_waiting("gmail.send", json!({"id": "x", "body": "s3cret"}));
+    let id = gateway.one_pending()["id"].as_str().unwrap().to_owned();
+    receiver.told(2);
+    gateway.alice().approve(&id).ok();
+    waiting.join().unwrap().ok();
+    let told = receiver.told(3);
+    let kind = |path: &str, kind: &str| {
+        let of = |told: &&Told| told.path == path && told.body.contains(kind);
+        told.iter().filter(of).count()
+    };
+    assert_eq!(kind("/hook", "approval.created"), 1);
+    assert_eq!(kind("/hook", "approval.resolved"), 1);
+    assert_eq!(kind("/slack", "\"text\""), 1);
+    assert!(
+        told.iter()
+            .filter(|told| told.path == "/hook")
+            .all(|told| told.is_signed_with(secret))
+    );
 }

@@ -13,6 +13,8 @@ use provost_core::{
 
 use self::page::Block;
 pub(super) use self::page::Page;
+use crate::channels::more_wait as more_words;
+
 use super::{reply::Misread, visible};
 
 const LONGEST_NAME: usize = 60;
@@ -93,6 +95,16 @@ pub(super) fn again(why: &str, answered: &str) -> Words {
     let subject = subject.strip_prefix("Re: ").unwrap_or(&subject);
     Words {
         subject: format!("Re: {subject}"),
+        page,
+    }
+}
+
+/// That more is held back.
+pub(super) fn more_wait(waiting: usize) -> Words {
+    let mut page = Page::default();
+    page.text(more_words(waiting));
+    Words {
+        subject: format!("{waiting} more questions wait for you"),
         page,
     }
 }

@@ -12,7 +12,7 @@ use provost_core::trace::view::Exposure;
 use serde_json::json;
 
 use super::error::{ApiError, ApiResult};
-use crate::app::App;
+use crate::{app::App, channels::Standing};
 
 const OPENAPI: &str = include_str!("openapi.json");
 
@@ -21,7 +21,9 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
     let (policy, live) = (app.policy_state.load(), app.live.load());
     let queue = app.gate.store().queue_depth().await?;
     let servers = app.mcp.summary();
-    let status = if policy.error.is_some() || servers.down > 0 {
+    let channels = app.channels.load().standings();
+    let failing = channels.values().any(Standing::is_failing);
+    let status = if policy.error.is_some() || servers.down > 0 || failing {
         "degraded"
     } else {
         "ok"
@@ -46,6 +48,7 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         "exposes_content": live.exposure == Exposure::Everything,
         "loop_limit": app.gate.settings().repeat.is_some(),
         "mcp_servers": servers,
+        "channels": channels,
         "policy": &**policy,
     }))
     .into_response())

@@ -39,7 +39,25 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     queue(&health, findings);
     tools(&client, findings).await;
     mcp_servers(&client, findings).await;
+    channels(&health, findings);
     stops(&health, findings);
+}
+
+/// The ways to people, and which of them fail.
+fn channels(health: &Value, findings: &mut Findings) {
+    let channels = health.get("channels").and_then(Value::as_object);
+    for (name, standing) in channels.into_iter().flatten() {
+        let delivered = standing.get("delivered").and_then(Value::as_u64);
+        let delivered = format!("{name}, {} delivered", delivered.unwrap_or_default());
+        match some_text(standing, "failing_since") {
+            None => findings.ok("channel", delivered),
+            Some(since) => findings.warn(
+                "channel",
+                format!("{delivered}; nothing gets through since {}", moment(since)),
+                "the gateway's log says why; what waits is sent once it works again",
+            ),
+        }
+    }
 }
 
 fn version(running: &str, findings: &mut Findings) {

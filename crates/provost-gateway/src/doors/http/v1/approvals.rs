@@ -18,8 +18,8 @@ use super::{
     view::view,
 };
 use crate::{
-    app::{App, CALLBACK_SECRET},
-    channels::{SigningKey, email::CHANNEL},
+    app::App,
+    channels::email::CHANNEL,
     doors::http::{
         calls::idempotency_key,
         error::{ApiError, ApiResult},
@@ -60,17 +60,15 @@ pub(in crate::doors::http) async fn create(
         expires_in: expiry(&body)?,
         idempotency_key: idempotency_key(&headers)?,
     };
-    let callback_key = match &new.callback_url {
-        Some(_) => Some(callback_key(&app, &client_id(&key)).await?),
-        None => None,
-    };
+    let calls_back = new.callback_url.is_some();
     match app.gate.request(new).await? {
         Requested::Made(approval) => {
-            let mut shown = view(&approval, app.gate.now());
-            if let Some(shown) = shown.as_object_mut() {
-                shown.insert("callback_key".into(), callback_key.into());
+            let mut made = view(&approval, app.gate.now());
+            let key = app.channels.load().callback_key(&client_id(&key));
+            if let (true, Some(key), Some(made)) = (calls_back, key, made.as_object_mut()) {
+                made.insert("callback_secret".into(), key.text().into());
             }
-            Ok(Json(shown).into_response())
+            Ok(Json(made).into_response())
         }
         Requested::Refused { answer, reason } => Err(refused(answer, &reason)),
         Requested::Limited(limited) => {
@@ -107,12 +105,6 @@ pub(in crate::doors::http) async fn status(
         Err(error) => return Err(error.into()),
     };
     Ok(Json(view(&settled, app.gate.now())).into_response())
-}
-
-/// With what a client checks that a callback is ours: the same for all of its requests.
-async fn callback_key(app: &App, client: &str) -> ApiResult<String> {
-    let secret = app.gate.store().secret(CALLBACK_SECRET).await?;
-    Ok(SigningKey::derived(&secret, client).text())
 }
 
 /// Another client's request is none.
