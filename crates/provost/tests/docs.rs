@@ -114,6 +114,11 @@ fn command(program: &str, folder: &Path, port: u16) -> Command {
         .env("PATH", path)
         .env("PROVOST_URL", format!("http://127.0.0.1:{port}"))
         .env("FS_BOT_KEY", "a-secret-of-the-test")
+        .env("TELEGRAM_TOKEN", "1:a-token-of-the-test")
+        .env("SMTP_URL", "smtps://gate:secret@mail.example.org")
+        .env("IMAP_URL", "imaps://gate:secret@mail.example.org/INBOX")
+        .env("SLACK_URL", "https://hooks.example.org/services/a/b")
+        .env("HOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         // Nobody's own settings are changed.
         .env("HOME", folder.join("home"))
         .env_remove("CLAUDE_CONFIG_DIR")
@@ -183,6 +188,11 @@ fn the_page_on_the_console_is_true() {
     run("docs/console.md");
 }
 
+#[test]
+fn the_page_on_people_is_true() {
+    run("docs/people.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -195,6 +205,7 @@ fn every_path_the_documents_name_exists() {
         "docs/config.md",
         "docs/connect.md",
         "docs/console.md",
+        "docs/people.md",
         "docs/supervisors.md",
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap();

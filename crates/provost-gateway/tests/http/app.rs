@@ -44,6 +44,8 @@ pub(crate) enum Who {
     Supervisor,
     Human,
     Admin,
+    /// Brings mail.
+    Inbox,
     Stranger,
 }
 
@@ -56,6 +58,7 @@ impl Who {
             Self::Supervisor => Some("Bearer supervisor-key"),
             Self::Human => Some("Bearer human-key"),
             Self::Admin => Some("Bearer admin-key"),
+            Self::Inbox => Some("Bearer inbox-key"),
             Self::Stranger => Some("Bearer unknown-key"),
         }
     }
@@ -74,6 +77,7 @@ fn keys() -> Vec<Key> {
         key("fs-bot", Role::Supervisor, &["fs.*"], "supervisor-key"),
         key("alice", Role::Human, &[], "human-key"),
         key("root", Role::Admin, &[], "admin-key"),
+        key("forwarder", Role::Inbox, &[], "inbox-key"),
     ]
 }
 

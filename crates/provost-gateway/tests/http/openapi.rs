@@ -24,6 +24,38 @@ async fn every_documented_address_takes_its_methods_and_no_others() {
     }
 }
 
+/// Pages of the console are no part of the API, and have a router of their own.
+#[test]
+fn every_address_of_the_router_is_documented() {
+    let document: Value =
+        serde_json::from_str(include_str!("../../src/doors/http/openapi.json")).unwrap();
+    let router = include_str!("../../src/doors/http/router.rs");
+    let mut routes = 0;
+    // Each link of the chain begins on a line of its own, as rustfmt writes it.
+    for link in router.split("\n        .") {
+        let Some(route) = link.strip_prefix("route(") else {
+            assert!(
+                !link.starts_with("merge(") || link.starts_with("merge(console::router())"),
+                "these addresses are not looked at: {link}"
+            );
+            continue;
+        };
+        let path = route.split('"').nth(1).unwrap().replace("{*", "{");
+        let mut methods = 0;
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if route.contains(&format!("{method}(")) {
+                let documented = &document["paths"][&path][method];
+                assert!(documented.is_object(), "{method} {path} is not documented");
+                methods += 1;
+            }
+        }
+        assert!(methods > 0, "{path} takes nothing: {route}");
+        routes += 1;
+    }
+    let documented = document["paths"].as_object().unwrap().len();
+    assert_eq!(routes, documented, "the router and the document differ");
+}
+
 #[tokio::test]
 async fn an_unknown_address_is_a_json_error() {
     let app = TestApp::new().await;

@@ -1,30 +1,56 @@
 //! Every endpoint against every role.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use http::StatusCode;
-use provost_core::trace::view::Exposure;
+use provost_core::{
+    card::Card,
+    delivery::{Delivery, Shown},
+    ports::{Channel, Undelivered},
+    trace::view::Exposure,
+};
+use provost_gateway::channels::Channels;
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Who};
 
-const EVERYBODY: [Who; 7] = [
+const EVERYBODY: [Who; 8] = [
     Who::Nobody,
     Who::Declared,
     Who::Agent,
     Who::Supervisor,
     Who::Human,
     Who::Admin,
+    Who::Inbox,
     Who::Stranger,
 ];
+
+/// A channel that is configured, and on which nothing arrives.
+struct Nowhere;
+
+#[async_trait]
+impl Channel for Nowhere {
+    async fn show(&self, _: &Delivery, _: &Card) -> Result<Shown, Undelivered> {
+        Err(Undelivered::Never {
+            why: "nowhere".into(),
+        })
+    }
+
+    async fn close(&self, _: &Delivery, _: &Shown, _: &Card) -> Result<(), Undelivered> {
+        Ok(())
+    }
+}
 
 struct Row {
     method: &'static str,
     path: String,
     body: Value,
     /// In the order of `EVERYBODY`.
-    expected: [u16; 7],
+    expected: [u16; 8],
 }
 
-fn row(method: &'static str, path: &str, body: Value, expected: [u16; 7]) -> Row {
+fn row(method: &'static str, path: &str, body: Value, expected: [u16; 8]) -> Row {
     Row {
         method,
         path: path.to_owned(),
@@ -33,16 +59,22 @@ fn row(method: &'static str, path: &str, body: Value, expected: [u16; 7]) -> Row
     }
 }
 
-/// Asking: agents only. Looking: those who decide. Steering: people, or admins alone. Operations: anyone.
+/// Asking: agents only; a person on a channel: by key. What became of it: the agent about its own, and people.
+/// Bringing mail: a forwarder or people. Looking: those who decide. Steering: people, or admins alone.
+/// Operations: anyone.
 fn table(approval: &str) -> Vec<Row> {
-    const ASK: [u16; 7] = [200, 200, 200, 403, 403, 403, 401];
-    const LOOK: [u16; 7] = [401, 403, 403, 200, 200, 200, 401];
-    const PEOPLE: [u16; 7] = [401, 403, 403, 403, 200, 200, 401];
-    const ADMIN: [u16; 7] = [401, 403, 403, 403, 403, 200, 401];
-    const ANYBODY: [u16; 7] = [200, 200, 200, 200, 200, 200, 401];
-    const PUBLIC: [u16; 7] = [200, 200, 200, 200, 200, 200, 200];
+    const ASK: [u16; 8] = [200, 200, 200, 403, 403, 403, 403, 401];
+    const ASK_BY_KEY: [u16; 8] = [401, 401, 200, 403, 403, 403, 403, 401];
+    const OWN: [u16; 8] = [401, 401, 200, 403, 200, 200, 403, 401];
+    const BRING: [u16; 8] = [401, 401, 403, 403, 200, 200, 200, 401];
+    const LOOK: [u16; 8] = [401, 403, 403, 200, 200, 200, 403, 401];
+    const PEOPLE: [u16; 8] = [401, 403, 403, 403, 200, 200, 403, 401];
+    const ADMIN: [u16; 8] = [401, 403, 403, 403, 403, 200, 403, 401];
+    const ANYBODY: [u16; 8] = [200, 200, 200, 200, 200, 200, 403, 401];
+    const PUBLIC: [u16; 8] = [200; 8];
+    const NO_KEY_OPENS_IT: [u16; 8] = [401; 8];
     let found =
-        |expected: [u16; 7], status| expected.map(|code| if code == 200 { status } else { code });
+        |expected: [u16; 8], status| expected.map(|code| if code == 200 { status } else { code });
     let one = |action: &str| format!("/approvals/{approval}{action}");
     let none = Value::Null;
     vec![
@@ -146,6 +178,46 @@ fn table(approval: &str) -> Vec<Row> {
         ),
         row("DELETE", "/keys/nobody", none.clone(), found(ADMIN, 404)),
         row("POST", "/console/links", none.clone(), found(LOOK, 201)),
+        row(
+            "POST",
+            "/v1/approvals",
+            json!({"action_type": "exec_cmd", "title": "t", "channel": "email", "target": {"email_to": "a@b.org"}}),
+            ASK_BY_KEY,
+        ),
+        row(
+            "GET",
+            "/v1/approvals/0000000000000000",
+            none.clone(),
+            found(OWN, 404),
+        ),
+        row("GET", "/v1/allow-rules", none.clone(), OWN),
+        row(
+            "DELETE",
+            "/v1/allow-rules/0000000000000000",
+            none.clone(),
+            found(OWN, 404),
+        ),
+        row("GET", "/v1/session-allows", none.clone(), OWN),
+        row(
+            "DELETE",
+            "/v1/session-allows/0000000000000000",
+            none.clone(),
+            found(OWN, 404),
+        ),
+        row(
+            "POST",
+            "/v1/inbox/email-reply",
+            json!({"subject": "Re: [0000000000000000]", "body": "1"}),
+            found(BRING, 404),
+        ),
+        row("POST", "/v1/telegram/webhook", json!({}), NO_KEY_OPENS_IT),
+        // A page: whoever has no session of the console is led to where one signs in.
+        row(
+            "GET",
+            "/a/0000000000000000",
+            none.clone(),
+            found(PUBLIC, 303),
+        ),
         row("GET", "/health", none.clone(), PUBLIC),
         row("GET", "/ready", none.clone(), PUBLIC),
         row("GET", "/version", none.clone(), PUBLIC),
@@ -157,6 +229,8 @@ fn table(approval: &str) -> Vec<Row> {
 #[tokio::test]
 async fn every_endpoint_lets_in_whom_it_should_and_nobody_else() {
     let app = TestApp::new().await;
+    let email = Channels::default().with("email", Arc::new(Nowhere));
+    app.app.channels.store(Arc::new(email));
     let approval = app.pending("fs.run", json!({})).await;
     let mut wrong = Vec::new();
     for (at, row) in table(&approval).into_iter().enumerate() {

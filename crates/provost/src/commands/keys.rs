@@ -12,6 +12,7 @@ pub(crate) enum Keys {
     #[command(after_help = "Examples:
   provost keys create --role agent claude
   provost keys create --role supervisor --tools 'filesystem.*' fs-bot
+  provost keys create --role inbox mail-forwarder
   export PROVOST_KEY=$(provost keys create --role human alice)")]
     Create {
         /// What its owner may do
@@ -41,6 +42,8 @@ pub(crate) enum RoleName {
     Human,
     /// Also keys, grants and stops
     Admin,
+    /// Brings replies that came by e-mail, and nothing else
+    Inbox,
 }
 
 impl RoleName {
@@ -50,6 +53,7 @@ impl RoleName {
             Self::Supervisor => "supervisor",
             Self::Human => "human",
             Self::Admin => "admin",
+            Self::Inbox => "inbox",
         }
     }
 }

@@ -26,7 +26,7 @@ const TARGET: &str = "you@domain.com";
 
 struct Gate {
     gateway: Gateway,
-    _site: Site,
+    site: Site,
 }
 
 impl Gate {
@@ -35,7 +35,7 @@ impl Gate {
         site.configure(CONFIG);
         Self {
             gateway: site.start(),
-            _site: site,
+            site,
         }
     }
 
@@ -492,4 +492,24 @@ fn a_forwarder_may_do_nothing_else() {
     ] {
         answer.refused(403, "forbidden");
     }
+}
+
+#[test]
+fn a_forwarders_key_is_made_by_a_command() {
+    let gate = Gate::open();
+    let (site, url) = (&gate.site, gate.gateway.url());
+    let help = site.provost(&["keys", "create", "--help"]);
+    assert!(String::from_utf8_lossy(&help.stdout).contains("- inbox:"));
+    let create = [
+        "keys", "create", "--role", "inbox", "service", "--url", &url,
+    ];
+    let made = site.provost(&create);
+    assert!(made.status.success(), "{made:?}");
+    let key = String::from_utf8(made.stdout).unwrap();
+    let id = gate.pending(json!({}));
+    let mail = json!({"subject": format!("[{id}]"), "body": "1", "from": TARGET});
+    let service = gate.gateway.client().key(key.trim());
+    service.get("/approvals").refused(403, "forbidden");
+    service.post("/v1/inbox/email-reply", &mail).ok();
+    assert_eq!(gate.status(&id)["status"], "approved");
 }
