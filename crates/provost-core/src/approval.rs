@@ -88,7 +88,7 @@ pub struct Request {
 }
 
 impl Request {
-    fn structure(self) -> Self {
+    pub(crate) fn structure(self) -> Self {
         let mut said = Map::new();
         said.insert("title".into(), self.title.into());
         said.insert("preview".into(), self.preview.into());

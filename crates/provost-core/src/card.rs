@@ -109,7 +109,7 @@ impl Card {
         } else {
             summary
         };
-        let claim = claim(approval, summary.as_ref());
+        let claim = claim(approval, summary.as_ref(), hidden);
         Self {
             id: question.id.clone(),
             kind: question.kind,
@@ -150,11 +150,16 @@ pub fn choices(approval: &Approval) -> Vec<Code> {
         .collect()
 }
 
-fn claim(approval: &Approval, summary: Option<&Summary>) -> Option<Claim> {
+fn claim(approval: &Approval, summary: Option<&Summary>, hidden: bool) -> Option<Claim> {
     if let Some(request) = &approval.question.request {
+        let request = if hidden {
+            request.clone().structure()
+        } else {
+            (**request).clone()
+        };
         return Some(Claim {
-            title: Some(request.title.clone()),
-            preview: Some(request.preview.clone()),
+            title: Some(request.title),
+            preview: Some(request.preview),
         });
     }
     let title = summary?.claim.clone()?;

@@ -13,6 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    approval::Kind,
     call::Call,
     grant::{ActiveGrant, Grant},
     key::{Key, KeyHash},
@@ -118,10 +119,10 @@ impl Control {
         self.stops.iter().find(|stop| stop.scope.holds(call))
     }
 
-    pub fn grant_for(&self, call: &Call, now: Time) -> Option<&Grant> {
+    pub fn grant_for(&self, kind: Kind, call: &Call, now: Time) -> Option<&Grant> {
         self.grants
             .iter()
-            .find(|grant| grant.permits(call, now))
+            .find(|grant| grant.permits(kind, call, now))
             .map(|active| &active.grant)
     }
 

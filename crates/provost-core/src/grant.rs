@@ -5,7 +5,9 @@ use std::sync::Arc;
 use provost_abl::expr::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::{call::Call, glob::Glob, ids::GrantId, policy::scope::CallScope, time::Time};
+use crate::{
+    approval::Kind, call::Call, glob::Glob, ids::GrantId, policy::scope::CallScope, time::Time,
+};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grant {
@@ -15,6 +17,10 @@ pub struct Grant {
     /// Only this session, when given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
+    /// Only what is asked in this way: what a person allowed an agent that asked in its own words permits no
+    /// call of a tool, whatever the agent named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     /// An expression over the call's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
@@ -66,9 +72,10 @@ impl ActiveGrant {
         Self { grant, when }
     }
 
-    pub fn permits(&self, call: &Call, now: Time) -> bool {
+    pub fn permits(&self, kind: Kind, call: &Call, now: Time) -> bool {
         let grant = &self.grant;
         grant.active_at(now)
+            && grant.kind.is_none_or(|only| only == kind)
             && grant.agent.matches(&call.agent)
             && grant.tools.matches(&call.tool)
             && grant
@@ -111,7 +118,7 @@ mod tests {
             params,
         };
         let grant = ActiveGrant::new(serde_json::from_value(grant).unwrap());
-        grant.permits(&call, Time::from_millis(1))
+        grant.permits(Kind::Call, &call, Time::from_millis(1))
     }
 
     #[test]

@@ -67,11 +67,16 @@ impl Directory {
         addresses.any(|address| &*address.channel == channel)
     }
 
+    /// Whether any question may need more than one person.
+    pub(crate) fn has_quorum(&self) -> bool {
+        self.routes.iter().any(|route| route.needed > 1)
+    }
+
     pub fn named(&self, name: &str) -> Option<&Person> {
         self.people.iter().find(|person| *person.name == *name)
     }
 
-    fn watching(&self) -> impl Iterator<Item = Plan> {
+    pub(crate) fn watching(&self) -> impl Iterator<Item = Plan> {
         self.watchers.iter().map(|watcher| Plan {
             channel: watcher.at.channel.clone(),
             address: watcher.at.address.clone(),

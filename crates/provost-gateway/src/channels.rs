@@ -76,6 +76,13 @@ impl Channels {
         Some(SigningKey::derived(secret, client))
     }
 
+    /// A changed configuration says who may decide on Telegram.
+    pub fn allow_on_telegram(&self, allow: Vec<i64>) {
+        if let Some(telegram) = &self.telegram {
+            telegram.set_allow(allow);
+        }
+    }
+
     pub(crate) fn telegram(&self) -> Option<&Arc<Telegram>> {
         self.telegram.as_ref()
     }

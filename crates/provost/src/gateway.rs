@@ -176,7 +176,7 @@ fn live(config: &Config) -> Live {
         access: Access {
             open: config.auth.open && config.listen.ip().is_loopback(),
             declared_agents: config.auth.declared_agents == DeclaredAgents::Loopback,
-            hosts: config.hosts.clone(),
+            hosts: hosts(config),
         },
         exposure: if config.expose_content {
             Exposure::Everything
@@ -186,6 +186,14 @@ fn live(config: &Config) -> Live {
         body_limit: config.body_bytes,
         waiting: config.waiting,
     }
+}
+
+/// What people reach it by, they may.
+fn hosts(config: &Config) -> Vec<String> {
+    let public = config.channels.public_url.as_deref();
+    let uri = public.and_then(|url| url.parse::<http::Uri>().ok());
+    let host = uri.as_ref().and_then(http::Uri::host).map(str::to_owned);
+    config.hosts.iter().cloned().chain(host).collect()
 }
 
 async fn build_backends(config: &Config) -> anyhow::Result<Backends> {

@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    approval::{Approval, Claim, Decision, Escalation, Level, Question, Status},
+    approval::{Approval, Claim, Decision, Escalation, Kind, Level, Question, Status},
     glob::Glob,
     grant::Grant,
     ids::GrantId,
@@ -90,6 +90,9 @@ const NOT_YOUR_CHANGE: &str = "only a person changes a call's arguments";
 const NOT_YOUR_OWN: &str = "nobody approves their own call";
 const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may deny or escalate it";
 const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
+const OTHER_CHANGE: &str =
+    "a call is changed by other arguments, and what an agent asks in its own words by other words";
+const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
 
@@ -218,7 +221,15 @@ impl Gate {
             }
             _ => {}
         }
-        let arguments = resolution.arguments.as_ref()?;
+        let is_call = question.kind == Kind::Call;
+        let (arguments, replacement) = (&resolution.arguments, &resolution.replacement);
+        if arguments.is_some() && !is_call || replacement.is_some() && is_call {
+            return Some(Resolving::Unfit(OTHER_CHANGE.into()));
+        }
+        if resolution.code == Some(Code::Change) && arguments.is_none() && replacement.is_none() {
+            return Some(Resolving::Unfit(NO_CHANGE.into()));
+        }
+        let arguments = arguments.as_ref()?;
         if !alone {
             return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
         }
@@ -395,6 +406,7 @@ fn standing(
         agent: Glob::exactly(&question.agent_id),
         tools: Glob::exactly(&question.tool),
         session_id,
+        kind: Some(question.kind),
         when: None,
         max_uses: None,
         uses: 0,

@@ -49,6 +49,22 @@ impl Gate {
         Box::pin(self.answer(walk, approval)).await
     }
 
+    /// Where several people must agree, no grant of one of them answers.
+    pub(super) fn needs_several(
+        &self,
+        walk: &Walk,
+        ruling: &Ruling,
+        control: &Control,
+        now: Time,
+    ) -> bool {
+        self.people.load().has_quorum()
+            && self
+                .question(walk, ruling, control.version, now)
+                .question
+                .needed
+                > 1
+    }
+
     fn question(&self, walk: &Walk, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
         let subject = &walk.subject;
         let settings = self.settings.load();

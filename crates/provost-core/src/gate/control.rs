@@ -49,6 +49,7 @@ impl Gate {
             agent: new.agent,
             tools: new.tools,
             session_id: new.session_id,
+            kind: None,
             when: new.when,
             max_uses: new.max_uses,
             uses: 0,
@@ -147,11 +148,23 @@ impl Gate {
         .await
     }
 
+    /// Answers what grants answer and a crash left open.
+    pub(super) async fn release_all(&self) -> Result<(), GateError> {
+        for active in &self.control().grants {
+            if active.grant.active_at(self.now()) {
+                self.release(&active.grant).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// A new grant answers matching questions that are already open, unless policy has since said no.
     pub(super) async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
         let active = ActiveGrant::new(grant.clone());
         let matches = |question: &Question| {
-            active.permits(&question.call(), self.now()) && !self.forbids(question)
+            question.needed <= 1
+                && active.permits(question.kind, &question.call(), self.now())
+                && !self.forbids(question)
         };
         self.each_pending(matches, |now| Decision {
             grant_id: Some(grant.id.clone()),

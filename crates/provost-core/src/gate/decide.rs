@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    approval::Approval,
+    approval::{Approval, Kind},
     call::Call,
     control::Control,
     door::Door,
@@ -247,7 +247,9 @@ impl Gate {
             }
             Verdict::Allow => None,
             Verdict::Supervisor | Verdict::HumanApproval => {
-                let Some(grant) = control.grant_for(&call, now) else {
+                let grant = control.grant_for(Kind::Call, &call, now);
+                let grant = grant.filter(|_| !self.needs_several(walk, &ruling, &control, now));
+                let Some(grant) = grant else {
                     walk.asked = true;
                     // Boxed: most calls are not asked about, and need not carry the room for it.
                     return Box::pin(self.ask(walk, &ruling, &control, now)).await;

@@ -20,6 +20,9 @@ impl Gate {
         let mut last = self.opened_after;
         let mut tick = tokio::time::interval(POLL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        if let Err(error) = self.release_all().await {
+            tracing::warn!(%error, "what grants answer was not looked through");
+        }
         loop {
             let ticked = tokio::select! {
                 _ = tick.tick() => true,

@@ -212,7 +212,8 @@ impl Gate {
         let question = new.question(subject, &ruling, now);
         let mut state = self.pending_request(new, &ruling, now);
         let mut plans = new.plans();
-        if let Some(grant) = control.grant_for(&subject.call, now) {
+        plans.extend(self.people.load().watching());
+        if let Some(grant) = control.grant_for(Kind::Permission, &subject.call, now) {
             if !self
                 .record_granted(subject, &ruling, &control, grant)
                 .await?

@@ -126,38 +126,59 @@ impl Directory {
         let Some(every) = step.remind.filter(|every| !every.is_zero()) else {
             return plans;
         };
-        for times in 1..=MOST_REMINDERS {
-            let after = step.after + every * times;
-            if after >= until {
-                break;
-            }
-            for person in &people {
-                plans.extend(asked(person, after, now).map(|plan| Plan {
-                    purpose: Purpose::Remind,
-                    ..plan
-                }));
-            }
+        for person in people {
+            plans.extend(reminders(person, step.after, every, until, now));
         }
         plans
     }
 }
 
+/// Counted from when they are asked: nobody is asked and reminded in the same moment.
+fn reminders(
+    person: &Person,
+    asked_after: Duration,
+    every: Duration,
+    until: Duration,
+    now: Time,
+) -> Vec<Plan> {
+    let begin = asked_after + closed(person, now.plus(asked_after));
+    let mut last = begin;
+    let mut plans = Vec::new();
+    for times in 1..=MOST_REMINDERS {
+        let after = begin + every * times;
+        let after = after + closed(person, now.plus(after));
+        if after >= until {
+            break;
+        }
+        if after > last {
+            last = after;
+            plans.extend(at(person, after, Purpose::Remind));
+        }
+    }
+    plans
+}
+
+/// How long their hours have not begun.
+fn closed(person: &Person, now: Time) -> Duration {
+    let hours = person.hours.as_ref();
+    hours.map_or(Duration::ZERO, |hours| hours.until_open(now))
+}
+
 /// Not before their hours begin.
 fn asked(person: &Person, after: Duration, now: Time) -> impl Iterator<Item = Plan> {
-    let closed = person
-        .hours
-        .as_ref()
-        .map_or(Duration::ZERO, |hours| hours.until_open(now.plus(after)));
-    person
-        .addresses
-        .iter()
-        .map(move |Address { channel, address }| Plan {
-            channel: channel.clone(),
-            address: address.clone(),
-            person: Some(person.name.clone()),
-            purpose: Purpose::Ask,
-            after: after + closed,
-        })
+    let begin = after + closed(person, now.plus(after));
+    at(person, begin, Purpose::Ask)
+}
+
+fn at(person: &Person, after: Duration, purpose: Purpose) -> impl Iterator<Item = Plan> {
+    let addresses = person.addresses.iter();
+    addresses.map(move |Address { channel, address }| Plan {
+        channel: channel.clone(),
+        address: address.clone(),
+        person: Some(person.name.clone()),
+        purpose,
+        after,
+    })
 }
 
 fn decides(route: &Route, fallback: Fallback, after: Duration) -> Plan {

@@ -148,7 +148,9 @@ impl Porter {
                 Ok(())
             }
             Err(Failure::Channel(why)) => {
-                channels.standings.failed(name, app.gate.now());
+                if matches!(why, Undelivered::Later { .. }) {
+                    channels.standings.failed(name, app.gate.now());
+                }
                 failed(app, &delivery, why).await
             }
             Err(Failure::Store(error)) => Err(error),
@@ -226,9 +228,19 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     let (store, now) = (app.gate.store(), app.gate.now());
     metrics::counter!("provost_delivery_failures_total", "channel" => delivery.plan.channel.to_string())
         .increment(1);
+    if let Undelivered::Later {
+        why,
+        after: Some(after),
+    } = &why
+    {
+        // The other side said when: that is no failure of ours, however often it says so.
+        let wait = (*after).max(POLL);
+        tracing::debug!(delivery.id = %delivery.id, why, "told to wait");
+        return store.postpone_delivery(&delivery.id, now.plus(wait)).await;
+    }
     let again_at = match &why {
-        Undelivered::Later { after, .. } if delivery.attempts < MOST_ATTEMPTS => {
-            Some(now.plus(after.unwrap_or_else(|| pause(delivery.attempts))))
+        Undelivered::Later { .. } if delivery.attempts < MOST_ATTEMPTS => {
+            Some(now.plus(pause(delivery.attempts)))
         }
         _ => None,
     };

@@ -20,6 +20,9 @@ mod visible;
 mod webhook;
 mod wire;
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use provost_core::{
     card::Card,
@@ -64,7 +67,7 @@ pub enum Mode {
 pub struct Telegram {
     api: Api,
     mode: Mode,
-    allow: Vec<i64>,
+    allow: ArcSwap<Vec<i64>>,
     seen: Seen,
 }
 
@@ -83,13 +86,18 @@ impl Telegram {
         Ok(Self {
             api: Api::new(web, &api_url, token)?,
             mode,
-            allow,
+            allow: ArcSwap::from_pointee(allow),
             seen: Seen::default(),
         })
     }
 }
 
 impl Telegram {
+    /// From now on these may decide, besides the people who are asked.
+    pub fn set_allow(&self, allow: Vec<i64>) {
+        self.allow.store(Arc::new(allow));
+    }
+
     /// Whether updates are fetched, and not posted to us.
     pub fn is_polled(&self) -> bool {
         matches!(self.mode, Mode::Poll)

@@ -109,7 +109,7 @@ impl Webhooks {
                 (signed::post(url, &id, hook.key.as_ref(), &body, now), body)
             }
             Style::Slack => {
-                let body = json!({"text": words(card)}).to_string();
+                let body = json!({"text": escaped(&words(card))}).to_string();
                 (plain(url, "application/json"), body)
             }
             Style::Ntfy => {
@@ -156,6 +156,13 @@ fn ended(card: &Card) -> Value {
         "session_id": card.session,
         "action_type": card.tool,
     })
+}
+
+/// Slack's own marks, made plain.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// In one line, for people who read it elsewhere.

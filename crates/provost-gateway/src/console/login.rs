@@ -59,7 +59,11 @@ pub(super) fn go_on(wanted: &str) -> Response {
 /// A page of this console, whatever the address says.
 fn local(wanted: Option<&str>) -> &str {
     wanted
-        .filter(|path| path.starts_with("/console/") || path.starts_with("/?"))
+        .filter(|path| {
+            ["/console/", "/a/", "/?"]
+                .iter()
+                .any(|own| path.starts_with(own))
+        })
         .filter(|path| !path.chars().any(|c| c.is_control() || c == '\\'))
         .unwrap_or("/")
 }

@@ -209,6 +209,7 @@ pub(crate) fn grant(max_uses: Option<u64>) -> Grant {
         agent: glob("claude*"),
         tools: glob("fs.*"),
         session_id: None,
+        kind: None,
         when: None,
         max_uses,
         uses: 0,

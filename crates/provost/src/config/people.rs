@@ -1,6 +1,6 @@
 //! Who is asked about what, and who is asked next.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use provost_core::{
     key::Role,
@@ -23,6 +23,7 @@ impl Reader<'_> {
         if let Some(field) = top.get("people") {
             for item in self.items(field) {
                 let person = self.read_person(item, channels);
+                let person = person.filter(|person| self.is_new(item, person, &directory));
                 directory.people.extend(person);
             }
         } else if let Some(telegram) = &channels.telegram {
@@ -75,6 +76,15 @@ impl Reader<'_> {
             addresses,
             hours,
         })
+    }
+
+    fn is_new(&mut self, item: Field<'_>, person: &Person, directory: &Directory) -> bool {
+        let is_new = directory.named(&person.name).is_none();
+        if !is_new {
+            let message = format!("there are two people called `{}`", person.name);
+            self.error(item.span(), message, "give each a name of their own");
+        }
+        is_new
     }
 
     fn read_addresses(&mut self, field: Field<'_>, channels: &ChannelsConfig) -> Vec<Address> {
@@ -141,7 +151,8 @@ impl Reader<'_> {
                 self.error(span, format!("`{text}` is nobody"), help);
             }
         }
-        names.dedup();
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         names
     }
 
@@ -182,15 +193,37 @@ impl Reader<'_> {
         let fallback = map
             .filled("default")
             .and_then(|field| self.choice(field, &fallbacks));
+        let steps = self.read_steps(&map, directory, groups);
+        if let (Some(needed), Some(field)) = (needed, map.filled("approvals_needed")) {
+            self.check_quorum(field, needed, &steps, fallback);
+        }
         Some(Route {
             name: name.into(),
             tools,
             risky: risky.unwrap_or(false),
             needed: needed.map_or(1, |needed| u8::try_from(needed).unwrap_or(9)),
-            steps: self.read_steps(&map, directory, groups),
+            steps,
             timeout: map.filled("timeout").and_then(|field| self.duration(field)),
             fallback,
         })
+    }
+
+    fn check_quorum(
+        &mut self,
+        field: Field<'_>,
+        needed: u64,
+        steps: &[Step],
+        fallback: Option<Fallback>,
+    ) {
+        let people: HashSet<_> = steps.iter().flat_map(|step| &step.people).collect();
+        if (people.len() as u64) < needed {
+            let message = format!("{needed} people are needed, and {} are asked", people.len());
+            self.error(field.span(), message, "ask more people, or need fewer");
+        }
+        if needed > 1 && fallback == Some(Fallback::Approve) {
+            let message = "where several people must approve, nobody's silence does";
+            self.error(field.span(), message, "write `default: deny`");
+        }
     }
 
     fn read_steps(&mut self, map: &Map<'_>, directory: &Directory, groups: &Groups) -> Vec<Step> {

@@ -1,8 +1,7 @@
 //! The ways to people, opened from the configuration: what they are asked goes out, what they answer comes in.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use anyhow::Context as _;
 use provost_core::ports::SystemClock;
 use provost_gateway::{
     app::App,
@@ -20,6 +19,8 @@ use crate::config::Config;
 
 /// Where Telegram posts, where it does.
 const WEBHOOK: &str = "/v1/telegram/webhook";
+/// How long Telegram is left alone when it does not take the address of its webhook.
+const BETWEEN_TRIES: Duration = Duration::from_secs(30);
 /// The name of the secret that the keys of callbacks are made from.
 const CALLBACK_SECRET: &str = "callback";
 
@@ -41,7 +42,7 @@ pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::
         let webhooks = Webhooks { hooks, web, clock };
         channels = channels.with("webhook", Arc::new(webhooks));
     }
-    if let Some(telegram) = open_telegram(config, app, web).await? {
+    if let Some(telegram) = open_telegram(config, app, web)? {
         channels = channels.with_telegram(telegram);
     }
     if let Some(settings) = &config.channels.email {
@@ -56,7 +57,7 @@ pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::
     Ok(())
 }
 
-async fn open_telegram(
+fn open_telegram(
     config: &Config,
     app: &Arc<App>,
     web: &Web,
@@ -71,14 +72,24 @@ async fn open_telegram(
         tokio::spawn(poll(app.clone(), telegram.clone()));
     } else if let Some(url) = &config.channels.public_url {
         let url = format!("{}{WEBHOOK}", url.trim_end_matches('/'));
-        let set = telegram.set_webhook(&url).await;
-        set.context("Telegram does not take the address of its webhook")?;
+        tokio::spawn(set_webhook(app.clone(), telegram.clone(), url));
     } else {
         tracing::warn!(
             "set `public_url`, or tell Telegram yourself to post to {WEBHOOK} of this gateway"
         );
     }
     Ok(Some(telegram))
+}
+
+/// Until Telegram knows where to post.
+async fn set_webhook(app: Arc<App>, telegram: Arc<Telegram>, url: String) {
+    while let Err(error) = telegram.set_webhook(&url).await {
+        tracing::warn!(%error, "Telegram does not take the address of its webhook, trying again");
+        tokio::select! {
+            () = app.stopping() => return,
+            () = tokio::time::sleep(BETWEEN_TRIES) => {}
+        }
+    }
 }
 
 async fn poll(app: Arc<App>, telegram: Arc<Telegram>) {

@@ -74,6 +74,10 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     app.gate.replace_settings(super::settings(config));
     app.gate.replace_policy(policies);
     app.gate.replace_people(config.people.clone());
+    let telegram = config.channels.telegram.as_ref();
+    let allowed = telegram.map(|telegram| telegram.allow.clone());
+    let channels = app.channels.load();
+    channels.allow_on_telegram(allowed.unwrap_or_default());
     app.policies_changed();
     let keys = app.gate.replace_keys(config.auth.keys.clone()).await;
     if let Err(error) = keys {

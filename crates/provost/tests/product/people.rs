@@ -452,3 +452,83 @@ fn webhooks_are_told_of_questions_and_their_ends() {
             .all(|told| told.is_signed_with(secret))
     );
 }
+
+/// What a person allows an agent that asks in its own words opens no tool of that name, and no two-person rule.
+#[test]
+fn a_rule_for_words_opens_no_tool() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let rest = "people:
+  - {name: carol, channels: {telegram: 42}}
+  - {name: dave, channels: {telegram: 43}}
+routes:
+  - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
+";
+    let site = site(&bot, &echo, rest);
+    let gateway = site.start();
+    let agent = gateway.client().key(AGENT);
+    for tool in ["gmail.send", "payments.send"] {
+        let body = json!({
+            "session_id": "s1", "action_type": tool, "title": "Say hello", "preview": "hello",
+            "channel": "telegram", "target": {"tg_chat_id": 42},
+        });
+        let made = agent.post("/v1/approvals", &body).ok().json();
+        let id = made["approval_id"].as_str().unwrap();
+        let message = eventually("the question", || {
+            let about = |sent: &&Value| {
+                let text = sent["text"].as_str().unwrap();
+                text.contains("Say hello") && text.contains(tool)
+            };
+            bot.sent().iter().find(about).cloned()
+        });
+        bot.tap(&message, "6", 42);
+        assert_eq!(status(&gateway, id)["status"], "approved");
+        let waits = agent.tool_async(tool, json!({"id": "x"}));
+        assert_eq!(waits.status, 202, "{tool}");
+    }
+    assert_eq!(echo.executions("x"), 0);
+
+    // Nor does any other grant where two must agree, made before or while it waits.
+    let grant = json!({"agent": "keyed", "tools": "*", "duration": "10m"});
+    gateway.admin().post("/grants", &grant);
+    let waits = agent.tool_async("payments.send", json!({"id": "x"}));
+    assert_eq!(waits.status, 202);
+    assert_eq!(echo.executions("x"), 0);
+}
+
+#[test]
+fn a_change_that_does_not_fit_the_question_decides_nothing() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    let id = ask(&gateway, "rm -rf /", "telegram", json!({"tg_chat_id": 42}));
+    let changed = json!({"arguments": {"title": "t", "preview": "ls"}});
+    let path = format!("/approvals/{id}/approve");
+    gateway.alice().post(&path, &changed).refused(422, "unfit");
+    let shown = gateway.alice().get(&format!("/approvals/{id}")).ok().json();
+    assert_eq!(shown["status"], "pending");
+}
+
+/// Who may no longer decide may not from the moment that the configuration says so.
+#[test]
+fn somebody_taken_off_the_list_decides_nothing() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let site = site(&bot, &echo, "");
+    let gateway = site.start();
+    let id = ask(&gateway, "a", "telegram", json!({"tg_chat_id": 43}));
+    let message = bot.messages(1).pop().unwrap();
+    let config = std::fs::read_to_string(site.path("provost.yaml")).unwrap();
+    site.configure(&config.replace("allow: [42, 43]", "allow: [42]"));
+    eventually("the changed configuration", || {
+        gateway
+            .log()
+            .contains("the changed config is in force")
+            .then_some(())
+    });
+    bot.tap(&message, "6", 43);
+    // The next tap is handled after it.
+    let other = ask(&gateway, "b", "telegram", json!({"tg_chat_id": 42}));
+    bot.tap(&bot.messages(2)[1], "1", 42);
+    assert_eq!(status(&gateway, &other)["status"], "approved");
+    let shown = gateway.alice().get(&format!("/approvals/{id}")).ok().json();
+    assert_eq!(shown["status"], "pending");
+}

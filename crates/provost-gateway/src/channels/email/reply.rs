@@ -139,10 +139,10 @@ pub fn approval_id_in(subject: &str, body: &str) -> Option<String> {
     };
     in_brackets(subject).or_else(|| {
         let words = body.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        words
-            .filter(|word| word.starts_with("appr_"))
-            .find(|word| is_approval_id(word))
-            .map(str::to_owned)
+        let mut ids = words.filter(|word| word.starts_with("appr_") && is_approval_id(word));
+        let first = ids.next()?;
+        // Two of them leave open which one is meant.
+        ids.all(|other| other == first).then(|| first.to_owned())
     })
 }
 

@@ -39,7 +39,10 @@ pub(super) fn by_whom(end: &End) -> String {
 
 /// A person goes without the role before their name.
 pub(super) fn name(by: &str) -> String {
-    visible::line(by.strip_prefix("human:").unwrap_or(by), LONGEST_NAME)
+    visible::line(
+        by.split_once(':').map_or(by, |(_, name)| name),
+        LONGEST_NAME,
+    )
 }
 
 pub(super) fn moment(time: Time) -> String {

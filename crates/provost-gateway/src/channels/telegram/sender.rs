@@ -33,7 +33,7 @@ impl Telegram {
     pub(super) fn known(&self, desk: &dyn Desk, from: Option<&User>) -> Option<Known> {
         let user = from.filter(|user| !user.is_bot)?;
         let person = desk.person(NAME, &json!({"tg_user_id": user.id}));
-        let listed = self.allow.contains(&user.id);
+        let listed = self.allow.load().contains(&user.id);
         if !listed && person.is_none() {
             tracing::info!(
                 telegram.user = user.id,

@@ -128,7 +128,7 @@ pub(super) fn words(answered: &Answered, sender: &Sender, code: Code) -> String 
 pub(super) fn repeats(card: &Card, sender: &Sender, code: Code) -> bool {
     let by = |end: &End| {
         let by = end.by.as_deref().unwrap_or_default();
-        by.strip_prefix("human:").unwrap_or(by) == &*sender.name
+        by.split_once(':').map_or(by, |(_, name)| name) == &*sender.name
     };
     card.end
         .as_ref()

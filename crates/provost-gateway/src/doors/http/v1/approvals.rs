@@ -1,6 +1,6 @@
 //! `POST /v1/approvals` and `GET /v1/approvals/{id}`.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use http::{HeaderMap, StatusCode, Uri};
@@ -30,7 +30,7 @@ use crate::{
 const USUAL_EXPIRY: u64 = 3600;
 const LONGEST_EXPIRY: u64 = 30 * 24 * 3600;
 const LONGEST_TITLE: usize = 1024;
-const LONGEST_PREVIEW: usize = 256 * 1024;
+const LONGEST_PREVIEW: usize = 64 * 1024;
 const LONGEST_URL: usize = 2048;
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 
@@ -190,12 +190,25 @@ fn callback_url(body: &Map<String, Value>) -> ApiResult<Option<String>> {
     let fits = parsed.is_some_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.authority().is_some_and(|at| !at.as_str().contains('@'))
+            && uri.host().is_some_and(|host| !is_off_limits(host))
     });
     if fits {
         return Ok(Some(url));
     }
     let message = "`callback_url` is an http or https address without a user in it";
     Err(unprocessable("bad_callback_url", message))
+}
+
+/// Where machines of a cloud keep their secrets, and nobody waits to be called back.
+fn is_off_limits(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
+        Ok(IpAddr::V4(ip)) => ip.is_link_local() || ip.is_unspecified() || ip.is_multicast(),
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_unicast_link_local() || ip.is_unspecified() || ip.is_multicast()
+        }
+        Err(_) => false,
+    }
 }
 
 fn refused(answer: Answer, reason: &str) -> ApiError {
