@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     approval::{Approval, Kind, Status},
     ids::ApprovalId,
+    key::Role,
     menu::Code,
     review::{Act, Summary, redact_map},
     time::Time,
@@ -87,6 +88,15 @@ pub struct End {
     /// What was put in the place of a request.
     pub replacement: Option<String>,
     pub at: Time,
+}
+
+/// A person's name without the role before it.
+pub fn who(by: &str) -> &str {
+    let roles = [Role::Human, Role::Admin, Role::Supervisor];
+    roles
+        .into_iter()
+        .find_map(|role| by.strip_prefix(role.as_str())?.strip_prefix(':'))
+        .unwrap_or(by)
 }
 
 impl End {

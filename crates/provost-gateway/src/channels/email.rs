@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use provost_core::{
-    card::{Card, End},
+    card::{Card, End, who},
     delivery::{Delivery, Purpose, Shown},
     ids::{DeliveryId, random_bytes},
     ports::{Channel, StoreError, Undelivered},
@@ -199,8 +199,7 @@ impl Email {
     fn ended_here(&self, delivery: &Delivery, end: &End) -> bool {
         let address = Address::of_target(&delivery.plan.address).ok();
         let name = address.map(|address| sender(&*self.desk, &address).name);
-        let by = end.by.as_deref().and_then(|by| by.split_once(':'));
-        end.via.as_deref() == Some(CHANNEL) && by.map(|(_, name)| name) == name.as_deref()
+        end.via.as_deref() == Some(CHANNEL) && end.by.as_deref().map(who) == name.as_deref()
     }
 
     fn link(&self, id: &DeliveryId) -> Option<String> {

@@ -200,7 +200,7 @@ pub(crate) fn ended(id: &ApprovalId, by: &Sender, reply: &Reply) -> Card {
     };
     let end = End {
         status,
-        by: Some(by.name.to_string()),
+        by: Some(format!("human:{}", by.name)),
         via: Some(by.via.clone()),
         code: Some(reply.code),
         note: reply.text.clone(),

@@ -6,7 +6,7 @@ mod page;
 
 use provost_core::{
     approval::Status,
-    card::{Card, Claim, End},
+    card::{Card, Claim, End, who},
     delivery::Purpose,
     menu::Code,
 };
@@ -182,7 +182,7 @@ fn outcome(end: &End) -> String {
     let by = end
         .by
         .as_deref()
-        .map(|by| format!(" by {}", name(by)))
+        .map(|by| format!(" by {}", name(who(by))))
         .unwrap_or_default();
     let via = end
         .via

@@ -1,6 +1,11 @@
 //! How a question ended, in words.
 
-use provost_core::{approval::Status, card::End, menu::Code, time::Time};
+use provost_core::{
+    approval::Status,
+    card::{End, who},
+    menu::Code,
+    time::Time,
+};
 
 use super::visible;
 
@@ -39,10 +44,7 @@ pub(super) fn by_whom(end: &End) -> String {
 
 /// A person goes without the role before their name.
 pub(super) fn name(by: &str) -> String {
-    visible::line(
-        by.split_once(':').map_or(by, |(_, name)| name),
-        LONGEST_NAME,
-    )
+    visible::line(who(by), LONGEST_NAME)
 }
 
 pub(super) fn moment(time: Time) -> String {

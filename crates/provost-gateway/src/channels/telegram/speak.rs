@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use provost_core::{
-    card::{Card, End},
+    card::{Card, End, who},
     menu::Code,
 };
 use serde_json::json;
@@ -128,7 +128,7 @@ pub(super) fn words(answered: &Answered, sender: &Sender, code: Code) -> String 
 pub(super) fn repeats(card: &Card, sender: &Sender, code: Code) -> bool {
     let by = |end: &End| {
         let by = end.by.as_deref().unwrap_or_default();
-        by.split_once(':').map_or(by, |(_, name)| name) == &*sender.name
+        who(by) == &*sender.name
     };
     card.end
         .as_ref()
