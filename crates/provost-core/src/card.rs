@@ -100,12 +100,9 @@ pub fn who(by: &str) -> &str {
 }
 
 impl End {
-    /// Who decides elsewhere than from the menu says yes or no.
     pub fn code_or_plain(&self) -> Code {
-        self.code.unwrap_or(match self.status {
-            Status::Approved => Code::Once,
-            _ => Code::Deny,
-        })
+        let plain = Code::plain(self.status == Status::Approved);
+        self.code.unwrap_or(plain)
     }
 }
 

@@ -43,6 +43,11 @@ impl Code {
         }
     }
 
+    /// What a plain yes or no, said elsewhere than from the menu, means there.
+    pub fn plain(is_yes: bool) -> Self {
+        if is_yes { Self::Once } else { Self::Deny }
+    }
+
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == text)
     }

@@ -5,11 +5,10 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    approval::{Approval, Claim, Decision, Escalation, Kind, Level, Question, Status},
+    approval::{Approval, Claim, Decision, Escalation, Kind, Question, Status},
     glob::Glob,
     grant::Grant,
     ids::GrantId,
-    key::{Key, Role, identity, may_see},
     menu::Code,
     people::Fallback,
     policy::Verdict,
@@ -18,18 +17,13 @@ use crate::{
     trace::TraceRow,
 };
 
-use super::{Gate, GateError, control::note, record::approval_row, telemetry};
-
-/// Who decides, as authenticated: by a key, or by a channel that knows whom it asked.
-#[derive(Clone, Debug)]
-pub struct Decider {
-    pub name: Arc<str>,
-    pub role: Role,
-    /// As [`Key::tools`].
-    pub tools: Vec<Glob>,
-    /// The channel, where it is not the door of keys.
-    pub via: Option<Arc<str>>,
-}
+use super::{
+    Gate, GateError,
+    control::note,
+    decider::{Decider, NOT_YOUR_LEVEL},
+    record::approval_row,
+    telemetry,
+};
 
 /// What the decider says.
 #[derive(Clone, Debug, Default)]
@@ -83,11 +77,7 @@ pub enum Escalating {
     NotFound,
 }
 
-const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this approval";
-const NOT_YOUR_LEVEL: &str =
-    "this approval is for people; a supervisor's key decides only at level supervisor";
 const NOT_YOUR_CHANGE: &str = "only a person changes a call's arguments";
-const NOT_YOUR_OWN: &str = "nobody approves their own call";
 const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may deny or escalate it";
 const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
 const OTHER_CHANGE: &str =
@@ -95,52 +85,6 @@ const OTHER_CHANGE: &str =
 const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
-
-impl Decider {
-    pub fn of(key: &Key) -> Self {
-        Self {
-            name: key.name.clone(),
-            role: key.role,
-            tools: key.tools.clone(),
-            via: None,
-        }
-    }
-
-    /// Somebody whom a channel asked.
-    pub fn person(name: Arc<str>, role: Role, via: Arc<str>) -> Self {
-        Self {
-            name,
-            role,
-            tools: Vec::new(),
-            via: Some(via),
-        }
-    }
-
-    pub fn identity(&self) -> String {
-        identity(self.role, &self.name)
-    }
-
-    fn is_supervisor(&self) -> bool {
-        self.role == Role::Supervisor
-    }
-
-    /// Why this decider may not touch this approval, whatever it wants to do with it.
-    fn barred(&self, approval: &Approval, now: Time) -> Option<&'static str> {
-        if *self.name == *approval.question.agent_id {
-            return Some(NOT_YOUR_OWN);
-        }
-        if !self.is_supervisor() {
-            return None;
-        }
-        if !may_see(self.role, &self.tools, &approval.question.tool) {
-            return Some(NOT_YOUR_TOOL);
-        }
-        if approval.state.status_at(now) != Status::Pending {
-            return None;
-        }
-        (approval.state.level_at(now) == Level::Human).then_some(NOT_YOUR_LEVEL)
-    }
-}
 
 impl Gate {
     pub async fn resolve(

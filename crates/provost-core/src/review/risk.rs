@@ -7,6 +7,8 @@ use regex::{Regex, RegexSet};
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::hidden::is_invisible;
+
 /// Name and pattern. Patterns see text in lower case, normalised, with single spaces.
 const PATTERNS: [(&str, &str); 16] = [
     (
@@ -126,14 +128,6 @@ fn normalise(text: &str) -> String {
         Some(spaces) => spaces.replace_all(&visible, " ").into_owned(),
         None => visible,
     }
-}
-
-pub(super) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Cyrillic and Greek letters that look like Latin ones, and typographic dashes and quotes.

@@ -219,7 +219,8 @@ async fn fall_back(app: &App, delivery: &Delivery, approval: &Approval) -> Resul
     };
     if let Err(error) = app.gate.fall_back(approval, route, fallback).await {
         tracing::warn!(approval.id = %approval.question.id, %error, "a fallback was not decided, it is tried again");
-        return Ok(());
+        let soon = app.gate.now().plus(POLL);
+        return app.gate.store().postpone_delivery(&delivery.id, soon).await;
     }
     app.gate.store().delivery_closed(&delivery.id).await
 }

@@ -4,6 +4,7 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
+use provost_core::review::hides;
 use serde::Serialize;
 
 /// Line breaks and tabs stay.
@@ -44,11 +45,7 @@ pub(super) fn json(value: &impl Serialize) -> String {
 }
 
 fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    hides(c) && c != '\n' && c != '\t'
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
+use provost_core::review::hides;
+
 /// In one line: everything that does not print is written as an escape.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
-    escape(text, is_unsafe)
+    escape(text, hides)
 }
 
 /// As [`safe`], line breaks kept.
 pub(crate) fn safe_lines(text: &str) -> Cow<'_, str> {
-    escape(text, |c| c != '\n' && is_unsafe(c))
+    escape(text, |c| c != '\n' && hides(c))
 }
 
 /// At most `most` characters, in one line.
@@ -41,15 +43,6 @@ fn escape(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
-}
-
-/// Control characters, marks that change the direction of text, and characters without width.
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

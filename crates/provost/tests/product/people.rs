@@ -23,6 +23,13 @@ const KEYS: &str = "auth:
     - {name: bob, role: human, key: bob-secret-0123456789}
 ";
 
+const BOTH_MUST_AGREE: &str = "people:
+  - {name: carol, channels: {telegram: 42}}
+  - {name: dave, channels: {telegram: 43}}
+routes:
+  - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
+";
+
 fn site(bot: &Bot, echo: &Echo, rest: &str) -> Site {
     let channels = bot.channel(&[42, 43]);
     let email = "  email: {smtp: 'smtp://127.0.0.1:9', from: gate@example.org}\n";
@@ -191,13 +198,7 @@ fn killed_between_commit_and_delivery_nothing_is_lost_and_at_most_one_is_double(
 #[test]
 fn two_people_must_agree_and_one_no_is_enough() {
     let (bot, echo) = (Bot::start(), Echo::start());
-    let rest = "people:
-  - {name: carol, channels: {telegram: 42}}
-  - {name: dave, channels: {telegram: 43}}
-routes:
-  - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
-";
-    let site = site(&bot, &echo, rest);
+    let site = site(&bot, &echo, BOTH_MUST_AGREE);
     let gateway = site.start();
     let waiting = gateway
         .agent()
@@ -307,13 +308,12 @@ fn a_flood_is_braked_and_told_of_in_one_message() {
             .unwrap()
             .contains("more questions wait")
     );
-    let other = ask(&gateway, "other", "telegram", json!({"tg_chat_id": 43}));
+    ask(&gateway, "other", "telegram", json!({"tg_chat_id": 43}));
     eventually("another person's message", || {
         bot.sent()
             .into_iter()
             .find(|message| message["chat_id"] == 43)
     });
-    assert!(!other.is_empty());
 }
 
 /// A hanging channel keeps none of the others.
@@ -457,13 +457,7 @@ fn webhooks_are_told_of_questions_and_their_ends() {
 #[test]
 fn a_rule_for_words_opens_no_tool() {
     let (bot, echo) = (Bot::start(), Echo::start());
-    let rest = "people:
-  - {name: carol, channels: {telegram: 42}}
-  - {name: dave, channels: {telegram: 43}}
-routes:
-  - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
-";
-    let site = site(&bot, &echo, rest);
+    let site = site(&bot, &echo, BOTH_MUST_AGREE);
     let gateway = site.start();
     let agent = gateway.client().key(AGENT);
     for tool in ["gmail.send", "payments.send"] {

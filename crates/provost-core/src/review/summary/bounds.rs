@@ -1,6 +1,6 @@
 //! Texts within bounds.
 
-use crate::review::risk::is_invisible;
+use crate::review::hidden::is_invisible;
 
 const MARK: &str = "…";
 

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use provost_core::review::hides;
+
 /// In one line of at most `most` characters.
 pub(super) fn line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -40,20 +42,11 @@ pub(super) fn block(text: &str, most: usize) -> String {
 }
 
 fn push(shown: &mut String, c: char) {
-    if is_hidden(c) {
+    if hides(c) {
         let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
     } else {
         shown.push(c);
     }
-}
-
-/// Control characters, marks that change the direction of text, and characters without width.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

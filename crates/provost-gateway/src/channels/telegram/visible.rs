@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use provost_core::review::hides;
+
 use super::text::{head, units};
 
 /// More marks than that on one letter run over the lines around it.
@@ -45,18 +47,6 @@ fn escape(text: &str, hides: impl Fn(char) -> bool) -> String {
         }
     }
     escaped
-}
-
-/// Control characters, marks that change the direction of text, characters without width, blanks that are
-/// letters to a program, and ends of line that only some programs know.
-fn hides(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Combining marks, which are drawn over the letter before them.

@@ -34,9 +34,10 @@ fn is_auto(decision: &Decision) -> bool {
 
 fn decision_view(decision: &Decision) -> Value {
     let by_person = decision.grant_id.is_none();
+    let plain = Code::plain(decision.status == Status::Approved);
     let note = decision.reasoning.as_ref().filter(|_| by_person);
     json!({
-        "code": code(decision),
+        "code": decision.code.unwrap_or(plain),
         "note": note,
         "override": decision.replacement,
         "rule_id": decision.made_grant.as_ref().or(decision.grant_id.as_ref()),
@@ -44,14 +45,4 @@ fn decision_view(decision: &Decision) -> Value {
         "decided_at": seconds(decision.at),
         "via": decision.via,
     })
-}
-
-/// Who decides elsewhere than from the menu says yes or no.
-fn code(decision: &Decision) -> Code {
-    let plain = if decision.status == Status::Approved {
-        Code::Once
-    } else {
-        Code::Deny
-    };
-    decision.code.unwrap_or(plain)
 }

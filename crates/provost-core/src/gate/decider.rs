@@ -1,0 +1,72 @@
+//! Who decides approvals, and what they may not touch.
+
+use std::sync::Arc;
+
+use crate::{
+    approval::{Approval, Level, Status},
+    glob::Glob,
+    key::{Key, Role, identity, may_see},
+    time::Time,
+};
+
+const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this approval";
+pub(super) const NOT_YOUR_LEVEL: &str =
+    "this approval is for people; a supervisor's key decides only at level supervisor";
+const NOT_YOUR_OWN: &str = "nobody approves their own call";
+
+/// Who decides, as authenticated: by a key, or by a channel that knows whom it asked.
+#[derive(Clone, Debug)]
+pub struct Decider {
+    pub name: Arc<str>,
+    pub role: Role,
+    /// As [`Key::tools`].
+    pub tools: Vec<Glob>,
+    /// The channel, where it is not the door of keys.
+    pub via: Option<Arc<str>>,
+}
+
+impl Decider {
+    pub fn of(key: &Key) -> Self {
+        Self {
+            name: key.name.clone(),
+            role: key.role,
+            tools: key.tools.clone(),
+            via: None,
+        }
+    }
+
+    /// Somebody whom a channel asked.
+    pub fn person(name: Arc<str>, role: Role, via: Arc<str>) -> Self {
+        Self {
+            name,
+            role,
+            tools: Vec::new(),
+            via: Some(via),
+        }
+    }
+
+    pub fn identity(&self) -> String {
+        identity(self.role, &self.name)
+    }
+
+    pub(super) fn is_supervisor(&self) -> bool {
+        self.role == Role::Supervisor
+    }
+
+    /// Why this decider may not touch this approval, whatever it wants to do with it.
+    pub(super) fn barred(&self, approval: &Approval, now: Time) -> Option<&'static str> {
+        if *self.name == *approval.question.agent_id {
+            return Some(NOT_YOUR_OWN);
+        }
+        if !self.is_supervisor() {
+            return None;
+        }
+        if !may_see(self.role, &self.tools, &approval.question.tool) {
+            return Some(NOT_YOUR_TOOL);
+        }
+        if approval.state.status_at(now) != Status::Pending {
+            return None;
+        }
+        (approval.state.level_at(now) == Level::Human).then_some(NOT_YOUR_LEVEL)
+    }
+}
