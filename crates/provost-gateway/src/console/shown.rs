@@ -226,7 +226,7 @@ fn exactly(exact: Exact) -> Exactly {
             let mut lines = diff.as_deref().map(lines).unwrap_or_default();
             // The name of the one file stands above it.
             if path.is_some() && lines.first().is_some_and(|line| line.kind == "file") {
-                lines.drain(..2);
+                lines.drain(..lines.len().min(2));
             }
             Exactly::Change {
                 what: counted(path, files, added, removed),
