@@ -1,6 +1,47 @@
 //! What a run is told: who it is, what to do, whom to report to, and how far it may go.
+//!
+//! The file is the one of the supervisor that came before, and more. Everything wrong with it is told at once.
 
-use std::fmt;
+mod read;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use serde_json::value::RawValue;
+
+pub use read::{Missing, Problems, read};
+pub use secret::Secret;
+
+/// Started where nobody says what to start.
+pub const DEFAULT_COMMAND: &str = "npx -y @agentclientprotocol/claude-agent-acp";
+
+#[derive(Debug)]
+pub struct Config {
+    pub identity: Identity,
+    /// Without one, the journal is all that is left of the run.
+    pub callback: Option<Callback>,
+    pub prompt: Prompt,
+    /// The session to go on with.
+    pub session: Option<String>,
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    /// As they are given to the agent.
+    pub mcp_servers: Option<Box<RawValue>>,
+    pub repo: PathBuf,
+    /// Program and arguments.
+    pub command: Option<Vec<String>>,
+    /// What the agent's environment has besides ours.
+    pub env: BTreeMap<String, String>,
+    pub permissions: Permissions,
+    pub limits: Limits,
+    pub sandbox: Sandbox,
+    pub gateway: Option<Gateway>,
+    pub journal: Option<PathBuf>,
+    pub spool: Option<PathBuf>,
+    pub spool_bytes: u64,
+}
 
 /// Which run this is, in the words of whoever started it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,22 +52,104 @@ pub struct Identity {
     pub prompt_id: String,
 }
 
-/// A text that is shown nowhere.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+#[derive(Clone, Debug)]
+pub struct Callback {
+    pub url: String,
+    pub token: Secret,
+    /// For the Standard Webhooks signature, where it is not the token.
+    pub signing_secret: Option<Secret>,
+}
 
-impl Secret {
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
+#[derive(Debug)]
+pub enum Prompt {
+    Text(String),
+    /// Content blocks, as they are given to the agent.
+    Blocks(Box<RawValue>),
+}
 
-    pub fn reveal(&self) -> &str {
-        &self.0
+/// Who answers when the agent asks whether it may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    pub by: By,
+    /// After this, the answer is no.
+    pub timeout: Duration,
+    /// Where answers may be sent to, besides the answers to reports.
+    pub listen: Option<std::net::SocketAddr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Yes to everything.
+    Auto,
+    /// No to everything.
+    Deny,
+    /// The gate: policy, supervisors, people.
+    Gateway,
+    /// Whoever receives the reports.
+    Callback,
+    /// The person at this terminal.
+    Terminal,
+}
+
+/// What a run may spend. `None` is without limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    pub wall: Option<Duration>,
+    pub idle: Option<Duration>,
+    pub turns: Option<u64>,
+    pub tool_calls: Option<u64>,
+    pub tokens: Option<u64>,
+    pub cost: Option<f64>,
+    pub output_bytes: Option<u64>,
+    pub files_changed: Option<u64>,
+    /// How long the agent has for each step of ending.
+    pub grace: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    #[default]
+    Off,
+    Required,
+    BestEffort,
+}
+
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    pub url: String,
+    pub key: Option<Secret>,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self {
+            by: By::Auto,
+            timeout: Duration::from_hours(1),
+            listen: None,
+        }
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
+impl By {
+    pub const ALL: [Self; 5] = [
+        Self::Auto,
+        Self::Deny,
+        Self::Gateway,
+        Self::Callback,
+        Self::Terminal,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Deny => "deny",
+            Self::Gateway => "gateway",
+            Self::Callback => "callback",
+            Self::Terminal => "terminal",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|by| by.name() == name)
     }
 }

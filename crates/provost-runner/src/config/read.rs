@@ -1,0 +1,418 @@
+//! From JSON, with every problem at once.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    By, Callback, Config, Gateway, Identity, Limits, Permissions, Prompt, Sandbox, Secret,
+};
+
+const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
+const LONGEST_NAME: usize = 512;
+/// Ten years: more is a mistake, and would not fit everywhere.
+const LONGEST: f64 = 315_360_000.0;
+
+/// What may be missing: a run of this machine's own needs nobody to report to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    Nothing,
+    Callback,
+}
+
+/// Everything that is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub struct Problems(pub Vec<String>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+/// Relative paths are taken from `folder`.
+pub fn read(text: &str, folder: &Path, missing: Missing) -> Result<Config, Problems> {
+    let fields: Map<String, Value> = match serde_json::from_str(text) {
+        Ok(fields) => fields,
+        // The error's own words may repeat what is there, and that may be the token.
+        Err(error) => {
+            let (line, column) = (error.line(), error.column());
+            let problem = format!("line {line}, column {column}: this is not one JSON object");
+            return Err(Problems(vec![problem]));
+        }
+    };
+    // What is passed on to the agent is passed on as it is written.
+    let raw: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text).unwrap_or_default();
+    let mut reader = Reader {
+        at: String::new(),
+        fields,
+        problems: Vec::new(),
+    };
+    let config = reader.config(raw, folder, missing);
+    reader.nothing_else();
+    match config {
+        Some(config) if reader.problems.is_empty() => Ok(config),
+        _ => Err(Problems(reader.problems)),
+    }
+}
+
+struct Reader {
+    /// Where these fields stand, with a dot at the end.
+    at: String,
+    fields: Map<String, Value>,
+    problems: Vec<String>,
+}
+
+impl Reader {
+    fn config(
+        &mut self,
+        mut raw: BTreeMap<String, Box<RawValue>>,
+        folder: &Path,
+        missing: Missing,
+    ) -> Option<Config> {
+        let identity = self.identity();
+        let callback = self.callback(missing);
+        let prompt = self.prompt(raw.remove("prompt"));
+        let gateway = self.gateway();
+        let permissions = self.permissions(gateway.is_some(), callback.is_some());
+        let path = |text: String| folder.join(text);
+        let config = Config {
+            session: self.text("sessionId"),
+            model: self.text("modelId"),
+            mode: self.text("mode"),
+            mcp_servers: self.mcp_servers(raw.remove("mcpServers")),
+            repo: self
+                .text("repoDir")
+                .map_or_else(|| folder.to_owned(), PathBuf::from),
+            command: self.command(),
+            env: self.env(),
+            limits: self.limits(),
+            sandbox: self.sandbox(),
+            journal: self.text("journal").map(path),
+            spool: self.text("spoolDir").map(path),
+            spool_bytes: self.count("spoolBytes").unwrap_or(SPOOL_BYTES),
+            identity: identity?,
+            callback,
+            prompt: prompt?,
+            permissions: permissions?,
+            gateway,
+        };
+        Some(config)
+    }
+
+    fn identity(&mut self) -> Option<Identity> {
+        let [run_id, task_id, sandbox_id, prompt_id] =
+            ["runId", "taskId", "sandboxId", "promptId"].map(|name| self.required(name));
+        Some(Identity {
+            run_id: run_id?,
+            task_id: task_id?,
+            sandbox_id: sandbox_id?,
+            prompt_id: prompt_id?,
+        })
+    }
+
+    fn callback(&mut self, missing: Missing) -> Option<Callback> {
+        let absent = !self.has("callbackUrl") && !self.has("token");
+        if missing == Missing::Callback && absent {
+            return None;
+        }
+        let url = self.required("callbackUrl");
+        let url = url.and_then(|url| self.web_address("callbackUrl", url));
+        let token = self.required("token").and_then(|token| {
+            let fits = token.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+            if !fits {
+                self.problem("token", "goes into a header: printable ASCII only");
+            }
+            fits.then(|| Secret::new(token))
+        });
+        let signing_secret = self.text("signingSecret").map(Secret::new);
+        Some(Callback {
+            url: url?,
+            token: token?,
+            signing_secret,
+        })
+    }
+
+    fn prompt(&mut self, raw: Option<Box<RawValue>>) -> Option<Prompt> {
+        match self.fields.remove("prompt") {
+            Some(Value::String(text)) if !text.trim().is_empty() => Some(Prompt::Text(text)),
+            Some(Value::Array(blocks))
+                if !blocks.is_empty() && blocks.iter().all(Value::is_object) =>
+            {
+                raw.map(Prompt::Blocks)
+            }
+            Some(_) => {
+                self.problem("prompt", "is a text, or a list of content blocks");
+                None
+            }
+            None => {
+                self.problem("prompt", "is missing");
+                None
+            }
+        }
+    }
+
+    fn mcp_servers(&mut self, raw: Option<Box<RawValue>>) -> Option<Box<RawValue>> {
+        match self.fields.remove("mcpServers")? {
+            Value::Array(servers) if servers.iter().all(Value::is_object) => raw,
+            Value::Null => None,
+            _ => {
+                self.problem("mcpServers", "is a list of servers, as ACP writes them");
+                None
+            }
+        }
+    }
+
+    fn command(&mut self) -> Option<Vec<String>> {
+        match self.fields.remove("command")? {
+            Value::Array(words) => {
+                let texts = words.iter().map(|word| word.as_str().map(str::to_owned));
+                let words: Option<Vec<String>> = texts.collect();
+                if words.as_ref().is_none_or(Vec::is_empty) {
+                    self.problem("command", "is a list of a program and its arguments");
+                }
+                words
+            }
+            Value::String(line) => match split(&line) {
+                Some(words) => Some(words),
+                None => {
+                    self.problem("command", "cannot be split into words: look at its quotes");
+                    None
+                }
+            },
+            _ => {
+                self.problem("command", "is a command line, or a list of words");
+                None
+            }
+        }
+    }
+
+    fn env(&mut self) -> BTreeMap<String, String> {
+        let Some(mut fields) = self.object("env") else {
+            return BTreeMap::new();
+        };
+        let mut env = BTreeMap::new();
+        for (name, value) in std::mem::take(&mut fields.fields) {
+            match value {
+                Value::String(value) if !name.contains(['=', '\0']) && !value.contains('\0') => {
+                    env.insert(name, value);
+                }
+                _ => fields.problem(&name, "is no text that an environment can have"),
+            }
+        }
+        self.problems.append(&mut fields.problems);
+        env
+    }
+
+    fn gateway(&mut self) -> Option<Gateway> {
+        if let Some(Value::String(url)) = self.fields.get("gateway").cloned() {
+            self.fields.remove("gateway");
+            let url = self.web_address("gateway", url)?;
+            return Some(Gateway { url, key: None });
+        }
+        let mut fields = self.object("gateway")?;
+        let url = fields.required("url");
+        let url = url.and_then(|url| fields.web_address("url", url));
+        let key = fields.text("key").map(Secret::new);
+        self.close(fields);
+        Some(Gateway { url: url?, key })
+    }
+
+    fn permissions(&mut self, gateway: bool, callback: bool) -> Option<Permissions> {
+        let mut permissions = Permissions::default();
+        if gateway {
+            permissions.by = By::Gateway;
+        }
+        if let Some(Value::String(name)) = self.fields.get("permissions").cloned() {
+            self.fields.remove("permissions");
+            permissions.by = self.by("permissions", &name)?;
+        } else if let Some(mut fields) = self.object("permissions") {
+            if let Some(name) = fields.text("by") {
+                permissions.by = fields.by("by", &name).unwrap_or(permissions.by);
+            }
+            if let Some(timeout) = fields.seconds("timeoutSeconds") {
+                permissions.timeout = timeout;
+            }
+            if let Some(listen) = fields.text("listen") {
+                permissions.listen = listen.parse().ok();
+                if permissions.listen.is_none() {
+                    fields.problem("listen", "is an address with a port, such as 127.0.0.1:0");
+                }
+            }
+            self.close(fields);
+        }
+        match permissions.by {
+            By::Gateway if !gateway => {
+                self.problem(
+                    "permissions",
+                    "are the gateway's, and no `gateway` is named",
+                );
+            }
+            By::Callback if !callback => {
+                let problem = "are the callback's, and no `callbackUrl` is named";
+                self.problem("permissions", problem);
+            }
+            _ => {}
+        }
+        Some(permissions)
+    }
+
+    fn by(&mut self, name: &str, given: &str) -> Option<By> {
+        let by = By::parse(given);
+        if by.is_none() {
+            let known = By::ALL.map(By::name).join(", ");
+            self.problem(name, &format!("is one of {known}"));
+        }
+        by
+    }
+
+    fn limits(&mut self) -> Limits {
+        let Some(mut fields) = self.object("limits") else {
+            return Limits::default();
+        };
+        let limits = Limits {
+            wall: fields.seconds("wallSeconds"),
+            idle: fields.seconds("idleSeconds"),
+            turns: fields.count("turns"),
+            tool_calls: fields.count("toolCalls"),
+            tokens: fields.count("tokens"),
+            cost: fields.number("cost"),
+            output_bytes: fields.count("outputBytes"),
+            files_changed: fields.count("filesChanged"),
+            grace: fields.seconds("graceSeconds"),
+        };
+        self.close(fields);
+        limits
+    }
+
+    fn sandbox(&mut self) -> Sandbox {
+        match self.fields.remove("sandbox") {
+            None | Some(Value::Null | Value::Bool(false)) => Sandbox::Off,
+            Some(Value::Bool(true)) => Sandbox::Required,
+            Some(Value::String(text)) if text == "best-effort" => Sandbox::BestEffort,
+            Some(_) => {
+                self.problem("sandbox", "is true, false or \"best-effort\"");
+                Sandbox::Required
+            }
+        }
+    }
+
+    fn required(&mut self, name: &str) -> Option<String> {
+        if !self.has(name) {
+            self.problem(name, "is missing");
+            self.fields.remove(name);
+            return None;
+        }
+        let text = self.text(name)?;
+        if text.len() > LONGEST_NAME && name != "callbackUrl" && name != "token" {
+            self.problem(name, &format!("has more than {LONGEST_NAME} bytes"));
+            return None;
+        }
+        Some(text)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// A text with something in it.
+    fn text(&mut self, name: &str) -> Option<String> {
+        match self.fields.remove(name)? {
+            Value::String(text) if !text.trim().is_empty() => Some(text),
+            Value::Null => None,
+            Value::String(_) => {
+                self.problem(name, "is empty");
+                None
+            }
+            _ => {
+                self.problem(name, "is a text");
+                None
+            }
+        }
+    }
+
+    fn count(&mut self, name: &str) -> Option<u64> {
+        let value = self.fields.remove(name).filter(|value| !value.is_null())?;
+        let count = value.as_u64().filter(|count| *count > 0);
+        if count.is_none() {
+            self.problem(name, "is a whole number above 0");
+        }
+        count
+    }
+
+    fn number(&mut self, name: &str) -> Option<f64> {
+        let value = self.fields.remove(name).filter(|value| !value.is_null())?;
+        let number = value.as_f64().filter(|number| *number > 0.0);
+        if number.is_none() {
+            self.problem(name, "is a number above 0");
+        }
+        number
+    }
+
+    fn seconds(&mut self, name: &str) -> Option<Duration> {
+        let seconds = self.number(name)?;
+        if seconds > LONGEST {
+            self.problem(name, "is longer than ten years: leave it out for no limit");
+            return None;
+        }
+        Some(Duration::from_secs_f64(seconds))
+    }
+
+    fn web_address(&mut self, name: &str, url: String) -> Option<String> {
+        let uri = url.parse::<http::Uri>().ok();
+        let fits = uri.is_some_and(|uri| {
+            let plain = uri
+                .authority()
+                .is_some_and(|host| !host.as_str().contains('@'));
+            plain && matches!(uri.scheme_str(), Some("http" | "https"))
+        });
+        if !fits {
+            self.problem(
+                name,
+                "is an address that begins with http:// or https://, without a user in it",
+            );
+        }
+        fits.then_some(url)
+    }
+
+    fn object(&mut self, name: &str) -> Option<Self> {
+        match self.fields.remove(name)? {
+            Value::Object(fields) => Some(Self {
+                at: format!("{}{name}.", self.at),
+                fields,
+                problems: Vec::new(),
+            }),
+            Value::Null => None,
+            _ => {
+                self.problem(name, "is an object");
+                None
+            }
+        }
+    }
+
+    fn close(&mut self, mut inner: Self) {
+        inner.nothing_else();
+        self.problems.append(&mut inner.problems);
+    }
+
+    /// A misspelt limit would be no limit.
+    fn nothing_else(&mut self) {
+        for (name, _) in std::mem::take(&mut self.fields) {
+            self.problem(&name, "is not known here");
+        }
+    }
+
+    fn problem(&mut self, name: &str, what: &str) {
+        self.problems.push(format!("`{}{name}` {what}", self.at));
+    }
+}
+
+/// A command line in words, as a shell would split it; nothing in it is expanded.
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+    shlex::split(line).filter(|words| !words.is_empty())
+}

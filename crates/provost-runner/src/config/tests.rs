@@ -1,0 +1,92 @@
+use super::*;
+use std::path::Path;
+
+const SEED: &str = r#"{"runId": "r", "taskId": "t", "sandboxId": "s", "callbackUrl": "https://example.com/cb?x=1",
+    "token": "tok", "promptId": "p", "prompt": "do it"}"#;
+
+fn problems(text: &str) -> Vec<String> {
+    read(text, Path::new("/work"), Missing::Nothing)
+        .unwrap_err()
+        .0
+}
+
+#[test]
+fn the_seeds_own_file_is_enough() {
+    let config = read(SEED, Path::new("/work"), Missing::Nothing).unwrap();
+    assert_eq!(config.identity.run_id, "r");
+    assert_eq!(config.repo, Path::new("/work"));
+    assert_eq!(config.permissions.by, By::Auto);
+    assert_eq!(config.limits, Limits::default());
+    assert!(!format!("{config:?}").contains("tok\""), "{config:?}");
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let text = r#"{"runId": "", "taskId": 7, "callbackUrl": "ftp://x", "token": "a\nb", "promptId": null,
+        "prompt": " ", "mcpServers": {}, "permissions": {"by": "gateway", "timeOut": 3}, "limits": {"walSeconds": 3, "turns": 0},
+        "sandbox": "yes", "extra": 1}"#;
+    assert_eq!(
+        problems(text),
+        [
+            "`runId` is empty",
+            "`taskId` is a text",
+            "`sandboxId` is missing",
+            "`promptId` is missing",
+            "`callbackUrl` is an address that begins with http:// or https://, without a user in it",
+            "`token` goes into a header: printable ASCII only",
+            "`prompt` is a text, or a list of content blocks",
+            "`permissions.timeOut` is not known here",
+            "`permissions` are the gateway's, and no `gateway` is named",
+            "`mcpServers` is a list of servers, as ACP writes them",
+            "`limits.turns` is a whole number above 0",
+            "`limits.walSeconds` is not known here",
+            "`sandbox` is true, false or \"best-effort\"",
+            "`extra` is not known here",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_read_does_not_repeat_the_token() {
+    let told = problems(r#"{"token": "very-secret" "x"}"#).join("\n");
+    assert_eq!(told, "line 1, column 25: this is not one JSON object");
+}
+
+#[test]
+fn what_is_for_the_agent_stays_as_it_is_written() {
+    let text = SEED.replace(
+        "\"do it\"",
+        r#"[{"type": "text",  "text": "a", "n": 0.0024000000000000002}], "mcpServers": [ {"name": "x"} ]"#,
+    );
+    let config = read(&text, Path::new("/work"), Missing::Nothing).unwrap();
+    let Prompt::Blocks(blocks) = config.prompt else {
+        panic!()
+    };
+    assert_eq!(
+        blocks.get(),
+        r#"[{"type": "text",  "text": "a", "n": 0.0024000000000000002}]"#
+    );
+    assert_eq!(config.mcp_servers.unwrap().get(), r#"[ {"name": "x"} ]"#);
+}
+
+#[test]
+fn a_gateway_is_asked_where_there_is_one() {
+    let text = SEED.replace(
+        "\"do it\"",
+        r#""do it", "gateway": {"url": "http://127.0.0.1:9090", "key": "k"}, "command": "node 'my agent.js'""#,
+    );
+    let config = read(&text, Path::new("/work"), Missing::Nothing).unwrap();
+    assert_eq!(config.permissions.by, By::Gateway);
+    assert_eq!(config.command.unwrap(), ["node", "my agent.js"]);
+}
+
+#[test]
+fn a_run_of_ones_own_needs_nobody_to_report_to() {
+    let text = r#"{"runId": "r", "taskId": "t", "sandboxId": "s", "promptId": "p", "prompt": "x"}"#;
+    let config = read(text, Path::new("/work"), Missing::Callback).unwrap();
+    assert!(config.callback.is_none());
+    assert_eq!(
+        problems(text),
+        ["`callbackUrl` is missing", "`token` is missing"]
+    );
+}
