@@ -11,6 +11,8 @@ pub enum Door {
     Decide,
     /// `POST /hooks/{agent}`: a coding agent asks by its hooks, and executes itself.
     Hook,
+    /// `POST /v1/permissions`: a runner passes on what its agent asks over ACP; the agent executes itself.
+    Acp,
     /// `POST /mcp`: an MCP client's call, decided here and executed by a backend of ours.
     Mcp,
     /// `POST /v1/approvals`: an agent asks a person itself, and executes itself.

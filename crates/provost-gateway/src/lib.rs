@@ -2,6 +2,7 @@
 //! through which permitted calls go out.
 
 pub mod access;
+mod acp;
 pub mod app;
 pub mod backends;
 pub mod channels;

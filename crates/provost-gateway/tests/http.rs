@@ -18,6 +18,8 @@ mod hooks;
 mod mcp;
 #[path = "http/openapi.rs"]
 mod openapi;
+#[path = "http/permissions.rs"]
+mod permissions;
 #[path = "http/protocol.rs"]
 mod protocol;
 #[path = "http/roles.rs"]

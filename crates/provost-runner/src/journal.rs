@@ -1,1 +1,110 @@
 //! What is left of a run on disk: one JSON object a line, in the order in which things happened.
+//!
+//! What the agent wrote and was told stands there as it was (`in`, `out`); reports are named, and not
+//! repeated, because what was in them is there already.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
+    sync::{Mutex, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+#[derive(Default)]
+pub struct Journal {
+    file: Option<Mutex<File>>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry<'a, T: Serialize> {
+    /// A message of the agent.
+    In(&'a RawValue),
+    /// A line of the agent that is no message.
+    Noise(&'a str),
+    /// What the agent said on its error output.
+    Err(&'a str),
+    /// What the agent was told.
+    Out(&'a RawValue),
+    /// What whoever started the run was told.
+    Report(&'a T),
+    /// How a report fared.
+    Sent(&'a T),
+    /// What was asked, and how it was decided.
+    Decision(&'a T),
+    /// The run's own steps: started, opened, a limit, the end.
+    Event(&'a T),
+}
+
+#[derive(Serialize)]
+struct Timed<'a, T: Serialize> {
+    at: u64,
+    #[serde(flatten)]
+    entry: Entry<'a, T>,
+}
+
+impl Journal {
+    /// It is this run's alone: what was there before stays, and is added to.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)?;
+        Ok(Self {
+            file: Some(Mutex::new(file)),
+        })
+    }
+
+    /// A line in one write: a run that is killed leaves whole lines.
+    pub fn write<T: Serialize>(&self, entry: Entry<'_, T>) {
+        let Some(file) = &self.file else { return };
+        let at = now_millis();
+        let Ok(mut line) = serde_json::to_vec(&Timed { at, entry }) else {
+            return;
+        };
+        line.push(b'\n');
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(&line) {
+            tracing::error!(%error, "the journal cannot be written");
+        }
+    }
+
+    pub fn heard(&self, line: &str) {
+        if self.file.is_none() || line.is_empty() {
+            return;
+        }
+        match serde_json::from_str::<&RawValue>(line) {
+            Ok(message) => self.write::<()>(Entry::In(message)),
+            Err(_) => self.write::<()>(Entry::Noise(line)),
+        }
+    }
+
+    pub fn said(&self, line: &str) {
+        if let Ok(message) = serde_json::from_str::<&RawValue>(line) {
+            self.write::<()>(Entry::Out(message));
+        }
+    }
+
+    pub fn event(&self, event: &impl Serialize) {
+        self.write(Entry::Event(event));
+    }
+
+    pub fn decision(&self, decision: &impl Serialize) {
+        self.write(Entry::Decision(decision));
+    }
+}
+
+pub(crate) fn now_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}

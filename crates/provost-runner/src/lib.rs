@@ -1,6 +1,9 @@
 //! Runs one prompt of a coding agent over ACP, unattended: what it writes is reported raw, what it wants to
 //! do is asked about, and what it may spend is limited. Works alone or with a gateway.
 
+pub mod acp;
 pub mod config;
 pub mod journal;
+pub mod meter;
+pub mod process;
 pub mod report;

@@ -13,6 +13,7 @@ mod keys;
 mod links;
 mod mcp;
 mod operations;
+mod permissions;
 mod policies;
 mod router;
 mod servers;

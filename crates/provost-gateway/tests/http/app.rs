@@ -126,7 +126,8 @@ impl TestApp {
             {"tools": ["ok.*"], "action": "allow"},
             {"tools": ["fs.*"], "action": "supervisor"},
             {"tools": ["pay.*"], "action": "human_approval"},
-            {"tools": ["claude.Read", "cursor.Shell"], "action": "allow"},
+            {"tools": ["claude.Read", "cursor.Shell", "acp.read"], "action": "allow"},
+            {"tools": ["acp.edit"], "action": "human_approval"},
             {"tools": ["claude.Bash"], "when": "params.command STARTS_WITH \"rm \"", "action": "deny"},
             {"tools": ["claude.Bash"], "action": "human_approval"},
         ]);

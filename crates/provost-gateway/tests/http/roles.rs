@@ -82,6 +82,13 @@ fn table(approval: &str) -> Vec<Row> {
         row("POST", "/decide", json!({"tool": "ok.x"}), ASK),
         row(
             "POST",
+            "/v1/permissions",
+            json!({"toolCall": {"kind": "read"}}),
+            ASK,
+        ),
+        row("GET", "/v1/standing", Value::Null, ASK),
+        row(
+            "POST",
             "/hooks/claude-code",
             json!({"hook_event_name": "SessionStart"}),
             ASK,

@@ -27,9 +27,8 @@ use super::{
     servers,
 };
 use crate::{app::App, telemetry::CallSpan};
-use manner::Manner;
 
-pub(super) use manner::{given_trace_id, parent_span};
+pub(super) use manner::{Manner, given_trace_id, parent_span};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,8 +47,25 @@ pub(super) struct DecideCall {
     session_id: Option<String>,
 }
 
-/// A call and what executes it, if that is not the caller's own business.
-type Asked = (Call, Option<Arc<dyn Backend>>);
+/// A call, how it came in, and what executes it, if that is not the caller's own business.
+pub(super) struct Asked {
+    call: Call,
+    door: Door,
+    backend: Option<Arc<dyn Backend>>,
+    folder: Option<Box<str>>,
+}
+
+impl Asked {
+    /// A call that the agent executes itself.
+    pub(super) fn decided(call: Call, door: Door, folder: Option<Box<str>>) -> Self {
+        Self {
+            call,
+            door,
+            backend: None,
+            folder,
+        }
+    }
+}
 
 // No async functions from here to the gate: each would hold its arguments and a copy of them while the
 // caller waits, and thousands may wait.
@@ -61,7 +77,7 @@ pub(super) fn tool(
     mut manner: Manner,
     Body(body): Body<ToolCall>,
 ) -> impl Future<Output = ApiResult> {
-    let asked = tool_call(&app, agent, &tool, manner.session.take(), body);
+    let asked = tool_call(&app, agent, &tool, manner.take_session(), body);
     pass(app, asked, manner)
 }
 
@@ -90,7 +106,12 @@ fn tool_call(
         tool: (&*tool).into(),
         params: body.params,
     };
-    Ok((call, Some(backend)))
+    Ok(Asked {
+        call,
+        door: Door::Http,
+        backend: Some(backend),
+        folder: None,
+    })
 }
 
 pub(super) fn decide(
@@ -99,7 +120,7 @@ pub(super) fn decide(
     mut manner: Manner,
     Body(body): Body<DecideCall>,
 ) -> impl Future<Output = ApiResult> {
-    let asked = decide_call(agent, manner.session.take(), body);
+    let asked = decide_call(agent, manner.take_session(), body);
     pass(app, asked, manner)
 }
 
@@ -120,43 +141,44 @@ fn decide_call(agent: Arc<str>, session: Option<String>, body: DecideCall) -> Ap
         tool: body.tool.into(),
         params: body.arguments,
     };
-    Ok((call, None))
+    Ok(Asked::decided(call, Door::Decide, None))
 }
 
-fn pass(app: Arc<App>, asked: ApiResult<Asked>, manner: Manner) -> impl Future<Output = ApiResult> {
+pub(super) fn pass(
+    app: Arc<App>,
+    asked: ApiResult<Asked>,
+    manner: Manner,
+) -> impl Future<Output = ApiResult> {
     match asked.and_then(exact) {
-        Ok((call, backend)) => decided(app, call, backend, manner).left_future(),
+        Ok(asked) => decided(app, asked, manner).left_future(),
         Err(error) => ready(Err(error)).right_future(),
     }
 }
 
-fn exact((call, backend): Asked) -> ApiResult<Asked> {
-    if call.params.values().all(is_exact) {
-        return Ok((call, backend));
+fn exact(asked: Asked) -> ApiResult<Asked> {
+    if asked.call.params.values().all(is_exact) {
+        return Ok(asked);
     }
     Err(ApiError::bad_request(NOT_EXACT).help("send it as text"))
 }
 
 /// Through the gate, to a backend where there is one, and back.
-fn decided(
-    app: Arc<App>,
-    call: Call,
-    backend: Option<Arc<dyn Backend>>,
-    manner: Manner,
-) -> impl Future<Output = ApiResult> {
+fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = ApiResult> {
     let began_at = app.gate.now();
+    let Asked {
+        call,
+        door,
+        backend,
+        folder,
+    } = asked;
     let (agent, tool, session) = (call.agent.clone(), call.tool.clone(), call.session.clone());
     let mut ask = Ask {
         call,
         trace_id: TraceId::at(began_at),
-        door: if backend.is_some() {
-            Door::Http
-        } else {
-            Door::Decide
-        },
+        door,
         wait: manner.wait,
         idempotency_key: manner.idempotency_key,
-        folder: None,
+        folder,
     };
     let (given, parent) = (manner.trace_id, manner.parent);
     async move {
@@ -186,7 +208,7 @@ fn decided(
     }
 }
 
-fn session(given: Option<String>) -> ApiResult<Option<Arc<str>>> {
+pub(super) fn session(given: Option<String>) -> ApiResult<Option<Arc<str>>> {
     match given {
         None => Ok(None),
         Some(session) if is_name(&session) => Ok(Some(session.into())),

@@ -8,8 +8,8 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, policies,
-    servers, stops, tools, traces, v1,
+    approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, permissions,
+    policies, servers, stops, tools, traces, v1,
 };
 use crate::{app::App, console};
 
@@ -19,6 +19,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/tool/{*name}", post(calls::tool))
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
+        .route("/v1/permissions", post(permissions::ask))
+        .route("/v1/standing", get(permissions::standing))
         .route("/mcp", post(mcp::post).get(mcp::get).delete(mcp::delete))
         .route("/v1/approvals", post(v1::create))
         .route("/v1/approvals/{id}", get(v1::status))

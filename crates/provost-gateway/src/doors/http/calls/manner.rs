@@ -43,6 +43,12 @@ impl FromRequestParts<Arc<App>> for Manner {
     }
 }
 
+impl Manner {
+    pub(in crate::doors::http) fn take_session(&mut self) -> Option<String> {
+        self.session.take()
+    }
+}
+
 /// Unreadable text is text all the same, and no good name.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers

@@ -1,0 +1,70 @@
+//! `POST /v1/permissions`: a runner passes on what its agent asks over ACP. `GET /v1/standing`: whether the
+//! agent is to stop.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, response::IntoResponse as _};
+use provost_core::{call::Call, door::Door};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    caller::Agent,
+    calls::{Asked, Manner, pass, session},
+    error::ApiResult,
+    input::{Body, Params},
+};
+use crate::{acp, app::App};
+
+/// What an agent says in `session/request_permission`, and what the runner knows besides.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asking {
+    session_id: Option<String>,
+    tool_call: Map<String, Value>,
+    /// Where the agent works.
+    folder: Option<Box<str>>,
+}
+
+pub(super) fn ask(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    mut manner: Manner,
+    Body(asking): Body<Asking>,
+) -> impl Future<Output = ApiResult> {
+    let asked = asked(agent, manner.take_session(), asking);
+    pass(app, asked, manner)
+}
+
+fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResult<Asked> {
+    let (tool, params) = acp::call(&asking.tool_call);
+    let call = Call {
+        agent,
+        session: session(asking.session_id.or(in_header))?,
+        tool: tool.into(),
+        params,
+    };
+    Ok(Asked::decided(call, Door::Acp, asking.folder))
+}
+
+pub(super) async fn standing(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&["session_id"])?;
+    let call = Call {
+        agent,
+        session: session(params.text("session_id"))?,
+        tool: "".into(),
+        params: Map::new(),
+    };
+    let control = app.gate.control();
+    let stop = control.stop_for(&call);
+    Ok(Json(json!({
+        "agent": call.agent,
+        "stopped": stop.is_some(),
+        "reason": stop.map(ToString::to_string),
+    }))
+    .into_response())
+}

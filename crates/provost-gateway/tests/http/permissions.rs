@@ -1,0 +1,95 @@
+//! Runners pass on what their agents ask over ACP.
+
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Who};
+
+fn asking(tool_call: Value) -> Value {
+    json!({"sessionId": "s-1", "folder": "/p", "toolCall": tool_call, "options": []})
+}
+
+#[tokio::test]
+async fn policy_answers_by_the_kind_of_tool_and_its_arguments() {
+    let app = TestApp::new().await;
+    let ask = |tool_call| app.ask(Who::Agent, "POST", "/v1/permissions", asking(tool_call));
+    let allowed =
+        ask(json!({"toolCallId": "1", "kind": "read", "rawInput": {"path": "/p/a"}})).await;
+    assert_eq!(allowed.status, 200, "{}", allowed.body);
+    assert_eq!(allowed.body["action"], "allow");
+    let denied = ask(json!({"kind": "execute", "rawInput": {"command": "rm -r /p"}})).await;
+    assert_eq!(denied.status, 403, "{}", denied.body);
+    let unknown = ask(json!({"kind": "brew"})).await;
+    assert_eq!(unknown.status, 403, "{}", unknown.body);
+    let path = "/traces?tool=acp.read";
+    let traces = app.ask(Who::Admin, "GET", path, Value::Null).await.body;
+    let trace = traces.as_array().or(traces["traces"].as_array()).unwrap()[0].clone();
+    assert_eq!(
+        (&trace["door"], &trace["session_id"]),
+        (&json!("acp"), &json!("s-1"))
+    );
+}
+
+#[tokio::test]
+async fn a_person_sees_the_change_that_the_agent_shows() {
+    let app = TestApp::new().await;
+    let change =
+        json!({"type": "diff", "path": "/p/a.txt", "oldText": "old\n", "newText": "new\n"});
+    let tool_call =
+        json!({"toolCallId": "7", "kind": "edit", "title": "Edit a.txt", "content": [change]});
+    let asking = app.ask(Who::Agent, "POST", "/v1/permissions", asking(tool_call));
+    let deciding = async {
+        let path = "/approvals?status=pending&wait=10s";
+        let listed = app.ask(Who::Human, "GET", path, Value::Null).await.body;
+        let pending = listed
+            .as_array()
+            .or(listed["approvals"].as_array())
+            .unwrap()[0]
+            .clone();
+        assert_eq!(pending["tool"], "acp.edit");
+        let summary = &pending["summary"];
+        assert_eq!(
+            (&summary["kind"], &summary["path"]),
+            (&json!("change"), &json!("/p/a.txt"))
+        );
+        assert!(
+            summary["diff"].as_str().unwrap().contains("+new"),
+            "{summary}"
+        );
+        assert_eq!(pending["params"]["acp"]["title"], "Edit a.txt");
+        let path = format!("/approvals/{}/deny", pending["id"].as_str().unwrap());
+        let body = json!({"reasoning": "not now"});
+        assert_eq!(app.ask(Who::Human, "POST", &path, body).await.status, 200);
+    };
+    let (answer, ()) = tokio::join!(asking, deciding);
+    assert_eq!(answer.status, 403, "{}", answer.body);
+    assert!(
+        answer.body.to_string().contains("not now"),
+        "{}",
+        answer.body
+    );
+}
+
+#[tokio::test]
+async fn an_agent_hears_that_it_is_to_stop() {
+    let app = TestApp::new().await;
+    let standing = || {
+        app.ask(
+            Who::Agent,
+            "GET",
+            "/v1/standing?session_id=s-1",
+            Value::Null,
+        )
+    };
+    assert_eq!(standing().await.body["stopped"], false);
+    let stop = json!({"session": "s-1", "reasoning": "enough"});
+    assert_eq!(app.ask(Who::Admin, "POST", "/stop", stop).await.status, 200);
+    let stopped = standing().await.body;
+    assert_eq!(stopped["stopped"], true);
+    assert!(
+        stopped["reason"].as_str().unwrap().contains("enough"),
+        "{stopped}"
+    );
+    let other = "/v1/standing?session_id=s-2";
+    let other = app.ask(Who::Agent, "GET", other, Value::Null).await.body;
+    assert_eq!(other["stopped"], false);
+}

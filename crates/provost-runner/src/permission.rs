@@ -1,0 +1,228 @@
+//! What an agent asks before it acts, and who answers it.
+
+mod callback;
+mod gateway;
+mod terminal;
+
+use std::{sync::Arc, time::Duration};
+
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use tokio::{sync::oneshot, time::timeout};
+
+pub use callback::{Callbacks, Given};
+pub use gateway::GatewayJudge;
+pub use terminal::{Person, Question};
+
+/// A `session/request_permission`.
+#[derive(Debug)]
+pub struct Permission {
+    /// Ours, for whoever answers.
+    pub id: String,
+    /// What was asked, as the agent wrote it.
+    pub raw: Box<RawValue>,
+    pub options: Vec<Choice>,
+    pub title: Option<String>,
+}
+
+/// One of the answers that the agent offers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Choice {
+    pub option_id: String,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub kind: String,
+}
+
+/// What is answered, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    pub wish: Wish,
+    pub reason: String,
+    pub by: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Allow,
+    Reject,
+    /// One of the agent's own options.
+    Option(String),
+    /// One of its kinds.
+    Kind(String),
+}
+
+pub enum Judge {
+    Auto,
+    Deny,
+    Gateway(GatewayJudge),
+    Callback(Callbacks),
+    Person(Person),
+}
+
+impl Permission {
+    /// An error where it offers nothing that could be chosen.
+    pub fn read(id: String, raw: Box<RawValue>) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Asked {
+            options: Vec<Value>,
+            #[serde(default)]
+            tool_call: Value,
+        }
+        let asked: Asked = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+        // An option that cannot be read is one that cannot be chosen.
+        let options = asked.options.into_iter();
+        let options = options.filter_map(|option| serde_json::from_value(option).ok());
+        let title = asked.tool_call.get("title").and_then(Value::as_str);
+        Ok(Self {
+            id,
+            options: options.collect(),
+            title: title.map(str::to_owned),
+            raw,
+        })
+    }
+
+    /// The option that is meant: by its kind, never by its place. A yes for once rather than for ever, so
+    /// that the agent asks again and whoever remembers a decision is the one who made it.
+    pub fn choose(&self, wish: &Wish) -> Option<&Choice> {
+        let of_kind = |kind: &str| self.options.iter().find(|option| option.kind == kind);
+        match wish {
+            Wish::Allow => of_kind("allow_once").or_else(|| of_kind("allow_always")),
+            Wish::Reject => of_kind("reject_once").or_else(|| of_kind("reject_always")),
+            Wish::Kind(kind) => of_kind(kind),
+            Wish::Option(id) => self.options.iter().find(|option| option.option_id == *id),
+        }
+    }
+
+    /// What the agent is told. A wish that none of its options fits is a no; where it knows no no, that is
+    /// the end of its turn.
+    pub fn answer(&self, wish: &Wish) -> (Value, &'static str) {
+        let chosen = self.choose(wish).or_else(|| self.choose(&Wish::Reject));
+        match chosen {
+            Some(option) => {
+                let outcome = if option.kind.starts_with("allow") {
+                    "allowed"
+                } else {
+                    "rejected"
+                };
+                let selected = json!({"outcome": "selected", "optionId": option.option_id});
+                (json!({ "outcome": selected }), outcome)
+            }
+            None => (cancelled(), "cancelled"),
+        }
+    }
+}
+
+/// For what is not decided because the turn is over.
+pub fn cancelled() -> Value {
+    json!({"outcome": {"outcome": "cancelled"}})
+}
+
+impl Judgement {
+    pub fn new(wish: Wish, by: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            wish,
+            reason: reason.into(),
+            by,
+        }
+    }
+}
+
+/// A question that whoever decides may be told of now.
+pub enum Asked {
+    Judge(Arc<Judge>),
+    /// An answer that somebody will bring.
+    Waiting(oneshot::Receiver<Wish>),
+}
+
+impl Judge {
+    /// To be called before anybody is told of the question: an answer may be quicker than we are.
+    pub fn asked(self: &Arc<Self>, permission: &Permission) -> Asked {
+        match self {
+            Self::Callback(callbacks) => Asked::Waiting(callbacks.wait_for(&permission.id)),
+            _ => Asked::Judge(Arc::clone(self)),
+        }
+    }
+
+    /// The address that whoever is told of a question may answer at; `None` where nobody is told.
+    pub fn announces(&self) -> Option<&str> {
+        match self {
+            Self::Callback(callbacks) => Some(callbacks.address()),
+            _ => None,
+        }
+    }
+
+    async fn ask(&self, permission: &Permission) -> Judgement {
+        match self {
+            Self::Auto => Judgement::new(Wish::Allow, "auto", "everything is allowed"),
+            Self::Gateway(gateway) => gateway.ask(permission).await,
+            Self::Person(person) => person.ask(permission).await,
+            Self::Deny | Self::Callback(_) => {
+                Judgement::new(Wish::Reject, "deny", "nothing is allowed")
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// Nobody's answer within the time is a no.
+    pub async fn decided(self, permission: &Permission, within: Duration) -> Judgement {
+        match timeout(within, self.answered(permission)).await {
+            Ok(judgement) => judgement,
+            Err(_) => {
+                let reason = format!("nobody answered within {} s", within.as_secs());
+                Judgement::new(Wish::Reject, "timeout", reason)
+            }
+        }
+    }
+
+    async fn answered(self, permission: &Permission) -> Judgement {
+        match self {
+            Self::Judge(judge) => judge.ask(permission).await,
+            Self::Waiting(answer) => match answer.await {
+                Ok(wish) => Judgement::new(wish, "callback", "decided by the callback"),
+                Err(_) => Judgement::new(Wish::Reject, "callback", "nobody waits for an answer"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    fn asking(options: &Value) -> Permission {
+        let raw = json!({"sessionId": "s", "toolCall": {"toolCallId": "1", "title": "t"}, "options": options});
+        Permission::read("p".to_owned(), to_raw_value(&raw).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn options_are_chosen_by_their_kind() {
+        let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
+        let usual = json!([option("b", "reject_once"), option("c", "allow_always"), option("a", "allow_once")]);
+        let lasting = json!([option("x", "allow_always"), option("y", "reject_always")]);
+        let odd = json!([option("z", "maybe"), {"optionId": 7}, "text"]);
+        for (options, wish, chosen, outcome) in [
+            (&usual, Wish::Allow, Some("a"), "allowed"),
+            (&usual, Wish::Reject, Some("b"), "rejected"),
+            (&usual, Wish::Option("c".into()), Some("c"), "allowed"),
+            (&usual, Wish::Kind("allow_always".into()), Some("c"), "allowed"),
+            // What is not offered is a no.
+            (&usual, Wish::Option("nothing".into()), Some("b"), "rejected"),
+            (&usual, Wish::Kind("reject_always".into()), Some("b"), "rejected"),
+            (&lasting, Wish::Allow, Some("x"), "allowed"),
+            (&lasting, Wish::Reject, Some("y"), "rejected"),
+            (&odd, Wish::Allow, None, "cancelled"),
+            (&odd, Wish::Reject, None, "cancelled"),
+        ] {
+            let (answer, told) = asking(options).answer(&wish);
+            assert_eq!(told, outcome, "{options} {wish:?}");
+            assert_eq!(answer["outcome"]["optionId"].as_str(), chosen, "{options} {wish:?}");
+        }
+    }
+}

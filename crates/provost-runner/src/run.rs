@@ -1,0 +1,261 @@
+//! One prompt, from the agent's start to its end.
+//!
+//! Everything that happens passes one loop (`pump`), in the order in which the agent wrote it. Nothing in
+//! the loop waits for anybody: what takes time is a task, whose end is one more thing that happens.
+
+mod ask;
+mod ending;
+mod open;
+mod pump;
+
+use std::{collections::HashMap, io, sync::Arc, time::Duration};
+
+use serde_json::{Value, json, value::RawValue};
+use tokio::{
+    process::Command,
+    sync::mpsc,
+    task::{Id, JoinSet},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    acp,
+    config::{Config, Prompt},
+    journal::Journal,
+    meter::{Meter, Spent},
+    permission::Judge,
+    process::{Heard, Mouth, Process},
+    report::{Drained, Phase, Reporter, State},
+    workspace::Workspace,
+};
+
+pub use ending::{Ended, Outcome, Stop};
+
+use ask::{Answered, Open};
+
+/// For updates that come after the answer to the prompt: a title, the last usage.
+const LINGER: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(5);
+/// How long delivery is tried after the end. What is left then stays on disk.
+const DELIVERY: Duration = Duration::from_mins(10);
+
+/// Everything a run needs.
+pub struct Setup {
+    pub config: Config,
+    /// The agent, ready to be started.
+    pub command: Command,
+    pub reporter: Reporter,
+    pub journal: Arc<Journal>,
+    pub judge: Arc<Judge>,
+    pub workspace: Arc<Workspace>,
+    /// Cancelled to stop the run; by whom and why stands in `stopped_by`.
+    pub stop: CancellationToken,
+    pub stopped_by: Arc<std::sync::OnceLock<String>>,
+    /// For whoever watches.
+    pub seen: Option<mpsc::UnboundedSender<Seen>>,
+}
+
+/// What a view shows.
+#[derive(Debug)]
+pub enum Seen {
+    Update(Box<RawValue>),
+    State(State),
+    Spent(Spent),
+}
+
+pub(crate) struct Run {
+    config: Config,
+    /// `None` once they have ended.
+    process: Option<Process>,
+    mouth: Option<Mouth>,
+    heard: Heard,
+    reporter: Reporter,
+    journal: Arc<Journal>,
+    judge: Arc<Judge>,
+    workspace: Arc<Workspace>,
+    stop: CancellationToken,
+    stopped_by: Arc<std::sync::OnceLock<String>>,
+    seen: Option<mpsc::UnboundedSender<Seen>>,
+    meter: Meter,
+    /// Answers that are being found.
+    tasks: JoinSet<Answered>,
+    open: HashMap<Id, Open>,
+    asked: u64,
+    requests: u64,
+    session: Option<String>,
+    phase: Phase,
+    state: State,
+    began: Instant,
+    heard_at: Instant,
+    prompting: bool,
+}
+
+/// Runs the prompt. Comes back when the agent has ended and everything is reported, or cannot be.
+pub async fn run(setup: Setup) -> Ended {
+    let reporter = setup.reporter.clone();
+    let journal = Arc::clone(&setup.journal);
+    reporter.state(State::Starting);
+    let (outcome, spent) = match Run::start(setup) {
+        Ok(mut run) => {
+            let stop = run.flow().await;
+            let outcome = run.finish(stop).await;
+            (outcome, run.meter.spent())
+        }
+        Err(error) => {
+            let stop = Stop::Failed {
+                code: "spawn_failed",
+                message: format!("the agent cannot be started: {error}"),
+                data: Value::Null,
+            };
+            let outcome = ending::failed_to_start(&reporter, &stop).await;
+            (outcome, Spent::default())
+        }
+    };
+    let drained: Drained = reporter.drained(DELIVERY).await;
+    let ended = Ended {
+        outcome,
+        spent,
+        drained,
+    };
+    journal.event(&json!({"ended": ended.describe()}));
+    ended
+}
+
+impl Run {
+    fn start(setup: Setup) -> io::Result<Self> {
+        let Setup {
+            config,
+            command,
+            reporter,
+            journal,
+            judge,
+            workspace,
+            stop,
+            stopped_by,
+            seen,
+        } = setup;
+        let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
+        let now = Instant::now();
+        Ok(Self {
+            meter: Meter::new(config.limits.clone()),
+            config,
+            process: Some(process),
+            mouth: Some(mouth),
+            heard,
+            reporter,
+            journal,
+            judge,
+            workspace,
+            stop,
+            stopped_by,
+            seen,
+            tasks: JoinSet::new(),
+            open: HashMap::new(),
+            asked: 0,
+            requests: 0,
+            session: None,
+            phase: Phase::Live,
+            state: State::Starting,
+            began: now,
+            heard_at: now,
+            prompting: false,
+        })
+    }
+
+    /// From the first word to the answer to the prompt.
+    async fn flow(&mut self) -> Stop {
+        match self.open().await {
+            Ok(()) => {}
+            Err(stop) => return stop,
+        }
+        match self.prompt().await {
+            Ok(stop) | Err(stop) => stop,
+        }
+    }
+
+    async fn prompt(&mut self) -> Result<Stop, Stop> {
+        self.prompting = true;
+        self.enter(State::Running);
+        let session = self.session.clone().unwrap_or_default();
+        let blocks = match &self.config.prompt {
+            Prompt::Text(text) => json!([{"type": "text", "text": text}]),
+            // Raw text goes where a value is: it is written as it is.
+            Prompt::Blocks(blocks) => {
+                let params = format!(
+                    r#"{{"sessionId":{},"prompt":{}}}"#,
+                    Value::from(session),
+                    blocks.get()
+                );
+                let params = RawValue::from_string(params)
+                    .map_err(|error| Stop::protocol("prompt", error.to_string()))?;
+                return self.answered_prompt(&params).await;
+            }
+        };
+        let params = json!({"sessionId": session, "prompt": blocks});
+        self.answered_prompt(&params).await
+    }
+
+    async fn answered_prompt(&mut self, params: &impl serde::Serialize) -> Result<Stop, Stop> {
+        let result = self.call("session/prompt", params).await;
+        self.prompting = false;
+        let result = result?;
+        let answer: Value = result
+            .as_deref()
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        let Some(reason) = answer.get("stopReason").and_then(Value::as_str) else {
+            let message = "its answer to the prompt has no `stopReason`";
+            return Err(Stop::protocol("session/prompt", message));
+        };
+        Ok(Stop::Complete {
+            reason: reason.to_owned(),
+            usage: answer.get("usage").filter(|usage| !usage.is_null()).cloned(),
+        })
+    }
+
+    /// Asks the agent, and handles everything else until it answers.
+    async fn call(
+        &mut self,
+        method: &'static str,
+        params: &impl serde::Serialize,
+    ) -> Result<Option<Box<RawValue>>, Stop> {
+        self.requests += 1;
+        let id = self.requests;
+        self.say(acp::request(id, method, params));
+        loop {
+            if let Some((answered, result)) = self.step().await?
+                && answered == id
+            {
+                return result.map_err(|error| Stop::Refused { method, error });
+            }
+        }
+    }
+
+    fn say(&self, line: String) {
+        if let Some(mouth) = &self.mouth {
+            self.journal.said(&line);
+            mouth.say(line);
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        if self.state == state {
+            return;
+        }
+        self.state = state;
+        self.reporter.state(state);
+        self.show(|| Seen::State(state));
+    }
+
+    fn show(&self, seen: impl FnOnce() -> Seen) {
+        if let Some(view) = &self.seen {
+            // A view that was closed has seen enough.
+            let _ = view.send(seen());
+        }
+    }
+
+    fn grace(&self) -> Duration {
+        self.config.limits.grace.unwrap_or(GRACE)
+    }
+}

@@ -1,0 +1,235 @@
+//! Getting to know the agent and opening its session, with the mode and the model that are wanted.
+
+use serde_json::{Value, json, value::RawValue};
+
+use super::{Run, ending::Stop};
+use crate::{acp, config::By, report::Phase};
+
+impl Run {
+    pub(super) async fn open(&mut self) -> Result<(), Stop> {
+        let agent = self.initialize().await?;
+        let opened = self.session(&agent).await?;
+        self.mode(&agent, &opened).await?;
+        self.model(&opened).await?;
+        Ok(())
+    }
+
+    async fn initialize(&mut self) -> Result<Value, Stop> {
+        let params = json!({
+            "protocolVersion": acp::PROTOCOL,
+            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true},
+            "clientInfo": {"name": "provost", "title": "Provost", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let agent = value(self.call("initialize", &params).await?);
+        let version = agent.get("protocolVersion");
+        if version.and_then(Value::as_u64) != Some(acp::PROTOCOL) {
+            let version = version.unwrap_or(&Value::Null);
+            return Err(Stop::Failed {
+                code: "protocol_version",
+                message: format!(
+                    "the agent speaks version {version} of ACP, and only {} is spoken here",
+                    acp::PROTOCOL
+                ),
+                data: json!({ "protocolVersion": version }),
+            });
+        }
+        self.journal.event(&json!({"agent": agent.get("agentInfo")}));
+        Ok(agent)
+    }
+
+    /// A new session, or the one to go on with.
+    async fn session(&mut self, agent: &Value) -> Result<Value, Stop> {
+        let Some(session) = self.config.session.clone() else {
+            let opened = value(self.call("session/new", &self.place(None)?).await?);
+            let Some(session) = opened.get("sessionId").and_then(Value::as_str) else {
+                return Err(Stop::protocol("session/new", "its answer has no `sessionId`"));
+            };
+            self.entered(session.to_owned());
+            return Ok(opened);
+        };
+        let can = |pointer: &str| agent.pointer(pointer).is_some_and(|can| !can.is_null() && *can != Value::Bool(false));
+        let place = self.place(Some(&session))?;
+        let can_load = can("/agentCapabilities/loadSession");
+        self.entered(session.clone());
+        if can("/agentCapabilities/sessionCapabilities/resume") {
+            match self.call("session/resume", &place).await {
+                Ok(opened) => return Ok(value(opened)),
+                Err(Stop::Refused { .. }) if can_load => {}
+                Err(stop) => return Err(not_resumed(stop, &session)),
+            }
+        }
+        if !can_load {
+            return Err(Stop::Failed {
+                code: "session_not_resumable",
+                message: format!("the agent can neither resume nor load session `{session}`"),
+                data: Value::Null,
+            });
+        }
+        // What it tells of the past is marked as such.
+        self.phase = Phase::Replay;
+        let opened = self.call("session/load", &place).await;
+        self.phase = Phase::Live;
+        opened.map(value).map_err(|stop| not_resumed(stop, &session))
+    }
+
+    /// Where the session is, and what it has: the servers are passed on as they are written.
+    fn place(&self, session: Option<&str>) -> Result<Box<RawValue>, Stop> {
+        let mut params = json!({"cwd": self.config.repo, "mcpServers": []});
+        if let Some(session) = session {
+            params["sessionId"] = session.into();
+        }
+        let mut text = params.to_string();
+        if let Some(servers) = &self.config.mcp_servers {
+            text = text.replacen(
+                r#""mcpServers":[]"#,
+                &format!(r#""mcpServers":{}"#, servers.get()),
+                1,
+            );
+        }
+        RawValue::from_string(text).map_err(|error| Stop::protocol("mcpServers", error.to_string()))
+    }
+
+    fn entered(&mut self, session: String) {
+        self.reporter.session(&session);
+        self.journal.event(&json!({"session": session}));
+        self.session = Some(session);
+    }
+
+    /// Sets the mode, and sees that it took: in the wrong one an agent may ask nobody.
+    async fn mode(&mut self, agent: &Value, opened: &Value) -> Result<(), Stop> {
+        let Some(wanted) = self.config.mode.clone().or_else(|| self.safe_mode(agent)) else {
+            return Ok(());
+        };
+        let known = list(opened.pointer("/modes/availableModes"), "id");
+        let option = option_of(opened, "mode");
+        if !known.contains(&wanted) {
+            if let Some(option) = option {
+                return self.set_option(option, &wanted, "mode_not_available").await;
+            }
+            return Err(Stop::Failed {
+                code: "mode_not_available",
+                message: format!("the agent has no mode `{wanted}`, but {}", names(&known)),
+                data: json!({"mode": wanted, "available": known}),
+            });
+        }
+        if opened.pointer("/modes/currentModeId").and_then(Value::as_str) == Some(&wanted) {
+            return Ok(());
+        }
+        let session = self.session.clone();
+        let params = json!({"sessionId": session, "modeId": wanted});
+        self.call("session/set_mode", &params).await?;
+        let now = self.reporter.mode();
+        match now {
+            Some(now) if now != wanted => Err(Stop::Failed {
+                code: "mode_not_set",
+                message: format!("the agent took mode `{wanted}` and is in `{now}`"),
+                data: json!({"mode": wanted, "current": now}),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Codex asks a reviewer of its own, unless it may only read.
+    fn safe_mode(&self, agent: &Value) -> Option<String> {
+        let name = agent.pointer("/agentInfo/name").and_then(Value::as_str)?;
+        let asks = self.config.permissions.by != By::Auto;
+        (asks && name.contains("codex")).then(|| "read-only".to_owned())
+    }
+
+    async fn model(&mut self, opened: &Value) -> Result<(), Stop> {
+        let Some(wanted) = self.config.model.clone() else {
+            return Ok(());
+        };
+        let Some(option) = option_of(opened, "model") else {
+            return Err(Stop::Failed {
+                code: "model_not_available",
+                message: format!("the agent lets nobody choose a model: `{wanted}` cannot be set"),
+                data: json!({ "model": wanted }),
+            });
+        };
+        self.set_option(option, &wanted, "model_not_available").await
+    }
+
+    async fn set_option(
+        &mut self,
+        option: &Value,
+        wanted: &str,
+        code: &'static str,
+    ) -> Result<(), Stop> {
+        let current = |option: &Value| option.get("currentValue").and_then(Value::as_str) == Some(wanted);
+        if current(option) {
+            return Ok(());
+        }
+        let id = option.get("id").cloned().unwrap_or_default();
+        let params = json!({"sessionId": self.session, "configId": id, "value": wanted});
+        let answer = match self.call("session/set_config_option", &params).await {
+            Ok(answer) => value(answer),
+            Err(Stop::Refused { error, .. }) => {
+                let known = values(option);
+                return Err(Stop::Failed {
+                    code,
+                    message: format!("the agent refuses `{wanted}` ({error}): it has {}", names(&known)),
+                    data: json!({"wanted": wanted, "available": known}),
+                });
+            }
+            Err(stop) => return Err(stop),
+        };
+        let options = answer.get("configOptions").and_then(Value::as_array);
+        let after = options.and_then(|options| options.iter().find(|after| after.get("id") == Some(&id)));
+        match after {
+            Some(after) if !current(after) => Err(Stop::Failed {
+                code,
+                message: format!("the agent took `{wanted}`, and it did not stay"),
+                data: json!({"wanted": wanted, "current": after.get("currentValue")}),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn not_resumed(stop: Stop, session: &str) -> Stop {
+    match stop {
+        Stop::Refused { error, .. } => Stop::Failed {
+            code: "session_not_resumable",
+            message: format!("session `{session}` cannot be gone on with: {error}"),
+            data: json!(error),
+        },
+        stop => stop,
+    }
+}
+
+fn value(raw: Option<Box<RawValue>>) -> Value {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default()
+}
+
+fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
+    let options = opened.get("configOptions")?.as_array()?;
+    options
+        .iter()
+        .find(|option| option.get("category").and_then(Value::as_str) == Some(category))
+}
+
+/// The values of an option, of its groups as well.
+fn values(option: &Value) -> Vec<String> {
+    let options = option.get("options").and_then(Value::as_array);
+    let options = options.map(Vec::as_slice).unwrap_or_default();
+    let inner = options.iter().filter_map(|group| group.get("options"));
+    let mut found = list(option.get("options"), "value");
+    found.extend(inner.flat_map(|options| list(Some(options), "value")));
+    found
+}
+
+fn list(values: Option<&Value>, field: &str) -> Vec<String> {
+    let values = values.and_then(Value::as_array).map(Vec::as_slice);
+    let texts = values.unwrap_or_default().iter();
+    let texts = texts.filter_map(|value| value.get(field)?.as_str());
+    texts.map(str::to_owned).collect()
+}
+
+fn names(known: &[String]) -> String {
+    if known.is_empty() {
+        return "none that it names".to_owned();
+    }
+    known.join(", ")
+}
