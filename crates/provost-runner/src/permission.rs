@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::oneshot, time::timeout};
 
-pub use callback::{Callbacks, Given};
-pub use gateway::GatewayJudge;
+pub use callback::{Callbacks, Given, Taken};
+pub use gateway::{Gateway, GatewayJudge, Standing, Unreachable};
 pub use terminal::{Person, Question};
 
 /// A `session/request_permission`.

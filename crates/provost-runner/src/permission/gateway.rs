@@ -1,0 +1,205 @@
+//! The gate decides: policy, a grant, a supervisor, a person. A yes is for once: the agent asks again, and the
+//! gate answers by what was granted.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use tokio::time::sleep;
+
+use super::{Judgement, Permission, Wish};
+use crate::{
+    config,
+    web::{self, Answer, Limits, Web},
+};
+
+const BY: &str = "gateway";
+/// How long one request waits for a decision; another one follows.
+const WAIT: &str = "wait=25";
+const DEADLINE: Duration = Duration::from_secs(60);
+const LARGEST: usize = 4 * 1024 * 1024;
+const AGAIN: Duration = Duration::from_secs(1);
+
+pub struct Gateway {
+    web: Web,
+    permissions: Uri,
+    standing: String,
+    headers: HeaderMap,
+}
+
+/// What the gateway thinks of us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Good,
+    /// And why.
+    Stopped(String),
+}
+
+pub struct GatewayJudge {
+    pub gateway: std::sync::Arc<Gateway>,
+    /// Where the agent works.
+    pub folder: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Unreachable {
+    #[error("{0}")]
+    Web(#[from] web::Error),
+    #[error("the gateway answers {0}: {1}")]
+    Refused(StatusCode, String),
+}
+
+#[derive(Serialize)]
+struct Asking<'a> {
+    folder: &'a str,
+    #[serde(flatten)]
+    request: std::collections::BTreeMap<String, &'a RawValue>,
+}
+
+impl Gateway {
+    pub fn new(config: &config::Gateway) -> Result<Self, Unreachable> {
+        let base = config.url.trim_end_matches('/');
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        headers.insert("prefer", HeaderValue::from_static(WAIT));
+        if let Some(key) = &config.key {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()))
+                .map_err(|_| web::Error::BadUrl)?;
+            value.set_sensitive(true);
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        Ok(Self {
+            web: Web::new(Limits {
+                deadline: DEADLINE,
+                largest: LARGEST,
+            }),
+            permissions: web::url(&format!("{base}/v1/permissions"))?,
+            standing: format!("{base}/v1/standing"),
+            headers,
+        })
+    }
+
+    /// Whether the agent, or this session of it, is to stop.
+    pub async fn standing(&self, session: Option<&str>) -> Result<Standing, Unreachable> {
+        let query = session.map(|session| format!("?session_id={}", quoted(session)));
+        let url = web::url(&format!("{}{}", self.standing, query.unwrap_or_default()))?;
+        let answer = self.web.get(&url, self.headers.clone()).await?;
+        let body = json(&answer);
+        if answer.status != StatusCode::OK {
+            return Err(Unreachable::Refused(answer.status, message(&body)));
+        }
+        // An answer that does not say that all is well says that it is not.
+        if body.get("stopped") == Some(&Value::Bool(false)) {
+            return Ok(Standing::Good);
+        }
+        let reason = body.get("reason").and_then(Value::as_str);
+        Ok(Standing::Stopped(
+            reason.unwrap_or("stopped by the gateway").to_owned(),
+        ))
+    }
+}
+
+impl GatewayJudge {
+    pub(super) async fn ask(&self, permission: &Permission) -> Judgement {
+        let Ok(request) = serde_json::from_str(permission.raw.get()) else {
+            return Judgement::new(Wish::Reject, BY, "the request is no object");
+        };
+        let folder = &*self.folder;
+        let body = serde_json::to_string(&Asking { folder, request }).unwrap_or_default();
+        loop {
+            let gateway = &self.gateway;
+            let (headers, body) = (gateway.headers.clone(), body.clone().into());
+            let answered = gateway.web.post(&gateway.permissions, headers, body).await;
+            match answered.as_ref().map(judged) {
+                Ok(Some(judgement)) => return judgement,
+                // Still to be decided: the same question finds its place again.
+                Ok(None) => {}
+                // Whoever waits for us has a deadline; until then the gateway may come back.
+                Err(error) => {
+                    tracing::warn!(%error, "the gateway cannot be asked");
+                    sleep(AGAIN).await;
+                }
+            }
+        }
+    }
+}
+
+/// `None`: ask again.
+fn judged(answer: &Answer) -> Option<Judgement> {
+    let body = json(answer);
+    let reject = |reason: String| Some(Judgement::new(Wish::Reject, BY, reason));
+    match answer.status {
+        StatusCode::OK if body.get("arguments").is_some() => {
+            reject("a person would allow it with other arguments, which ACP cannot tell".to_owned())
+        }
+        StatusCode::OK if body.get("action").and_then(Value::as_str) == Some("allow") => {
+            let reason = body.get("reason").and_then(Value::as_str);
+            Some(Judgement::new(Wish::Allow, BY, reason.unwrap_or_default()))
+        }
+        StatusCode::ACCEPTED => None,
+        status if status.is_server_error() => None,
+        status => reject(format!("{status}: {}", message(&body))),
+    }
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_slice(&answer.body).unwrap_or_default()
+}
+
+fn message(body: &Value) -> String {
+    let message = body.pointer("/error/message").and_then(Value::as_str);
+    message.unwrap_or("no reason is given").to_owned()
+}
+
+/// As it may stand in a query.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            quoted.push(char::from(byte));
+        } else {
+            quoted.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_plain_yes_is_a_yes() {
+        for (status, body, wish) in [
+            (200, json!({"action": "allow"}), Some(Wish::Allow)),
+            (200, json!({"action": "allow", "arguments": {}}), Some(Wish::Reject)),
+            (200, json!({"action": "human_approval"}), Some(Wish::Reject)),
+            (200, json!([]), Some(Wish::Reject)),
+            (202, json!({"action": "human_approval"}), None),
+            (403, json!({"error": {"message": "no"}}), Some(Wish::Reject)),
+            (408, json!({}), Some(Wish::Reject)),
+            (429, json!({}), Some(Wish::Reject)),
+            (302, json!({}), Some(Wish::Reject)),
+            (503, json!({}), None),
+        ] {
+            let answer = Answer {
+                status: StatusCode::from_u16(status).unwrap(),
+                headers: HeaderMap::new(),
+                body: body.to_string().into(),
+            };
+            let judged = judged(&answer).map(|judgement| judgement.wish);
+            assert_eq!(judged, wish, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn sessions_stand_in_queries() {
+        assert_eq!(quoted("a-1 &x=é"), "a-1%20%26x%3D%C3%A9");
+    }
+}
