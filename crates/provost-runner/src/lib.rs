@@ -5,3 +5,4 @@ pub mod config;
 pub mod journal;
 pub mod report;
 pub mod sandbox;
+pub mod workspace;
