@@ -7,3 +7,5 @@ pub mod journal;
 pub mod meter;
 pub mod process;
 pub mod report;
+pub mod sandbox;
+pub mod workspace;

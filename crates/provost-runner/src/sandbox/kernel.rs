@@ -1,0 +1,253 @@
+//! What the running kernel can deny, and having it denied.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+    PathBeneath, PathFd, RestrictSelf, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    Scope,
+};
+use serde::Serialize;
+
+use super::privileges;
+use super::{Enforced, Level, Refused, Spec};
+
+/// The newest version that is made use of.
+const NEWEST: ABI = ABI::V9;
+
+/// What a strict sandbox cannot do without. Before version 3, files outside could be emptied; before
+/// version 4, no port could be closed.
+const PATHS_NEED: ABI = ABI::V3;
+const PORTS_NEED: ABI = ABI::V4;
+
+/// The Landlock of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Support {
+    /// The version; 0 for none.
+    pub abi: u32,
+}
+
+/// What the running kernel can do.
+pub fn support() -> Support {
+    // With nothing asked, this applies nothing: it only tells the status, which the crate shows no other way.
+    let status = RestrictSelf::default().no_new_privs(false).apply();
+    Support {
+        abi: match status.map(|status| status.landlock) {
+            Ok(LandlockStatus::Available { effective_abi, .. }) => effective_abi as u32,
+            _ => 0,
+        },
+    }
+}
+
+/// Confines this thread, and all that it starts, for good.
+pub fn confine(spec: &Spec) -> Result<Enforced, Refused> {
+    confine_on(support(), spec)
+}
+
+/// As [`confine`], making use of no more than what `support` says.
+pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
+    let abi = ABI::from(i32::try_from(support.abi).unwrap_or(i32::MAX));
+    let asked = Kinds::of(NEWEST, spec);
+    let kinds = Kinds::of(abi, spec);
+    let lacking = asked.without(&kinds).names();
+    if spec.strict && (abi < PATHS_NEED || (spec.network.is_some() && abi < PORTS_NEED)) {
+        return Err(Refused::Unsupported {
+            abi: support.abi,
+            lacking: lacking.join(", "),
+        });
+    }
+    let mut enforced = Enforced {
+        enforced: if lacking.is_empty() {
+            Level::Full
+        } else {
+            Level::Part
+        },
+        abi: support.abi,
+        what: kinds.names(),
+        lacking,
+        read_write: Vec::new(),
+        read_only: Vec::new(),
+        missing: Vec::new(),
+        no_new_privs: true,
+        capabilities: privileges::give_up().map_err(Refused::Privileges)?,
+    };
+    if abi == ABI::Unsupported {
+        enforced.enforced = Level::None;
+        return Ok(enforced);
+    }
+    let rules = Rules {
+        ruleset: kinds.ruleset()?,
+        missing: &mut enforced.missing,
+    };
+    let rules = rules.paths(
+        &spec.read_only,
+        AccessFs::from_read(abi),
+        &mut enforced.read_only,
+    )?;
+    let rules = rules.paths(&spec.read_write, to_write(abi), &mut enforced.read_write)?;
+    let status = rules.ports(spec)?.restrict_self()?;
+    enforced.no_new_privs = status.no_new_privs;
+    Ok(enforced)
+}
+
+/// Everything but making devices.
+fn to_write(abi: ABI) -> BitFlags<AccessFs> {
+    AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+}
+
+/// The kinds of access that are denied unless a rule allows them.
+struct Kinds {
+    files: BitFlags<AccessFs>,
+    network: BitFlags<AccessNet>,
+    scope: BitFlags<Scope>,
+}
+
+impl Kinds {
+    fn of(abi: ABI, spec: &Spec) -> Self {
+        let connect = BitFlags::from(AccessNet::ConnectTcp) & AccessNet::from_all(abi);
+        Self {
+            files: AccessFs::from_all(abi),
+            network: match spec.network {
+                Some(_) => connect,
+                None => BitFlags::empty(),
+            },
+            scope: Scope::from_all(abi),
+        }
+    }
+
+    fn without(&self, other: &Self) -> Self {
+        Self {
+            files: self.files & !other.files,
+            network: self.network & !other.network,
+            scope: self.scope & !other.scope,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let files = self.files.iter().map(|kind| format!("file:{kind:?}"));
+        let network = self.network.iter().map(|kind| format!("network:{kind:?}"));
+        let scope = self.scope.iter().map(|kind| format!("scope:{kind:?}"));
+        files.chain(network).chain(scope).collect()
+    }
+
+    /// Hard requirements: the version was asked for, so a kernel that refuses a kind now is in error.
+    fn ruleset(&self) -> Result<RulesetCreated, Refused> {
+        let mut ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(self.files)?;
+        if !self.network.is_empty() {
+            ruleset = ruleset.handle_access(self.network)?;
+        }
+        if !self.scope.is_empty() {
+            ruleset = ruleset.scope(self.scope)?;
+        }
+        Ok(ruleset.create()?)
+    }
+}
+
+struct Rules<'a> {
+    ruleset: RulesetCreated,
+    missing: &'a mut Vec<PathBuf>,
+}
+
+impl Rules<'_> {
+    fn paths(
+        mut self,
+        paths: &[PathBuf],
+        access: BitFlags<AccessFs>,
+        opened: &mut Vec<PathBuf>,
+    ) -> Result<Self, Refused> {
+        for path in paths {
+            let Ok(handle) = PathFd::new(path) else {
+                self.missing.push(path.clone());
+                continue;
+            };
+            let rule = PathBeneath::new(handle, meaningful(path, access));
+            self.ruleset = self.ruleset.add_rule(rule)?;
+            opened.push(path.clone());
+        }
+        Ok(self)
+    }
+
+    fn ports(self, spec: &Spec) -> Result<RulesetCreated, Refused> {
+        let mut ruleset = self.ruleset;
+        for port in spec.network.iter().flatten() {
+            ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+        }
+        Ok(ruleset)
+    }
+}
+
+/// The kernel takes no rights about folders for what is not one.
+fn meaningful(path: &Path, access: BitFlags<AccessFs>) -> BitFlags<AccessFs> {
+    if path.is_dir() {
+        access
+    } else {
+        access & AccessFs::from_file(NEWEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(strict: bool, network: Option<Vec<u16>>) -> Spec {
+        Spec {
+            strict,
+            network,
+            ..Spec::default()
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_is_too_old_is_refused_when_strict() {
+        let cases = [
+            (0, None, "file:Execute"),
+            (2, None, "file:Truncate"),
+            (3, Some(vec![443]), "network:ConnectTcp"),
+        ];
+        for (abi, network, expected) in cases {
+            match confine_on(Support { abi }, &spec(true, network)) {
+                Err(Refused::Unsupported { abi: told, lacking }) => {
+                    assert_eq!(told, abi);
+                    assert!(lacking.contains(expected), "{lacking}");
+                }
+                other => panic!("version {abi}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn without_landlock_the_report_says_none() {
+        // On a thread of its own: privileges that are given up do not come back.
+        let confined = std::thread::spawn(|| confine_on(Support { abi: 0 }, &spec(false, None)));
+        let enforced = confined.join().unwrap().unwrap();
+        let told = serde_json::to_value(&enforced).unwrap();
+        assert_eq!(told["enforced"], "none");
+        assert_eq!(told["abi"], 0);
+        assert_eq!(told["what"], serde_json::json!([]));
+        assert_eq!(told["noNewPrivs"], true);
+        assert!(enforced.lacking.contains(&"file:WriteFile".to_owned()));
+    }
+
+    #[test]
+    fn what_is_lacking_is_what_newer_kernels_deny() {
+        let spec = spec(false, Some(vec![]));
+        let lacking = |abi| {
+            Kinds::of(NEWEST, &spec)
+                .without(&Kinds::of(abi, &spec))
+                .names()
+        };
+        assert_eq!(lacking(NEWEST), Vec::<String>::new());
+        assert_eq!(lacking(ABI::V7), ["file:ResolveUnix"]);
+        assert_eq!(
+            lacking(ABI::V4),
+            [
+                "file:IoctlDev",
+                "file:ResolveUnix",
+                "scope:AbstractUnixSocket",
+                "scope:Signal"
+            ]
+        );
+    }
+}
