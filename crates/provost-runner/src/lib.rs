@@ -4,3 +4,4 @@
 pub mod config;
 pub mod journal;
 pub mod report;
+pub mod web;
