@@ -8,4 +8,5 @@ pub mod meter;
 pub mod process;
 pub mod report;
 pub mod sandbox;
+pub mod web;
 pub mod workspace;

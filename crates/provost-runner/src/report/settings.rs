@@ -1,0 +1,67 @@
+//! What a reporter is told before it starts.
+
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+
+use super::{Backoff, Clock, Event};
+use crate::config::{Identity, Secret};
+
+/// Who is reported to.
+#[derive(Clone, Debug)]
+pub struct Callback {
+    /// `http` or `https`.
+    pub url: String,
+    /// Sent as bearer and the key of the supervisor's own signature.
+    pub token: Secret,
+    /// The key of the Standard Webhooks signature; the token where there is none. `whsec_` and base64, or any
+    /// other text as it is.
+    pub signing_secret: Option<Secret>,
+}
+
+/// Told of each report, see [`Event`].
+pub type Observe = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Settings {
+    pub identity: Identity,
+    /// `None`: only the snapshot is kept.
+    pub callback: Option<Callback>,
+    /// The folder where reports wait that are too much for memory, and stay if they were not delivered.
+    pub spool: Option<PathBuf>,
+    pub spool_bytes: u64,
+    /// Bodies that wait in memory.
+    pub memory_bytes: usize,
+    pub heartbeat: Duration,
+    /// Of one attempt, from connecting to the end of the answer.
+    pub deadline: Duration,
+    pub backoff: Backoff,
+    pub clock: Clock,
+    pub observe: Option<Observe>,
+}
+
+impl Settings {
+    /// The usual ones, with nobody to report to.
+    pub fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            callback: None,
+            spool: None,
+            spool_bytes: 256 * 1024 * 1024,
+            memory_bytes: 8 * 1024 * 1024,
+            heartbeat: Duration::from_secs(15),
+            deadline: Duration::from_secs(30),
+            backoff: Backoff::default(),
+            clock: Clock::system(),
+            observe: None,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("identity", &self.identity)
+            .field("callback", &self.callback)
+            .field("spool", &self.spool)
+            .finish_non_exhaustive()
+    }
+}
