@@ -9,15 +9,17 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
     sync::{Mutex, PoisonError},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-#[derive(Default)]
+use crate::report::Clock;
+
 pub struct Journal {
+    /// `None`: nothing is kept.
     file: Option<Mutex<File>>,
+    clock: Clock,
 }
 
 /// What happened.
@@ -44,14 +46,23 @@ pub enum Entry<'a, T: Serialize> {
 
 #[derive(Serialize)]
 struct Timed<'a, T: Serialize> {
-    at: u64,
+    at: i64,
     #[serde(flatten)]
     entry: Entry<'a, T>,
 }
 
+impl Default for Journal {
+    fn default() -> Self {
+        Self {
+            file: None,
+            clock: Clock::system(),
+        }
+    }
+}
+
 impl Journal {
     /// It is this run's alone: what was there before stays, and is added to.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path, clock: Clock) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -62,13 +73,14 @@ impl Journal {
             .open(path)?;
         Ok(Self {
             file: Some(Mutex::new(file)),
+            clock,
         })
     }
 
     /// A line in one write: a run that is killed leaves whole lines.
     pub fn write<T: Serialize>(&self, entry: Entry<'_, T>) {
         let Some(file) = &self.file else { return };
-        let at = now_millis();
+        let at = self.clock.millis();
         let Ok(mut line) = serde_json::to_vec(&Timed { at, entry }) else {
             return;
         };
@@ -102,9 +114,4 @@ impl Journal {
     pub fn decision(&self, decision: &impl Serialize) {
         self.write(Entry::Decision(decision));
     }
-}
-
-pub(crate) fn now_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
 }

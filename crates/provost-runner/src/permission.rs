@@ -1,6 +1,8 @@
 //! What an agent asks before it acts, and who answers it.
 
+mod acts;
 mod callback;
+pub mod endpoint;
 mod gateway;
 mod terminal;
 
@@ -10,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::oneshot, time::timeout};
 
+pub use acts::ActGate;
 pub use callback::{Callbacks, Given, Taken};
 pub use gateway::{Gateway, GatewayJudge, Standing, Unreachable};
 pub use terminal::{Person, Question};
@@ -141,7 +144,7 @@ pub enum Asked {
 impl Judge {
     /// To be called before anybody is told of the question: an answer may be quicker than we are.
     pub fn asked(self: &Arc<Self>, permission: &Permission) -> Asked {
-        match self {
+        match &**self {
             Self::Callback(callbacks) => Asked::Waiting(callbacks.wait_for(&permission.id)),
             _ => Asked::Judge(Arc::clone(self)),
         }
@@ -170,13 +173,11 @@ impl Judge {
 impl Asked {
     /// Nobody's answer within the time is a no.
     pub async fn decided(self, permission: &Permission, within: Duration) -> Judgement {
-        match timeout(within, self.answered(permission)).await {
-            Ok(judgement) => judgement,
-            Err(_) => {
-                let reason = format!("nobody answered within {} s", within.as_secs());
-                Judgement::new(Wish::Reject, "timeout", reason)
-            }
-        }
+        let answered = timeout(within, self.answered(permission)).await;
+        answered.unwrap_or_else(|_| {
+            let reason = format!("nobody answered within {} s", within.as_secs());
+            Judgement::new(Wish::Reject, "timeout", reason)
+        })
     }
 
     async fn answered(self, permission: &Permission) -> Judgement {
@@ -204,17 +205,36 @@ mod tests {
     #[test]
     fn options_are_chosen_by_their_kind() {
         let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
-        let usual = json!([option("b", "reject_once"), option("c", "allow_always"), option("a", "allow_once")]);
+        let usual = json!([
+            option("b", "reject_once"),
+            option("c", "allow_always"),
+            option("a", "allow_once")
+        ]);
         let lasting = json!([option("x", "allow_always"), option("y", "reject_always")]);
         let odd = json!([option("z", "maybe"), {"optionId": 7}, "text"]);
         for (options, wish, chosen, outcome) in [
             (&usual, Wish::Allow, Some("a"), "allowed"),
             (&usual, Wish::Reject, Some("b"), "rejected"),
             (&usual, Wish::Option("c".into()), Some("c"), "allowed"),
-            (&usual, Wish::Kind("allow_always".into()), Some("c"), "allowed"),
+            (
+                &usual,
+                Wish::Kind("allow_always".into()),
+                Some("c"),
+                "allowed",
+            ),
             // What is not offered is a no.
-            (&usual, Wish::Option("nothing".into()), Some("b"), "rejected"),
-            (&usual, Wish::Kind("reject_always".into()), Some("b"), "rejected"),
+            (
+                &usual,
+                Wish::Option("nothing".into()),
+                Some("b"),
+                "rejected",
+            ),
+            (
+                &usual,
+                Wish::Kind("reject_always".into()),
+                Some("b"),
+                "rejected",
+            ),
             (&lasting, Wish::Allow, Some("x"), "allowed"),
             (&lasting, Wish::Reject, Some("y"), "rejected"),
             (&odd, Wish::Allow, None, "cancelled"),
@@ -222,7 +242,11 @@ mod tests {
         ] {
             let (answer, told) = asking(options).answer(&wish);
             assert_eq!(told, outcome, "{options} {wish:?}");
-            assert_eq!(answer["outcome"]["optionId"].as_str(), chosen, "{options} {wish:?}");
+            assert_eq!(
+                answer["outcome"]["optionId"].as_str(),
+                chosen,
+                "{options} {wish:?}"
+            );
         }
     }
 }

@@ -29,7 +29,9 @@ pub use body::Kind;
 pub use clock::Clock;
 pub use end::{End, Failure};
 pub use outcome::Backoff;
-pub use settings::{Callback, Observe, Settings};
+pub use settings::{Observe, Settings};
+
+pub use crate::config::Callback;
 
 use self::{
     body::Content,

@@ -4,32 +4,38 @@
 //! the loop waits for anybody: what takes time is a task, whose end is one more thing that happens.
 
 mod ask;
+mod brake;
 mod ending;
 mod open;
 mod pump;
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
-use serde_json::{Value, json, value::RawValue};
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 use tokio::{
     process::Command,
     sync::mpsc,
     task::{Id, JoinSet},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     acp,
     config::{Config, Prompt},
     journal::Journal,
     meter::{Meter, Spent},
-    permission::Judge,
+    permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
     report::{Drained, Phase, Reporter, State},
     workspace::Workspace,
 };
 
+pub use brake::Brake;
 pub use ending::{Ended, Outcome, Stop};
 
 use ask::{Answered, Open};
@@ -49,9 +55,11 @@ pub struct Setup {
     pub journal: Arc<Journal>,
     pub judge: Arc<Judge>,
     pub workspace: Arc<Workspace>,
-    /// Cancelled to stop the run; by whom and why stands in `stopped_by`.
-    pub stop: CancellationToken,
-    pub stopped_by: Arc<std::sync::OnceLock<String>>,
+    /// Asks about what the workspace does.
+    pub acts: Arc<ActGate>,
+    pub stop: Brake,
+    /// Who can stop it, besides whoever holds the brake.
+    pub gateway: Option<Arc<Gateway>>,
     /// For whoever watches.
     pub seen: Option<mpsc::UnboundedSender<Seen>>,
 }
@@ -74,8 +82,11 @@ pub(crate) struct Run {
     journal: Arc<Journal>,
     judge: Arc<Judge>,
     workspace: Arc<Workspace>,
-    stop: CancellationToken,
-    stopped_by: Arc<std::sync::OnceLock<String>>,
+    acts: Arc<ActGate>,
+    stop: Brake,
+    gateway: Option<Arc<Gateway>>,
+    /// Looks whether the gateway wants it to stop.
+    watching: Option<AbortOnDropHandle<()>>,
     seen: Option<mpsc::UnboundedSender<Seen>>,
     meter: Meter,
     /// Answers that are being found.
@@ -85,6 +96,8 @@ pub(crate) struct Run {
     requests: u64,
     session: Option<String>,
     phase: Phase,
+    /// The mode that the agent says it is in.
+    mode: Option<String>,
     state: State,
     began: Instant,
     heard_at: Instant,
@@ -108,7 +121,7 @@ pub async fn run(setup: Setup) -> Ended {
                 message: format!("the agent cannot be started: {error}"),
                 data: Value::Null,
             };
-            let outcome = ending::failed_to_start(&reporter, &stop).await;
+            let outcome = ending::failed_to_start(&reporter, &stop);
             (outcome, Spent::default())
         }
     };
@@ -131,8 +144,9 @@ impl Run {
             journal,
             judge,
             workspace,
+            acts,
             stop,
-            stopped_by,
+            gateway,
             seen,
         } = setup;
         let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
@@ -147,8 +161,10 @@ impl Run {
             journal,
             judge,
             workspace,
+            acts,
             stop,
-            stopped_by,
+            gateway,
+            watching: None,
             seen,
             tasks: JoinSet::new(),
             open: HashMap::new(),
@@ -156,6 +172,7 @@ impl Run {
             requests: 0,
             session: None,
             phase: Phase::Live,
+            mode: None,
             state: State::Starting,
             began: now,
             heard_at: now,
@@ -175,42 +192,45 @@ impl Run {
     }
 
     async fn prompt(&mut self) -> Result<Stop, Stop> {
+        #[derive(Serialize)]
+        struct Prompted<'a> {
+            #[serde(rename = "sessionId")]
+            session: &'a str,
+            prompt: Box<RawValue>,
+        }
         self.prompting = true;
         self.enter(State::Running);
-        let session = self.session.clone().unwrap_or_default();
         let blocks = match &self.config.prompt {
-            Prompt::Text(text) => json!([{"type": "text", "text": text}]),
-            // Raw text goes where a value is: it is written as it is.
-            Prompt::Blocks(blocks) => {
-                let params = format!(
-                    r#"{{"sessionId":{},"prompt":{}}}"#,
-                    Value::from(session),
-                    blocks.get()
-                );
-                let params = RawValue::from_string(params)
-                    .map_err(|error| Stop::protocol("prompt", error.to_string()))?;
-                return self.answered_prompt(&params).await;
-            }
+            Prompt::Text(text) => to_raw_value(&json!([{"type": "text", "text": text}])),
+            Prompt::Blocks(blocks) => Ok(blocks.clone()),
         };
-        let params = json!({"sessionId": session, "prompt": blocks});
+        let params = blocks.and_then(|prompt| {
+            let session = self.session.as_deref().unwrap_or_default();
+            to_raw_value(&Prompted { session, prompt })
+        });
+        let params = params.map_err(|error| Stop::protocol("prompt", error.to_string()))?;
         self.answered_prompt(&params).await
     }
 
     async fn answered_prompt(&mut self, params: &impl serde::Serialize) -> Result<Stop, Stop> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Ended {
+            stop_reason: String,
+            #[serde(default)]
+            usage: Option<Box<RawValue>>,
+        }
         let result = self.call("session/prompt", params).await;
         self.prompting = false;
         let result = result?;
-        let answer: Value = result
-            .as_deref()
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
-        let Some(reason) = answer.get("stopReason").and_then(Value::as_str) else {
+        let answer = result.as_deref().map(RawValue::get).unwrap_or_default();
+        let Ok(Ended { stop_reason, usage }) = serde_json::from_str(answer) else {
             let message = "its answer to the prompt has no `stopReason`";
             return Err(Stop::protocol("session/prompt", message));
         };
         Ok(Stop::Complete {
-            reason: reason.to_owned(),
-            usage: answer.get("usage").filter(|usage| !usage.is_null()).cloned(),
+            reason: stop_reason,
+            usage: usage.filter(|usage| usage.get() != "null"),
         })
     }
 

@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::acp::RpcError;
 pub use gate::{Act, Gate, Old, Open, ReadOnly};
 use place::{Astray, Place, Root};
-pub use rpc::RpcError;
 use rpc::parse;
 use terminal::Terminal;
 pub use terminals::Confinement;

@@ -28,7 +28,7 @@ pub enum Message {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
+#[error("{message} ({code})")]
 pub struct RpcError {
     pub code: i64,
     #[serde(default)]

@@ -178,13 +178,13 @@ impl Reader {
                 }
                 words
             }
-            Value::String(line) => match split(&line) {
-                Some(words) => Some(words),
-                None => {
+            Value::String(line) => {
+                let words = split(&line);
+                if words.is_none() {
                     self.problem("command", "cannot be split into words: look at its quotes");
-                    None
                 }
-            },
+                words
+            }
             _ => {
                 self.problem("command", "is a command line, or a list of words");
                 None

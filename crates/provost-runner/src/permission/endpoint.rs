@@ -18,7 +18,7 @@ use sha2::Sha256;
 use tokio::net::TcpListener;
 
 use super::{Callbacks, Given, Taken};
-use crate::{config::Secret, time::Clock};
+use crate::{config::Secret, report::Clock};
 
 /// How far the clocks may be apart.
 const WINDOW: i64 = 5 * 60 * 1000;

@@ -1,7 +1,7 @@
 //! The gate decides: policy, a grant, a supervisor, a person. A yes is for once: the agent asks again, and the
 //! gate answers by what was granted.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::{
 const BY: &str = "gateway";
 /// How long one request waits for a decision; another one follows.
 const WAIT: &str = "wait=25";
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 const LARGEST: usize = 4 * 1024 * 1024;
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -162,7 +162,8 @@ fn quoted(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             quoted.push(char::from(byte));
         } else {
-            quoted.push_str(&format!("%{byte:02X}"));
+            // Writing to a text cannot fail.
+            let _ = write!(quoted, "%{byte:02X}");
         }
     }
     quoted
@@ -178,7 +179,11 @@ mod tests {
     fn only_a_plain_yes_is_a_yes() {
         for (status, body, wish) in [
             (200, json!({"action": "allow"}), Some(Wish::Allow)),
-            (200, json!({"action": "allow", "arguments": {}}), Some(Wish::Reject)),
+            (
+                200,
+                json!({"action": "allow", "arguments": {}}),
+                Some(Wish::Reject),
+            ),
             (200, json!({"action": "human_approval"}), Some(Wish::Reject)),
             (200, json!([]), Some(Wish::Reject)),
             (202, json!({"action": "human_approval"}), None),

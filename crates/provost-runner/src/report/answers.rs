@@ -16,6 +16,15 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowAlways => "allow_always",
+            Self::RejectOnce => "reject_once",
+            Self::RejectAlways => "reject_always",
+        }
+    }
+
     pub fn read(text: &str) -> Option<Self> {
         match text {
             "allow_once" => Some(Self::AllowOnce),

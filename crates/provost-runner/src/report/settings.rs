@@ -3,19 +3,7 @@
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use super::{Backoff, Clock, Event};
-use crate::config::{Identity, Secret};
-
-/// Who is reported to.
-#[derive(Clone, Debug)]
-pub struct Callback {
-    /// `http` or `https`.
-    pub url: String,
-    /// Sent as bearer and the key of the supervisor's own signature.
-    pub token: Secret,
-    /// The key of the Standard Webhooks signature; the token where there is none. `whsec_` and base64, or any
-    /// other text as it is.
-    pub signing_secret: Option<Secret>,
-}
+use crate::config::{Callback, Identity};
 
 /// Told of each report, see [`Event`].
 pub type Observe = Arc<dyn Fn(&Event<'_>) + Send + Sync>;

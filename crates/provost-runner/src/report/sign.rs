@@ -8,8 +8,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use sha2::Sha256;
 
-use super::Callback;
-use crate::config::Secret;
+use crate::config::{Callback, Secret};
 
 const PREFIX: &str = "whsec_";
 const TIMESTAMP: HeaderName = HeaderName::from_static("x-supervisor-timestamp");

@@ -50,7 +50,10 @@ impl Run {
 
     fn permission(&mut self, id: Box<RawValue>, params: Box<RawValue>) {
         self.asked += 1;
-        let name = format!("{}:permission:{}", self.config.identity.prompt_id, self.asked);
+        let name = format!(
+            "{}:permission:{}",
+            self.config.identity.prompt_id, self.asked
+        );
         let permission = match Permission::read(name, params) {
             Ok(permission) => Arc::new(permission),
             Err(problem) => {
@@ -116,7 +119,8 @@ impl Run {
             open.abort.abort();
             let result = match &open.permission {
                 Some(permission) => {
-                    self.reporter.permission_settled(&permission.id, "cancelled");
+                    self.reporter
+                        .permission_settled(&permission.id, "cancelled");
                     Ok(cancelled())
                 }
                 None => Err(RpcError::new(-32800, "the prompt was cancelled")),
@@ -131,9 +135,8 @@ impl Run {
         let Some(named) = params.as_ref().and_then(|params| params.get("requestId")) else {
             return;
         };
-        let same = |open: &Open| {
-            serde_json::from_str::<Value>(open.id.get()).is_ok_and(|id| id == *named)
-        };
+        let same =
+            |open: &Open| serde_json::from_str::<Value>(open.id.get()).is_ok_and(|id| id == *named);
         let found = self.open.iter().find(|(_, open)| same(open));
         let Some(task) = found.map(|(task, _)| *task) else {
             return;
@@ -141,7 +144,8 @@ impl Run {
         if let Some(open) = self.open.remove(&task) {
             open.abort.abort();
             if let Some(permission) = &open.permission {
-                self.reporter.permission_settled(&permission.id, "withdrawn");
+                self.reporter
+                    .permission_settled(&permission.id, "withdrawn");
             }
             self.refuse(&open.id, RpcError::new(-32800, "taken back"));
         }

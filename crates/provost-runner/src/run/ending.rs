@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 use tokio::time::{Instant, timeout_at};
 
 use super::{LINGER, Run};
@@ -10,8 +13,11 @@ use crate::{
     acp::{self, RpcError},
     meter::{Breach, Spent},
     process::Exit,
-    report::{Drained, End, Reporter, State},
+    report::{Drained, End, Failure, Reporter, State},
 };
+
+/// JSON-RPC's, for whatever has no other.
+const SERVER_ERROR: i64 = -32000;
 
 /// Why the agent is not driven any further.
 #[derive(Debug)]
@@ -19,7 +25,8 @@ pub enum Stop {
     /// It answered the prompt.
     Complete {
         reason: String,
-        usage: Option<Value>,
+        /// As the agent wrote it.
+        usage: Option<Box<RawValue>>,
     },
     Breach(Breach),
     /// Somebody said so: who and why.
@@ -49,13 +56,15 @@ pub struct Ended {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     Complete { stop_reason: String },
-    Failed { code: String, message: String },
+    Failed { reason: String, message: String },
     Unauthorized,
 }
 
 /// What a failure is called, and told as.
-struct Failure {
-    code: &'static str,
+struct Why {
+    name: &'static str,
+    /// The agent's own, where it gave one.
+    code: i64,
     message: String,
     data: Value,
 }
@@ -69,26 +78,30 @@ impl Stop {
         }
     }
 
-    fn failure(&self) -> Option<Failure> {
-        let failure = |code, message: String, data| Failure {
-            code,
+    fn why(&self) -> Option<Why> {
+        let why = |name, message: String, data| Why {
+            name,
+            code: match self {
+                Self::Refused { error, .. } => error.code,
+                _ => SERVER_ERROR,
+            },
             message,
             data,
         };
         Some(match self {
             Self::Complete { .. } | Self::Unauthorized => return None,
-            Self::Breach(breach) => failure(
+            Self::Breach(breach) => why(
                 "limit_exceeded",
                 breach.to_string(),
                 json!({"limit": breach.limit, "allowed": breach.allowed, "used": breach.used}),
             ),
-            Self::Told(by) => failure("stopped", by.clone(), Value::Null),
-            Self::Exited => failure(
+            Self::Told(by) => why("stopped", by.clone(), Value::Null),
+            Self::Exited => why(
                 "agent_exited",
                 "the agent ended before it answered".to_owned(),
                 Value::Null,
             ),
-            Self::Refused { method, error } => failure(
+            Self::Refused { method, error } => why(
                 "agent_error",
                 format!("the agent refused `{method}`: {error}"),
                 json!(error),
@@ -97,7 +110,7 @@ impl Stop {
                 code,
                 message,
                 data,
-            } => failure(code, message.clone(), data.clone()),
+            } => why(code, message.clone(), data.clone()),
         })
     }
 }
@@ -105,11 +118,13 @@ impl Stop {
 impl Ended {
     pub fn describe(&self) -> Value {
         match &self.outcome {
-            Outcome::Complete { stop_reason } => json!({"state": "done", "stopReason": stop_reason}),
-            Outcome::Failed { code, message } => {
-                json!({"state": "failed", "code": code, "message": message})
+            Outcome::Complete { stop_reason } => {
+                json!({"state": "done", "stopReason": stop_reason})
             }
-            Outcome::Unauthorized => json!({"state": "failed", "code": "unauthorized"}),
+            Outcome::Failed { reason, message } => {
+                json!({"state": "failed", "reason": reason, "message": message})
+            }
+            Outcome::Unauthorized => json!({"state": "failed", "reason": "unauthorized"}),
         }
     }
 }
@@ -133,7 +148,7 @@ impl Run {
                     stop_reason: reason.clone(),
                     usage,
                 };
-                self.reporter.end(end).await;
+                self.reporter.end(end);
                 self.end_process(grace).await;
                 Outcome::Complete {
                     stop_reason: reason,
@@ -148,11 +163,15 @@ impl Run {
                 let told = matches!(stop, Stop::Told(_));
                 self.cancel_prompt(grace).await;
                 let (exit, errors) = self.end_process(grace).await;
-                self.enter(if told { State::Cancelled } else { State::Failed });
-                let Some(failure) = stop.failure() else {
-                    return Outcome::Unauthorized;
-                };
-                tell(&self.reporter, failure, exit, errors).await
+                self.enter(if told {
+                    State::Cancelled
+                } else {
+                    State::Failed
+                });
+                match stop.why() {
+                    Some(why) => tell(&self.reporter, why, exit, errors),
+                    None => Outcome::Unauthorized,
+                }
             }
         }
     }
@@ -211,32 +230,32 @@ impl Run {
     }
 }
 
-pub(super) async fn failed_to_start(reporter: &Reporter, stop: &Stop) -> Outcome {
+pub(super) fn failed_to_start(reporter: &Reporter, stop: &Stop) -> Outcome {
     reporter.state(State::Failed);
-    match stop.failure() {
-        Some(failure) => tell(reporter, failure, Exit::default(), String::new()).await,
+    match stop.why() {
+        Some(why) => tell(reporter, why, Exit::default(), String::new()),
         None => Outcome::Unauthorized,
     }
 }
 
-async fn tell(reporter: &Reporter, failure: Failure, exit: Exit, stderr: String) -> Outcome {
-    let Failure {
-        code,
-        message,
-        data,
-    } = failure;
-    reporter
-        .end(End::Failed {
-            code: code.to_owned(),
-            message: message.clone(),
-            data,
-            exit_code: exit.code,
-            signal: exit.signal,
-            stderr_tail: stderr,
-        })
-        .await;
+/// What failed is named in `data.reason`, beside what is known of it: the code is JSON-RPC's.
+fn tell(reporter: &Reporter, why: Why, exit: Exit, stderr: String) -> Outcome {
+    let mut data = match why.data {
+        Value::Object(data) => data,
+        Value::Null => Map::new(),
+        other => Map::from_iter([("error".to_owned(), other)]),
+    };
+    data.insert("reason".to_owned(), why.name.into());
+    reporter.end(End::Failed(Failure {
+        code: why.code,
+        message: why.message.clone(),
+        data: to_raw_value(&data).ok(),
+        exit_code: exit.code,
+        signal: exit.signal,
+        stderr_tail: (!stderr.is_empty()).then_some(stderr),
+    }));
     Outcome::Failed {
-        code: code.to_owned(),
-        message,
+        reason: why.name.to_owned(),
+        message: why.message,
     }
 }

@@ -1,8 +1,16 @@
 //! Getting to know the agent and opening its session, with the mode and the model that are wanted.
 
-use serde_json::{Value, json, value::RawValue};
+use std::{path::Path, sync::Arc};
 
-use super::{Run, ending::Stop};
+use serde::Serialize;
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
+
+use super::{Run, brake::watch, ending::Stop};
+use tokio_util::task::AbortOnDropHandle;
+
 use crate::{acp, config::By, report::Phase};
 
 impl Run {
@@ -33,7 +41,8 @@ impl Run {
                 data: json!({ "protocolVersion": version }),
             });
         }
-        self.journal.event(&json!({"agent": agent.get("agentInfo")}));
+        self.journal
+            .event(&json!({"agent": agent.get("agentInfo")}));
         Ok(agent)
     }
 
@@ -42,12 +51,19 @@ impl Run {
         let Some(session) = self.config.session.clone() else {
             let opened = value(self.call("session/new", &self.place(None)?).await?);
             let Some(session) = opened.get("sessionId").and_then(Value::as_str) else {
-                return Err(Stop::protocol("session/new", "its answer has no `sessionId`"));
+                return Err(Stop::protocol(
+                    "session/new",
+                    "its answer has no `sessionId`",
+                ));
             };
             self.entered(session.to_owned());
             return Ok(opened);
         };
-        let can = |pointer: &str| agent.pointer(pointer).is_some_and(|can| !can.is_null() && *can != Value::Bool(false));
+        let can = |pointer: &str| {
+            agent
+                .pointer(pointer)
+                .is_some_and(|can| !can.is_null() && *can != Value::Bool(false))
+        };
         let place = self.place(Some(&session))?;
         let can_load = can("/agentCapabilities/loadSession");
         self.entered(session.clone());
@@ -69,28 +85,38 @@ impl Run {
         self.phase = Phase::Replay;
         let opened = self.call("session/load", &place).await;
         self.phase = Phase::Live;
-        opened.map(value).map_err(|stop| not_resumed(stop, &session))
+        opened
+            .map(value)
+            .map_err(|stop| not_resumed(stop, &session))
     }
 
     /// Where the session is, and what it has: the servers are passed on as they are written.
     fn place(&self, session: Option<&str>) -> Result<Box<RawValue>, Stop> {
-        let mut params = json!({"cwd": self.config.repo, "mcpServers": []});
-        if let Some(session) = session {
-            params["sessionId"] = session.into();
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Place<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            session_id: Option<&'a str>,
+            cwd: &'a Path,
+            mcp_servers: &'a RawValue,
         }
-        let mut text = params.to_string();
-        if let Some(servers) = &self.config.mcp_servers {
-            text = text.replacen(
-                r#""mcpServers":[]"#,
-                &format!(r#""mcpServers":{}"#, servers.get()),
-                1,
-            );
-        }
-        RawValue::from_string(text).map_err(|error| Stop::protocol("mcpServers", error.to_string()))
+        let none = RawValue::from_string("[]".to_owned());
+        let none = none.map_err(|error| Stop::protocol("mcpServers", error.to_string()))?;
+        let place = Place {
+            session_id: session,
+            cwd: &self.config.repo,
+            mcp_servers: self.config.mcp_servers.as_ref().unwrap_or(&none),
+        };
+        to_raw_value(&place).map_err(|error| Stop::protocol("session", error.to_string()))
     }
 
     fn entered(&mut self, session: String) {
+        if let Some(gateway) = &self.gateway {
+            let watching = watch(Arc::clone(gateway), session.clone(), self.stop.clone());
+            self.watching = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
+        }
         self.reporter.session(&session);
+        self.acts.session(&session);
         self.journal.event(&json!({"session": session}));
         self.session = Some(session);
     }
@@ -112,14 +138,17 @@ impl Run {
                 data: json!({"mode": wanted, "available": known}),
             });
         }
-        if opened.pointer("/modes/currentModeId").and_then(Value::as_str) == Some(&wanted) {
+        if opened
+            .pointer("/modes/currentModeId")
+            .and_then(Value::as_str)
+            == Some(&wanted)
+        {
             return Ok(());
         }
         let session = self.session.clone();
         let params = json!({"sessionId": session, "modeId": wanted});
         self.call("session/set_mode", &params).await?;
-        let now = self.reporter.mode();
-        match now {
+        match self.mode.clone() {
             Some(now) if now != wanted => Err(Stop::Failed {
                 code: "mode_not_set",
                 message: format!("the agent took mode `{wanted}` and is in `{now}`"),
@@ -147,7 +176,8 @@ impl Run {
                 data: json!({ "model": wanted }),
             });
         };
-        self.set_option(option, &wanted, "model_not_available").await
+        self.set_option(option, &wanted, "model_not_available")
+            .await
     }
 
     async fn set_option(
@@ -156,7 +186,8 @@ impl Run {
         wanted: &str,
         code: &'static str,
     ) -> Result<(), Stop> {
-        let current = |option: &Value| option.get("currentValue").and_then(Value::as_str) == Some(wanted);
+        let current =
+            |option: &Value| option.get("currentValue").and_then(Value::as_str) == Some(wanted);
         if current(option) {
             return Ok(());
         }
@@ -168,14 +199,18 @@ impl Run {
                 let known = values(option);
                 return Err(Stop::Failed {
                     code,
-                    message: format!("the agent refuses `{wanted}` ({error}): it has {}", names(&known)),
+                    message: format!(
+                        "the agent refuses `{wanted}` ({error}): it has {}",
+                        names(&known)
+                    ),
                     data: json!({"wanted": wanted, "available": known}),
                 });
             }
             Err(stop) => return Err(stop),
         };
         let options = answer.get("configOptions").and_then(Value::as_array);
-        let after = options.and_then(|options| options.iter().find(|after| after.get("id") == Some(&id)));
+        let after =
+            options.and_then(|options| options.iter().find(|after| after.get("id") == Some(&id)));
         match after {
             Some(after) if !current(after) => Err(Stop::Failed {
                 code,

@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Run, Seen, ask::Answered, ending::Stop};
@@ -28,7 +28,7 @@ impl Run {
         let unauthorized = self.reporter.unauthorized();
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Err(self.stopped()),
+            by = self.stop.pulled() => Err(Stop::Told(by)),
             () = unauthorized.cancelled() => Err(Stop::Unauthorized),
             Some(answered) = self.tasks.join_next_with_id() => {
                 if let Ok((id, answered)) = answered {
@@ -42,11 +42,6 @@ impl Run {
             },
             () = sleep_until(Instant::now() + TICK) => self.limited(),
         }
-    }
-
-    fn stopped(&self) -> Stop {
-        let by = self.stopped_by.get().cloned();
-        Stop::Told(by.unwrap_or_else(|| "stopped".to_owned()))
     }
 
     pub(super) fn hear(&mut self, line: io::Result<Line>) -> Result<Option<Response>, Stop> {
@@ -74,12 +69,26 @@ impl Run {
         match (method, params) {
             ("session/update", Some(params)) => {
                 self.meter.update(&params);
+                self.notice_mode(&params);
                 self.show(|| Seen::Update(params.clone()));
                 self.show(|| Seen::Spent(self.meter.spent()));
                 self.reporter.notification(params, self.phase);
             }
             ("$/cancel_request", params) => self.cancel_asked(params.as_deref()),
             (method, params) => self.reporter.agent_notification(method, params),
+        }
+    }
+
+    fn notice_mode(&mut self, params: &RawValue) {
+        const KIND: &str = "current_mode_update";
+        // Few updates are about the mode: the others are not read for it.
+        if !params.get().contains(KIND) {
+            return;
+        }
+        let update: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let text = |name: &str| update.pointer(name).and_then(Value::as_str);
+        if text("/update/sessionUpdate") == Some(KIND) {
+            self.mode = text("/update/currentModeId").map(str::to_owned);
         }
     }
 

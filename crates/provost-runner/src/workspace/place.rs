@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use super::rpc::RpcError;
+use crate::acp::RpcError;
 
 /// As many links as the kernel itself would follow.
 const LINKS: usize = 40;

@@ -2,20 +2,11 @@
 
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-/// A JSON-RPC error object.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
-#[error("{message} ({code})")]
-pub struct RpcError {
-    pub code: i64,
-    pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
-}
+use crate::acp::RpcError;
 
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
@@ -26,14 +17,6 @@ impl RpcError {
     /// Free in ACP and MCP. ACP has no code for a refusal, and those it has would mislead: -32000 makes an
     /// agent log in, -32800 tells it that its turn was cancelled.
     pub const REFUSED: i64 = -32003;
-
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
-    }
 
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Self::INVALID_PARAMS, message)

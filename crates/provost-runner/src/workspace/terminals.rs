@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Deserializer};
 use tokio::process::Command;
 
-use super::rpc::RpcError;
 use super::terminal::{Exit, Terminal};
+use crate::acp::RpcError;
 use crate::sandbox;
 
 /// What of the runner's own environment a command is given: never its secrets.

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::gate::Old;
 use super::place::Place;
-use super::rpc::RpcError;
+use crate::acp::RpcError;
 
 /// Which lines are asked for: from the first one (counted from 1), and how many.
 #[derive(Clone, Copy, Default)]

@@ -1,0 +1,128 @@
+//! What the agent has the client do for it is asked about like what it does itself.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use async_trait::async_trait;
+use serde_json::{Value, json, value::to_raw_value};
+
+use super::{Judge, Permission};
+use crate::{
+    report::Reporter,
+    workspace::{Act, Gate, Old},
+};
+
+pub struct ActGate {
+    judge: Arc<Judge>,
+    reporter: Reporter,
+    within: std::time::Duration,
+    prompt: String,
+    asked: AtomicU64,
+    session: Mutex<String>,
+}
+
+impl ActGate {
+    pub fn new(
+        judge: Arc<Judge>,
+        reporter: Reporter,
+        within: std::time::Duration,
+        prompt: &str,
+    ) -> Self {
+        Self {
+            judge,
+            reporter,
+            within,
+            prompt: prompt.to_owned(),
+            asked: AtomicU64::new(0),
+            session: Mutex::default(),
+        }
+    }
+
+    pub fn session(&self, id: &str) {
+        id.clone_into(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn permission(&self, tool_call: Value) -> Result<Permission, String> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = format!("{}:act:{number}", self.prompt);
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = json!({
+            "sessionId": *session,
+            "toolCall": tool_call,
+            "options": [
+                {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
+                {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+            ],
+        });
+        let raw = to_raw_value(&asked).map_err(|error| error.to_string())?;
+        Permission::read(id, raw)
+    }
+}
+
+#[async_trait]
+impl Gate for ActGate {
+    async fn may(&self, act: Act) -> Result<(), String> {
+        // Everything in its repository is the agent's to read.
+        let Some(tool_call) = described(act) else {
+            return Ok(());
+        };
+        if matches!(*self.judge, Judge::Auto) {
+            return Ok(());
+        }
+        let permission = self.permission(tool_call)?;
+        let asked = self.judge.asked(&permission);
+        let announced = self.judge.announces();
+        self.reporter
+            .permission_pending(&permission.id, &permission.raw, announced);
+        let judgement = asked.decided(&permission, self.within).await;
+        let (_, outcome) = permission.answer(&judgement.wish);
+        self.reporter.permission_settled(&permission.id, outcome);
+        match outcome {
+            "allowed" => Ok(()),
+            _ => Err(judgement.reason),
+        }
+    }
+}
+
+/// As an agent would describe it in ACP. `None` for what needs no permission.
+fn described(act: Act) -> Option<Value> {
+    Some(match act {
+        Act::Read { .. } => return None,
+        Act::Write { path, old, new } => {
+            let old = match old {
+                Old::Missing => Value::Null,
+                Old::Text(text) => text.into(),
+                Old::Opaque { bytes } => format!("({bytes} bytes that cannot be shown)").into(),
+            };
+            let change = json!({"type": "diff", "path": path, "oldText": old, "newText": new});
+            json!({
+                "toolCallId": "fs/write_text_file", "kind": "edit", "title": format!("write {}", path.display()),
+                "locations": [{ "path": path }], "content": [change],
+            })
+        }
+        Act::Run {
+            command,
+            args,
+            cwd,
+            env,
+        } => {
+            let mut words = vec![command.clone()];
+            words.extend(args);
+            // A line for a shell is a line; words are words.
+            let command = match &*words {
+                [line] => line.as_str().into(),
+                _ => json!(words),
+            };
+            let env: serde_json::Map<_, _> = env
+                .into_iter()
+                .map(|(name, value)| (name, value.into()))
+                .collect();
+            json!({
+                "toolCallId": "terminal/create", "kind": "execute", "title": words.join(" "),
+                "rawInput": {"command": command, "cwd": cwd, "env": env},
+            })
+        }
+    })
+}

@@ -1,0 +1,289 @@
+//! Puts a run together from its configuration: whom to tell, whom to ask, and what to start.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::json;
+use tokio::{net::TcpListener, process::Command, sync::mpsc};
+
+use crate::{
+    config::{By, Config, DEFAULT_COMMAND, Sandbox, split},
+    journal::{Entry, Journal},
+    permission::{
+        ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
+    },
+    report::{Clock, Event, Reporter, Settings},
+    run::{Brake, Seen, Setup},
+    sandbox::{self, Needs, Spec},
+    workspace::{self, Confinement, Open, Workspace},
+};
+
+/// What of our own environment is not the agent's: it would let it speak for us.
+const OURS: [&str; 3] = [
+    "FACTORY_SUPERVISOR_CONFIG_PATH",
+    "PROVOST_KEY",
+    "PROVOST_CONFIG",
+];
+
+/// What the machine and the caller give a run besides its configuration.
+#[derive(Default)]
+pub struct Surroundings {
+    /// This program, for confining what it starts.
+    pub launcher: PathBuf,
+    /// `CODING_AGENT_ACP_COMMAND`, then `CLAUDE_ACP_COMMAND`.
+    pub command: Option<String>,
+    pub brake: Brake,
+    pub seen: Option<mpsc::UnboundedSender<Seen>>,
+    /// How often the receiver hears that we live.
+    pub heartbeat: Option<Duration>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Unready {
+    #[error("the journal cannot be written: {0}")]
+    Journal(std::io::Error),
+    #[error("{0}")]
+    Report(#[from] crate::report::Error),
+    #[error("the gateway cannot be used: {0}")]
+    Gateway(#[from] crate::permission::Unreachable),
+    #[error("answers cannot be listened for at {0}: {1}")]
+    Listen(std::net::SocketAddr, std::io::Error),
+    #[error("the folder `{0}` cannot be worked in: {1}")]
+    Folder(PathBuf, std::io::Error),
+    #[error("the agent's command `{0}` cannot be split into words: look at its quotes")]
+    Command(String),
+    #[error("the agent cannot be confined: {0}")]
+    Sandbox(#[from] sandbox::Refused),
+}
+
+/// A run that can be started, and the questions for the person at the terminal, where it is their run.
+pub async fn prepare(
+    mut config: Config,
+    around: Surroundings,
+) -> Result<(Setup, Option<mpsc::UnboundedReceiver<Question>>), Unready> {
+    let folder = |error| Unready::Folder(config.repo.clone(), error);
+    let repo = config.repo.canonicalize().map_err(folder)?;
+    config.repo = repo;
+    let journal = Arc::new(match &config.journal {
+        Some(path) => Journal::open(path, Clock::system()).map_err(Unready::Journal)?,
+        None => Journal::default(),
+    });
+    let reporter = reporter(&config, &journal, around.heartbeat)?;
+    let gateway = match &config.gateway {
+        Some(gateway) => Some(Arc::new(Gateway::new(gateway)?)),
+        None => None,
+    };
+    let (judge, questions) = judge(&config, gateway.clone(), &reporter).await?;
+    let words = command(&config, around.command.as_deref())?;
+    let confinement = confinement(&config, &around.launcher, &words)?;
+    let acts = Arc::new(ActGate::new(
+        Arc::clone(&judge),
+        reporter.clone(),
+        config.permissions.timeout,
+        &config.identity.prompt_id,
+    ));
+    let workspace = workspace(&config, &acts, confinement.as_ref())?;
+    let command = start(&config, &words, confinement.as_ref())?;
+    let identity = &config.identity;
+    journal.event(&json!({
+        "started": {"runId": identity.run_id, "taskId": identity.task_id, "promptId": identity.prompt_id,
+            "repoDir": config.repo, "command": words, "permissions": config.permissions.by.name()},
+    }));
+    let setup = Setup {
+        config,
+        command,
+        reporter,
+        journal,
+        judge,
+        workspace: Arc::new(workspace),
+        acts,
+        stop: around.brake,
+        gateway,
+        seen: around.seen,
+    };
+    Ok((setup, questions))
+}
+
+fn reporter(
+    config: &Config,
+    journal: &Arc<Journal>,
+    heartbeat: Option<Duration>,
+) -> Result<Reporter, Unready> {
+    let mut settings = Settings::new(config.identity.clone());
+    settings.callback.clone_from(&config.callback);
+    settings.spool.clone_from(&config.spool);
+    settings.spool_bytes = config.spool_bytes;
+    settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
+    let journal = Arc::clone(journal);
+    settings.observe = Some(Arc::new(move |event| note(&journal, event)));
+    Ok(Reporter::start(settings)?)
+}
+
+/// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
+fn note(journal: &Journal, event: &Event<'_>) {
+    match event {
+        Event::Queued {
+            sequence,
+            kind,
+            notifications,
+            state,
+            body,
+        } => {
+            let body = body.and_then(|body| {
+                let text = std::str::from_utf8(body).ok()?;
+                serde_json::from_str::<&serde_json::value::RawValue>(text).ok()
+            });
+            journal.write(Entry::Report(&json!({
+                "sequence": sequence, "kind": kind, "notifications": notifications, "state": state, "body": body,
+            })));
+        }
+        Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
+        Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),
+        Event::Unauthorized { sequence, .. } => sent(journal, *sequence, "unauthorized"),
+        Event::Refused {
+            sequence, status, ..
+        } => sent(journal, *sequence, &format!("refused with {status}")),
+    }
+}
+
+fn sent(journal: &Journal, sequence: u64, how: &str) {
+    journal.write(Entry::Sent(&json!({"sequence": sequence, "how": how})));
+}
+
+async fn judge(
+    config: &Config,
+    gateway: Option<Arc<Gateway>>,
+    reporter: &Reporter,
+) -> Result<(Arc<Judge>, Option<mpsc::UnboundedReceiver<Question>>), Unready> {
+    let mut questions = None;
+    let judge = match (config.permissions.by, gateway) {
+        (By::Auto, _) => Judge::Auto,
+        (By::Gateway, Some(gateway)) => Judge::Gateway(GatewayJudge {
+            gateway,
+            folder: config.repo.display().to_string(),
+        }),
+        (By::Callback, _) => Judge::Callback(callbacks(config, reporter).await?),
+        (By::Terminal, _) => {
+            let (person, asked) = Person::new();
+            questions = Some(asked);
+            Judge::Person(person)
+        }
+        (By::Deny | By::Gateway, _) => Judge::Deny,
+    };
+    Ok((Arc::new(judge), questions))
+}
+
+/// Answers come with the answers to reports, and at an address of ours where one is wanted.
+async fn callbacks(config: &Config, reporter: &Reporter) -> Result<Callbacks, Unready> {
+    let mut callbacks = Callbacks::new("");
+    if let (Some(listen), Some(callback)) = (config.permissions.listen, &config.callback) {
+        let failed = |error| Unready::Listen(listen, error);
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let at = listener.local_addr().map_err(failed)?;
+        callbacks = Callbacks::new(&endpoint::address(at));
+        let token = callback.token.clone();
+        let endpoint = endpoint::Endpoint::new(callbacks.clone(), token, Clock::system());
+        tokio::spawn(Arc::new(endpoint).serve(listener));
+    }
+    let (answers, to) = (reporter.answers(), callbacks.clone());
+    tokio::spawn(async move {
+        while let Some(answer) = answers.next().await {
+            to.answer(Given {
+                permission_id: answer.permission_id,
+                option_id: answer.option_id,
+                kind: answer.kind.map(|kind| kind.name().to_owned()),
+            });
+        }
+    });
+    Ok(callbacks)
+}
+
+/// The environment's, the configuration's, or the usual one.
+fn command(config: &Config, given: Option<&str>) -> Result<Vec<String>, Unready> {
+    let words = |line: &str| split(line).ok_or_else(|| Unready::Command(line.to_owned()));
+    match (given, &config.command) {
+        (Some(line), _) if !line.trim().is_empty() => words(line),
+        (_, Some(words)) => Ok(words.clone()),
+        _ => words(DEFAULT_COMMAND),
+    }
+}
+
+fn confinement(
+    config: &Config,
+    launcher: &Path,
+    words: &[String],
+) -> Result<Option<Confinement>, Unready> {
+    if config.sandbox == Sandbox::Off {
+        return Ok(None);
+    }
+    let own = |name: &str| {
+        let at = config.env.get(name).map(OsString::from);
+        at.or_else(|| std::env::var_os(name)).map(PathBuf::from)
+    };
+    let home = own("HOME").unwrap_or_else(|| config.repo.clone());
+    let temp = own("TMPDIR").unwrap_or_else(std::env::temp_dir);
+    let path = own("PATH").unwrap_or_default();
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    let mut spec = Spec::for_agent(&Needs {
+        repo_dir: &config.repo,
+        home: &home,
+        temp: &temp,
+        command: OsStr::new(program),
+        path: path.as_os_str(),
+        operator_home: None,
+        extra_read_write: &[],
+        extra_read_only: &[],
+    });
+    spec.strict = config.sandbox == Sandbox::Required;
+    let support = sandbox::support();
+    if spec.strict && support.abi == 0 {
+        let lacking = "Landlock".to_owned();
+        return Err(sandbox::Refused::Unsupported { abi: 0, lacking }.into());
+    }
+    Ok(Some(Confinement {
+        launcher: launcher.to_owned(),
+        spec,
+    }))
+}
+
+fn workspace(
+    config: &Config,
+    acts: &Arc<ActGate>,
+    confinement: Option<&Confinement>,
+) -> Result<Workspace, Unready> {
+    let failed = |error| Unready::Folder(config.repo.clone(), error);
+    let workspace = Workspace::new(&config.repo, workspace::Limits::default()).map_err(failed)?;
+    let workspace = if config.permissions.by == By::Auto {
+        workspace.with_gate(Arc::new(Open))
+    } else {
+        workspace.with_gate(Arc::clone(acts) as Arc<dyn workspace::Gate>)
+    };
+    Ok(match confinement {
+        Some(confinement) => workspace.with_confinement(confinement.clone()),
+        None => workspace,
+    })
+}
+
+fn start(
+    config: &Config,
+    words: &[String],
+    confinement: Option<&Confinement>,
+) -> Result<Command, Unready> {
+    let mut command = if let Some(confinement) = confinement {
+        sandbox::command(&confinement.launcher, &confinement.spec, words)?
+    } else {
+        let (program, arguments) = words.split_first().ok_or(sandbox::Refused::Nothing)?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command
+    };
+    for name in OURS {
+        command.env_remove(name);
+    }
+    command.envs(&config.env);
+    Ok(command)
+}
