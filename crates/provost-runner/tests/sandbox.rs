@@ -244,4 +244,5 @@ async fn terminals_of_a_confined_workspace_are_confined() {
         "{output}"
     );
     assert!(land.at("repo/inside").exists());
+    assert!(!land.at("report").exists(), "the report is the agent's");
 }
