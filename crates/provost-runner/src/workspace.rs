@@ -105,8 +105,11 @@ impl Workspace {
         self
     }
 
-    /// Commands run confined, as the agent does: without this they would be its way out.
-    pub fn with_confinement(mut self, confinement: Confinement) -> Self {
+    /// Commands run confined, as the agent does: without this they would be its way out. Their `HOME` and
+    /// `TMPDIR` should be those of the spec, see [`Workspace::with_env`]. They report nothing, since the
+    /// report is the agent's.
+    pub fn with_confinement(mut self, mut confinement: Confinement) -> Self {
+        confinement.spec.report = None;
         self.terminals.confinement = Some(confinement);
         self
     }
@@ -121,7 +124,7 @@ impl Workspace {
             "terminal/output" => self.output(&parse(params)?),
             "terminal/wait_for_exit" => self.wait(&parse(params)?).await,
             "terminal/kill" => self.kill(&parse(params)?),
-            "terminal/release" => self.release(&parse(params)?),
+            "terminal/release" => self.release(&parse(params)?).await,
             other => Err(RpcError::method_not_found(other)),
         }
     }
@@ -243,8 +246,8 @@ impl Workspace {
         Ok(json!({}))
     }
 
-    fn release(&self, of: &OfTerminal) -> Result<Value, RpcError> {
-        self.terminals.release(&of.terminal_id)?;
+    async fn release(&self, of: &OfTerminal) -> Result<Value, RpcError> {
+        self.terminals.release(&of.terminal_id).await?;
         Ok(json!({}))
     }
 

@@ -223,6 +223,7 @@ async fn terminals_of_a_confined_workspace_are_confined() {
     let workspace = Workspace::new(&land.at("repo"), Limits::default())
         .unwrap()
         .with_gate(Arc::new(Open))
+        .with_env([("HOME".into(), land.at("home").into())])
         .with_confinement(Confinement {
             launcher: launcher(),
             spec: land.spec.clone(),
@@ -231,7 +232,7 @@ async fn terminals_of_a_confined_workspace_are_confined() {
         let params = to_raw_value(&params).unwrap();
         workspace.serve(method, &params).await.unwrap()
     };
-    let line = "echo x > inside; cat out/secret && echo got it";
+    let line = "echo x > inside; echo home > ~/file; cat out/secret && echo got it";
     let id = ask("terminal/create", json!({ "command": line })).await;
     let exit = ask("terminal/wait_for_exit", id.clone()).await;
     let output = ask("terminal/output", id).await;
@@ -243,5 +244,6 @@ async fn terminals_of_a_confined_workspace_are_confined() {
             .contains("ermission denied"),
         "{output}"
     );
-    assert!(land.at("repo/inside").exists());
+    assert!(land.at("repo/inside").exists() && land.at("home/file").exists());
+    assert!(!land.at("report").exists(), "the report is the agent's");
 }

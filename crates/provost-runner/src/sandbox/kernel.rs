@@ -230,6 +230,28 @@ mod tests {
         assert!(enforced.lacking.contains(&"file:WriteFile".to_owned()));
     }
 
+    /// On a thread of its own, which stays confined until it ends.
+    #[test]
+    fn an_old_kernel_confines_as_far_as_it_can() {
+        let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [inside, outside] = dirs.each_ref().map(|dir| dir.path().join("file"));
+        let spec = Spec {
+            read_write: vec![dirs[0].path().to_owned()],
+            read_only: vec!["/".into()],
+            network: Some(vec![]),
+            ..Spec::default()
+        };
+        let confined = std::thread::spawn(move || {
+            let enforced = confine_on(Support { abi: 1 }, &spec).unwrap();
+            let written = [inside, outside].map(|path| std::fs::write(path, "x").is_ok());
+            (enforced, written)
+        });
+        let (enforced, written) = confined.join().unwrap();
+        assert_eq!(written, [true, false]);
+        assert_eq!(enforced.enforced, Level::Part);
+        assert!(enforced.lacking.contains(&"network:ConnectTcp".to_owned()));
+    }
+
     #[test]
     fn what_is_lacking_is_what_newer_kernels_deny() {
         let spec = spec(false, Some(vec![]));

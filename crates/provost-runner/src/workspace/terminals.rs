@@ -175,11 +175,15 @@ impl Terminals {
             .ok_or_else(|| RpcError::internal("the terminal was lost"))
     }
 
-    pub(super) fn release(&self, id: &str) -> Result<(), RpcError> {
-        match self.open().terminals.remove(id) {
-            Some(_killed_by_its_drop) => Ok(()),
-            None => Err(RpcError::terminal_not_found(id)),
-        }
+    /// Forgets a terminal once its command is gone, so that those that are counted are those that run.
+    pub(super) async fn release(&self, id: &str) -> Result<(), RpcError> {
+        let ended = self.with(id, |terminal| {
+            terminal.kill();
+            terminal.ended()
+        })?;
+        ended.await;
+        self.open().terminals.remove(id);
+        Ok(())
     }
 
     /// Kills all, waits until they are gone, and starts no more.
