@@ -8,7 +8,7 @@ use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, connect::Connect, console, demo, grants::Grants,
-    hook, keys::Keys, mcp, policy::Policy, serve, stop, traces::Traces,
+    hook, keys::Keys, mcp, policy::Policy, run, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -137,6 +137,8 @@ pub(crate) enum Command {
     Hook(hook::Args),
     /// Be an MCP server over stdio: the gateway's tools, or the gate in front of a server
     Mcp(mcp::Args),
+    /// Run a prompt of a coding agent over ACP: unattended, reported and supervised
+    Run(run::Args),
     /// Hold back everything, one agent or one session; what waits is denied
     Stop(stop::StopArgs),
     /// Lift a stop

@@ -12,6 +12,7 @@ pub(crate) mod hook;
 pub(crate) mod keys;
 pub(crate) mod mcp;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod stop;
 mod terminal;
@@ -37,6 +38,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Policy(command) => policy::run(context, command).await,
         Command::Hook(args) => hook::run(context, args).await,
         Command::Mcp(args) => mcp::run(context, args).await,
+        Command::Run(args) => run::run(context, args).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,
         Command::Version => version::run(context),

@@ -167,6 +167,11 @@ impl Context {
         Ok(Client::new(url, Some(key(secret)?))?.telling(self.global.verbose > 0))
     }
 
+    /// Where the gateway is reached.
+    pub(crate) fn url(&self) -> String {
+        self.gateway_url(&self.place())
+    }
+
     fn gateway_url(&self, place: &Place) -> String {
         self.global
             .url

@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The gateway cannot be reached.
     Unreachable = 3,
+    /// Whoever is reported to does not know us.
+    Unauthorized = 4,
 }
 
 impl Exit {

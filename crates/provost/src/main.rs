@@ -25,6 +25,10 @@ fn main() -> ExitCode {
     // Huge pages would hold memory that is reserved and never touched. Where they cannot be refused, the
     // process is merely larger.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
+    // Before there is a second thread: only this one is confined.
+    if let Some(ended) = commands::run::confined() {
+        return ended.into();
+    }
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()

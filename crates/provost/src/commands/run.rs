@@ -1,0 +1,290 @@
+//! `provost run`: one prompt of a coding agent, unattended, reported and supervised.
+
+mod place;
+mod replay;
+mod told;
+mod watch;
+
+use std::{fs, path::PathBuf};
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use provost_runner::{
+    config::{self, By, Config, Missing, Sandbox},
+    permission::{Gateway, Standing},
+    run::{Brake, Ended, Outcome, run as drive},
+    sandbox,
+    setup::{Surroundings, prepare},
+};
+use tokio::sync::mpsc;
+
+use crate::{
+    commands::terminal::interrupted,
+    context::Context,
+    exit::{Exit, usage},
+    output,
+};
+
+const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
+const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_COMMAND"];
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  FACTORY_SUPERVISOR_CONFIG_PATH=run.json provost run
+  provost run --config run.json --sandbox
+  provost run --prompt 'make the tests pass' --repo . --watch
+  provost run --prompt 'update the docs' --agent 'opencode acp' --permissions gateway
+  provost run replay ~/.local/state/provost/runs/run-1/journal.jsonl
+
+Exit codes: 0 the prompt was answered, 1 it failed, 2 wrong use, 3 the gateway cannot be reached,
+4 the callback does not know the token.")]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// What the agent is to do; in the place of a configuration file
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// The folder that it works in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
+    /// The agent [default: env CODING_AGENT_ACP_COMMAND, CLAUDE_ACP_COMMAND, else Claude Code by npx]
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+    /// Who answers its permission requests: auto, deny, gateway, callback, terminal
+    #[arg(long, value_name = "WHO", value_parser = who)]
+    permissions: Option<By>,
+    /// As whom it asks the gateway, where it has no key
+    #[arg(long = "as", value_name = "NAME", default_value = "runner")]
+    name: String,
+    /// A file with the agent's key for the gateway
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The session to go on with
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[arg(long, value_name = "ID")]
+    model: Option<String>,
+    /// The agent's mode, such as plan or read-only
+    #[arg(long, value_name = "ID")]
+    mode: Option<String>,
+    /// Confine the agent to its folders by the kernel; `best-effort`: as far as the kernel can
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "required", value_parser = ["required", "best-effort"])]
+    sandbox: Option<String>,
+    /// Show what it does, and answer its permission requests, here
+    #[arg(long)]
+    watch: bool,
+    /// The configuration needs no callback: the journal is enough
+    #[arg(long)]
+    no_callback: bool,
+    /// Where the journal goes [default: ~/.local/state/provost/runs/RUN/journal.jsonl, or below --data]
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show a journal in its own time, or send its reports again
+    Replay(replay::Args),
+}
+
+/// `provost run-confined SPEC -- COMMAND`, by which the runner starts a confined agent: this process becomes it.
+/// `None`: this is another command.
+pub(crate) fn confined() -> Option<Exit> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != sandbox::SUBCOMMAND {
+        return None;
+    }
+    let spec = words.next().and_then(|spec| spec.into_string().ok());
+    let spec = spec.and_then(|spec| serde_json::from_str(&spec).ok());
+    let command: Vec<_> = words.skip(1).collect();
+    let Some(spec) = spec else {
+        output::note("error: this command is the runner's own");
+        return Some(Exit::Usage);
+    };
+    match sandbox::launch(&spec, &command) {
+        Ok(never) => match never {},
+        Err(refused) => {
+            output::note(format_args!("error: {refused}"));
+            Some(Exit::No)
+        }
+    }
+}
+
+fn who(name: &str) -> Result<By, String> {
+    By::parse(name).ok_or_else(|| format!("it is one of {}", By::ALL.map(By::name).join(", ")))
+}
+
+pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    if let Some(Action::Replay(args)) = args.action {
+        return replay::run(context, args).await;
+    }
+    let watch = args.watch;
+    let given = args.agent.clone();
+    let mut config = read(context, &args)?;
+    settle(context, &args, &mut config)?;
+    if let Some(exit) = reach(&config).await? {
+        return Ok(exit);
+    }
+    let brake = Brake::default();
+    let (seen, events) = mpsc::unbounded_channel();
+    let from_environment = || {
+        let variables = COMMAND_VARIABLES.into_iter();
+        variables
+            .filter_map(|name| std::env::var(name).ok())
+            .find(|value| !value.trim().is_empty())
+    };
+    let journal = config.journal.clone();
+    let around = Surroundings {
+        launcher: std::env::current_exe().context("this program cannot be found")?,
+        command: given.or_else(from_environment),
+        brake: brake.clone(),
+        seen: watch.then_some(seen),
+        heartbeat: None,
+    };
+    let (setup, questions) = prepare(config, around).await?;
+    let stopping = tokio::spawn({
+        let brake = brake.clone();
+        async move {
+            interrupted().await;
+            brake.pull("this runner was asked to end");
+        }
+    });
+    let view = watch.then(|| tokio::spawn(watch::show(events, questions)));
+    let ended = drive(setup).await;
+    stopping.abort();
+    if let Some(view) = view {
+        // Its last words.
+        let _ = view.await;
+    }
+    told::end(context, &ended, journal.as_deref())?;
+    Ok(exit(&ended))
+}
+
+fn exit(ended: &Ended) -> Exit {
+    match &ended.outcome {
+        Outcome::Complete { .. } if ended.drained.left == 0 => Exit::Ok,
+        Outcome::Complete { .. } | Outcome::Failed { .. } => Exit::No,
+        Outcome::Unauthorized => Exit::Unauthorized,
+    }
+}
+
+fn read(context: &Context, args: &Args) -> anyhow::Result<Config> {
+    let here = std::env::current_dir().context("this folder cannot be found")?;
+    let (text, missing, from) = match &args.prompt {
+        Some(prompt) => (
+            place::of_prompt(prompt)?,
+            Missing::Callback,
+            "--prompt".to_owned(),
+        ),
+        None => {
+            let file = config_file(context)?;
+            let text = fs::read_to_string(&file)
+                .with_context(|| format!("`{}` cannot be read", file.display()))?;
+            let missing = if args.no_callback {
+                Missing::Callback
+            } else {
+                Missing::Nothing
+            };
+            (text, missing, file.display().to_string())
+        }
+    };
+    config::read(&text, &here, missing).map_err(|problems| {
+        let problems = problems.0.join("\n  ");
+        usage(format!("`{from}` cannot be run:\n  {problems}"))
+    })
+}
+
+/// The one that was named here, or in the environment as the ancestor's was.
+fn config_file(context: &Context) -> anyhow::Result<PathBuf> {
+    let is_gateways = |path: &PathBuf| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        matches!(extension, Some("yaml" | "yml"))
+    };
+    let named = context.global.config.clone();
+    let named = named.filter(|path| !is_gateways(path));
+    let variable = || std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
+    named
+        .or_else(|| variable().filter(|path| !path.as_os_str().is_empty()))
+        .ok_or_else(|| {
+            usage(format!(
+                "what is to be run? Name a file with --config or {CONFIG_VARIABLE}, or say it with --prompt"
+            ))
+        })
+}
+
+/// What was said here goes before what the file says; what neither says has a sensible default.
+fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result<()> {
+    if let Some(repo) = &args.repo {
+        config.repo.clone_from(repo);
+    }
+    let given = |ours: &mut Option<String>, theirs: &Option<String>| {
+        if theirs.is_some() {
+            ours.clone_from(theirs);
+        }
+    };
+    given(&mut config.session, &args.session);
+    given(&mut config.model, &args.model);
+    given(&mut config.mode, &args.mode);
+    match args.sandbox.as_deref() {
+        Some("best-effort") => config.sandbox = Sandbox::BestEffort,
+        Some(_) => config.sandbox = Sandbox::Required,
+        None => {}
+    }
+    let by = args.permissions.or_else(|| {
+        let own = args.prompt.is_some();
+        own.then_some(if args.watch {
+            By::Terminal
+        } else {
+            By::Gateway
+        })
+    });
+    config.permissions.by = by.unwrap_or(config.permissions.by);
+    if config.permissions.by == By::Gateway && config.gateway.is_none() {
+        config.gateway = Some(place::gateway(
+            context,
+            args.key_file.as_deref(),
+            &args.name,
+        )?);
+    }
+    if config.permissions.by == By::Callback && config.callback.is_none() {
+        return Err(usage("there is no callback that could answer"));
+    }
+    if config.permissions.by == By::Terminal && !args.watch {
+        return Err(usage(
+            "permissions are answered at the terminal with --watch",
+        ));
+    }
+    let folder = place::folder(context, &config.identity.run_id);
+    let journal = args.journal.clone().or(config.journal.take());
+    config.journal = journal.or_else(|| Some(folder.join("journal.jsonl")));
+    config.spool = config.spool.take().or_else(|| Some(folder.join("spool")));
+    Ok(())
+}
+
+/// Whether the gateway is there, and lets us begin.
+async fn reach(config: &Config) -> anyhow::Result<Option<Exit>> {
+    let Some(gateway) = &config.gateway else {
+        return Ok(None);
+    };
+    let asked = Gateway::new(gateway)?;
+    match asked.standing(config.session.as_deref()).await {
+        Ok(Standing::Good) => Ok(None),
+        Ok(Standing::Stopped(reason)) => {
+            output::note(format_args!(
+                "error: not started: {}",
+                output::safe_lines(&reason)
+            ));
+            Ok(Some(Exit::No))
+        }
+        Err(error) => {
+            let error = error.to_string();
+            output::note(format_args!(
+                "error: the gateway at {} cannot be asked: {}\nhelp: `provost serve` starts one",
+                gateway.url,
+                output::safe_lines(&error)
+            ));
+            Ok(Some(Exit::Unreachable))
+        }
+    }
+}

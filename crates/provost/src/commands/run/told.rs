@@ -1,0 +1,43 @@
+//! How a run ended, in a line or as JSON.
+
+use std::path::Path;
+
+use provost_runner::run::{Ended, Outcome};
+use serde_json::json;
+
+use crate::{context::Context, output};
+
+pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
+    let spent = ended.spent;
+    if context.json() {
+        return output::json(&json!({
+            "outcome": ended.describe(),
+            "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
+            "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
+            "undelivered": ended.drained.left, "kept": ended.drained.kept,
+            "journal": journal,
+        }));
+    }
+    let how = match &ended.outcome {
+        Outcome::Complete { stop_reason } => format!("done: {stop_reason}"),
+        Outcome::Failed { reason, message } => format!("failed ({reason}): {message}"),
+        Outcome::Unauthorized => {
+            "failed: the callback does not know the token, so nothing more was sent".to_owned()
+        }
+    };
+    output::line(output::safe_lines(&how))?;
+    output::line(format_args!(
+        "{} turns, {} tool calls, {} tokens, {} files changed",
+        spent.turns, spent.tool_calls, spent.tokens, spent.files_changed
+    ))?;
+    if ended.drained.left > 0 {
+        output::line(format_args!(
+            "{} reports were not delivered; {} of them are kept beside the journal",
+            ended.drained.left, ended.drained.kept
+        ))?;
+    }
+    if let Some(journal) = journal {
+        output::line(format_args!("journal: {}", journal.display()))?;
+    }
+    Ok(())
+}
