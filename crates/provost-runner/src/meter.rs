@@ -93,6 +93,11 @@ impl Meter {
         self.output_bytes += bytes;
     }
 
+    /// What the agent says it used in all.
+    pub fn total(&mut self, tokens: u64) {
+        self.tokens = self.tokens.max(tokens);
+    }
+
     pub fn changed(&mut self, path: &str) {
         if self.files.len() < MOST_FILES {
             self.files.insert(path.to_owned());

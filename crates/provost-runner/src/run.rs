@@ -60,8 +60,17 @@ pub struct Setup {
     pub stop: Brake,
     /// Who can stop it, besides whoever holds the brake.
     pub gateway: Option<Arc<Gateway>>,
+    /// What the agent was confined to is found here, once it is.
+    pub confined: Option<Confined>,
     /// For whoever watches.
     pub seen: Option<mpsc::UnboundedSender<Seen>>,
+}
+
+/// The folder of a confined agent's own, which goes with the run: its temporary files, and beside them the
+/// launcher's report.
+pub struct Confined {
+    pub folder: tempfile::TempDir,
+    pub report: std::path::PathBuf,
 }
 
 /// What a view shows.
@@ -85,6 +94,7 @@ pub(crate) struct Run {
     acts: Arc<ActGate>,
     stop: Brake,
     gateway: Option<Arc<Gateway>>,
+    confined: Option<Confined>,
     /// Looks whether the gateway wants it to stop.
     watching: Option<AbortOnDropHandle<()>>,
     seen: Option<mpsc::UnboundedSender<Seen>>,
@@ -147,6 +157,7 @@ impl Run {
             acts,
             stop,
             gateway,
+            confined,
             seen,
         } = setup;
         let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
@@ -164,6 +175,7 @@ impl Run {
             acts,
             stop,
             gateway,
+            confined,
             watching: None,
             seen,
             tasks: JoinSet::new(),
@@ -228,10 +240,18 @@ impl Run {
             let message = "its answer to the prompt has no `stopReason`";
             return Err(Stop::protocol("session/prompt", message));
         };
+        let usage = usage.filter(|usage| usage.get() != "null");
+        self.count(usage.as_deref());
         Ok(Stop::Complete {
             reason: stop_reason,
-            usage: usage.filter(|usage| usage.get() != "null"),
+            usage,
         })
+    }
+
+    fn count(&mut self, usage: Option<&RawValue>) {
+        let usage: Option<Value> = usage.and_then(|usage| serde_json::from_str(usage.get()).ok());
+        let total = usage.and_then(|usage| usage.get("totalTokens")?.as_u64());
+        self.meter.total(total.unwrap_or(0));
     }
 
     /// Asks the agent, and handles everything else until it answers.

@@ -17,7 +17,7 @@ use crate::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
     report::{Clock, Event, Reporter, Settings},
-    run::{Brake, Seen, Setup},
+    run::{Brake, Confined, Seen, Setup},
     sandbox::{self, Needs, Spec},
     workspace::{self, Confinement, Open, Workspace},
 };
@@ -56,6 +56,8 @@ pub enum Unready {
     Folder(PathBuf, std::io::Error),
     #[error("the agent's command `{0}` cannot be split into words: look at its quotes")]
     Command(String),
+    #[error("the agent cannot be given a folder for its temporary files: {0}")]
+    Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
     Sandbox(#[from] sandbox::Refused),
 }
@@ -79,7 +81,11 @@ pub async fn prepare(
     };
     let (judge, questions) = judge(&config, gateway.clone(), &reporter).await?;
     let words = command(&config, around.command.as_deref())?;
-    let confinement = confinement(&config, &around.launcher, &words)?;
+    let confined = confined(&config)?;
+    let confinement = confined
+        .as_ref()
+        .map(|confined| confinement(&config, &around.launcher, &words, confined))
+        .transpose()?;
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
         reporter.clone(),
@@ -87,7 +93,7 @@ pub async fn prepare(
         &config.identity.prompt_id,
     ));
     let workspace = workspace(&config, &acts, confinement.as_ref())?;
-    let command = start(&config, &words, confinement.as_ref())?;
+    let command = start(&config, &words, confinement.as_ref(), confined.as_ref())?;
     let identity = &config.identity;
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "promptId": identity.prompt_id,
@@ -103,6 +109,7 @@ pub async fn prepare(
         acts,
         stop: around.brake,
         gateway,
+        confined,
         seen: around.seen,
     };
     Ok((setup, questions))
@@ -212,42 +219,71 @@ fn command(config: &Config, given: Option<&str>) -> Result<Vec<String>, Unready>
     }
 }
 
+/// A folder of the agent's own, shared with nobody, where it is confined.
+fn confined(config: &Config) -> Result<Option<Confined>, Unready> {
+    if config.sandbox == Sandbox::Off {
+        return Ok(None);
+    }
+    let folder = tempfile::Builder::new().prefix("provost-run-").tempdir();
+    let folder = folder.map_err(Unready::Temporary)?;
+    std::fs::create_dir(folder.path().join("tmp")).map_err(Unready::Temporary)?;
+    Ok(Some(Confined {
+        report: folder.path().join("enforced.json"),
+        folder,
+    }))
+}
+
 fn confinement(
     config: &Config,
     launcher: &Path,
     words: &[String],
-) -> Result<Option<Confinement>, Unready> {
-    if config.sandbox == Sandbox::Off {
-        return Ok(None);
-    }
+    confined: &Confined,
+) -> Result<Confinement, Unready> {
     let own = |name: &str| {
         let at = config.env.get(name).map(OsString::from);
         at.or_else(|| std::env::var_os(name)).map(PathBuf::from)
     };
     let home = own("HOME").unwrap_or_else(|| config.repo.clone());
-    let temp = own("TMPDIR").unwrap_or_else(std::env::temp_dir);
     let path = own("PATH").unwrap_or_default();
     let program = words.first().map(String::as_str).unwrap_or_default();
     let mut spec = Spec::for_agent(&Needs {
         repo_dir: &config.repo,
         home: &home,
-        temp: &temp,
+        temp: &confined.folder.path().join("tmp"),
         command: OsStr::new(program),
         path: path.as_os_str(),
         operator_home: None,
         extra_read_write: &[],
-        extra_read_only: &[],
+        extra_read_only: &folders(words),
     });
     spec.strict = config.sandbox == Sandbox::Required;
+    spec.report = Some(confined.report.clone());
     let support = sandbox::support();
     if spec.strict && support.abi == 0 {
         let lacking = "Landlock".to_owned();
         return Err(sandbox::Refused::Unsupported { abi: 0, lacking }.into());
     }
-    Ok(Some(Confinement {
+    Ok(Confinement {
         launcher: launcher.to_owned(),
         spec,
-    }))
+    })
+}
+
+/// Where the scripts are that the agent's program is given: `node /opt/agent/dist/index.js`. Of a package of
+/// npm, all that is installed beside it.
+fn folders(words: &[String]) -> Vec<PathBuf> {
+    let scripts = words.iter().skip(1).map(Path::new);
+    let scripts = scripts.filter(|path| path.is_absolute() && path.is_file());
+    let scripts = scripts.filter_map(|path| path.canonicalize().ok());
+    scripts.filter_map(|path| installed(&path)).collect()
+}
+
+fn installed(script: &Path) -> Option<PathBuf> {
+    let modules = script
+        .ancestors()
+        .filter(|folder| folder.ends_with("node_modules"))
+        .last();
+    modules.or(script.parent()).map(Path::to_owned)
 }
 
 fn workspace(
@@ -272,6 +308,7 @@ fn start(
     config: &Config,
     words: &[String],
     confinement: Option<&Confinement>,
+    confined: Option<&Confined>,
 ) -> Result<Command, Unready> {
     let mut command = if let Some(confinement) = confinement {
         sandbox::command(&confinement.launcher, &confinement.spec, words)?
@@ -285,5 +322,8 @@ fn start(
         command.env_remove(name);
     }
     command.envs(&config.env);
+    if let Some(confined) = confined {
+        command.env("TMPDIR", confined.folder.path().join("tmp"));
+    }
     Ok(command)
 }

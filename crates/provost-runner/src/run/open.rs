@@ -16,6 +16,7 @@ use crate::{acp, config::By, report::Phase};
 impl Run {
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
         let agent = self.initialize().await?;
+        self.tell_confinement();
         let opened = self.session(&agent).await?;
         self.mode(&agent, &opened).await?;
         self.model(&opened).await?;
@@ -44,6 +45,22 @@ impl Run {
         self.journal
             .event(&json!({"agent": agent.get("agentInfo")}));
         Ok(agent)
+    }
+
+    /// What the kernel enforces, as the launcher wrote it before it became the agent.
+    fn tell_confinement(&self) {
+        let Some(confined) = &self.confined else {
+            return;
+        };
+        let report = std::fs::read_to_string(&confined.report).unwrap_or_default();
+        match RawValue::from_string(report.trim().to_owned()) {
+            Ok(enforced) => {
+                self.journal.event(&json!({ "sandbox": &enforced }));
+                self.reporter
+                    .agent_notification("_provost/sandbox", Some(enforced));
+            }
+            Err(error) => tracing::warn!(%error, "what is enforced cannot be told"),
+        }
     }
 
     /// A new session, or the one to go on with.

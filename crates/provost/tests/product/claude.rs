@@ -2,16 +2,16 @@
 //! everything on loopback. What counts is which commands ran.
 
 mod acp;
-mod model;
 
 use std::{fs, os::unix::fs::symlink, thread};
 
 use serde_json::{Value, json};
 
-use self::{acp::Claude, model::Model};
+use self::acp::Claude;
 use crate::{
     echo::Echo,
     harness::{Gateway, Site, eventually},
+    model::Model,
     peers,
 };
 

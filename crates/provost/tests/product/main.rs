@@ -20,6 +20,7 @@ mod events_feed;
 mod harness;
 mod http;
 mod mcp_clients;
+mod model;
 mod peers;
 mod receiver;
 
@@ -43,6 +44,7 @@ mod people;
 mod proxy;
 mod reload;
 mod replicas;
+mod run;
 mod seed;
 mod starting;
 mod tampering;

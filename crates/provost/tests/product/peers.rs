@@ -9,7 +9,7 @@ use std::{
 pub(crate) const FILES: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
 pub(crate) const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
-/// A script for node.
+/// A script for node, or what else a package of npm has.
 pub(crate) fn node_module(path: &str) -> String {
     text(&folder().join("node_modules").join(path))
 }

@@ -1,5 +1,7 @@
-//! A model that does as it is told: one command in Bash, then a last word. It speaks Anthropic's API on
-//! loopback and remembers what it hears of the command.
+//! A model that does as it is told: one command in a shell, then a last word. It speaks Anthropic's API, and
+//! OpenAI's of chats, on loopback, and remembers what it hears of the command.
+
+mod chat;
 
 use std::{
     io::{self, BufRead, BufReader, Read as _, Write as _},
@@ -17,8 +19,8 @@ use serde_json::{Value, json};
 /// So long is a command held back at most: a test that forgets to release it still ends.
 const LONGEST_HOLD: Duration = Duration::from_mins(1);
 
-pub(super) struct Model {
-    pub(super) addr: SocketAddr,
+pub(crate) struct Model {
+    pub(crate) addr: SocketAddr,
     script: Arc<Script>,
 }
 
@@ -31,23 +33,23 @@ struct Script {
 }
 
 /// A model that was asked, and has not answered yet.
-pub(super) struct Held {
+pub(crate) struct Held {
     asked: Receiver<()>,
     go: Sender<()>,
 }
 
 impl Held {
-    pub(super) fn until_asked(&self) {
+    pub(crate) fn until_asked(&self) {
         self.asked.recv_timeout(LONGEST_HOLD).unwrap();
     }
 
-    pub(super) fn release(self) {
+    pub(crate) fn release(self) {
         self.go.send(()).unwrap();
     }
 }
 
 impl Model {
-    pub(super) fn that_runs(command: &str) -> Self {
+    pub(crate) fn that_runs(command: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let addr = listener.local_addr().unwrap();
         let script = Arc::new(Script {
@@ -67,7 +69,7 @@ impl Model {
     }
 
     /// Holds the command back until it is released.
-    pub(super) fn hold(&self) -> Held {
+    pub(crate) fn hold(&self) -> Held {
         let ((say, asked), (go, wait)) = (mpsc::channel(), mpsc::channel());
         *self.script.hold.lock().unwrap() = Some((say, wait));
         Held { asked, go }
@@ -75,7 +77,7 @@ impl Model {
 
     /// What the model was told of its command, at last.
     #[track_caller]
-    pub(super) fn was_told(&self) -> String {
+    pub(crate) fn was_told(&self) -> String {
         let results = self.script.results.lock().unwrap();
         results.last().expect("the model was told nothing").clone()
     }
@@ -87,7 +89,9 @@ impl Script {
         let Ok((path, asked)) = request(&mut BufReader::new(stream)) else {
             return;
         };
-        let (kind, body) = if path.ends_with("/v1/messages") && asked["stream"] == true {
+        let (kind, body) = if path.ends_with("/chat/completions") {
+            ("text/event-stream", chat::events(&self.chat(&asked)))
+        } else if path.ends_with("/v1/messages") && asked["stream"] == true {
             ("text/event-stream", events(&self.blocks(&asked)))
         } else if path.ends_with("/v1/messages") {
             ("application/json", whole(&self.blocks(&asked)).to_string())
@@ -110,10 +114,7 @@ impl Script {
         let tools = asked["tools"].as_array();
         let has_bash = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Bash"));
         if has_bash && results.is_empty() {
-            if let Some((asked, go)) = self.hold.lock().unwrap().take() {
-                asked.send(()).unwrap();
-                go.recv_timeout(LONGEST_HOLD).unwrap();
-            }
+            self.held();
             let input = json!({"command": self.command, "description": "Do the work"});
             return vec![
                 json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input}),
@@ -121,6 +122,26 @@ impl Script {
         }
         self.results.lock().unwrap().extend(results);
         vec![json!({"type": "text", "text": "That is all."})]
+    }
+}
+
+impl Script {
+    fn held(&self) {
+        if let Some((asked, go)) = self.hold.lock().unwrap().take() {
+            asked.send(()).unwrap();
+            go.recv_timeout(LONGEST_HOLD).unwrap();
+        }
+    }
+
+    /// The same in a chat: a call of the tool, or a last word.
+    fn chat(&self, asked: &Value) -> Option<String> {
+        let results = chat::results(asked);
+        if chat::has_shell(asked) && results.is_empty() {
+            self.held();
+            return Some(self.command.clone());
+        }
+        self.results.lock().unwrap().extend(results);
+        None
     }
 }
 
