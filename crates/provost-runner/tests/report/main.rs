@@ -7,6 +7,7 @@
 )]
 
 mod attacks;
+mod encrypted;
 mod examples;
 mod proof;
 mod receiver;
