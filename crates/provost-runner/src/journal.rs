@@ -5,14 +5,14 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Write as _},
+    io::{self, BufRead as _, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
     sync::{Mutex, PoisonError},
 };
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
 
 use crate::report::Clock;
 
@@ -114,4 +114,34 @@ impl Journal {
     pub fn decision(&self, decision: &impl Serialize) {
         self.write(Entry::Decision(decision));
     }
+}
+
+/// The last number that a prompt's reports had in an earlier run of it: numbers go on from there.
+pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
+    #[derive(Deserialize)]
+    struct Line {
+        report: Option<Report>,
+        event: Option<Value>,
+    }
+    #[derive(Deserialize)]
+    struct Report {
+        sequence: u64,
+    }
+    let Ok(file) = File::open(path) else { return 0 };
+    let mut last = 0;
+    let mut ours = false;
+    for line in io::BufReader::new(file).lines().map_while(Result::ok) {
+        let Ok(Line { report, event }) = serde_json::from_str(&line) else {
+            continue;
+        };
+        let started = event
+            .as_ref()
+            .and_then(|event| event.pointer("/started/promptId"));
+        if let Some(started) = started {
+            ours = started == prompt;
+        }
+        let sequence = report.filter(|_| ours).map(|report| report.sequence);
+        last = last.max(sequence.unwrap_or(0));
+    }
+    last
 }

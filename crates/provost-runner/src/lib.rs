@@ -2,6 +2,7 @@
 //! do is asked about, and what it may spend is limited. Works alone or with a gateway.
 
 pub mod acp;
+pub mod brake;
 pub mod config;
 pub mod journal;
 pub mod meter;

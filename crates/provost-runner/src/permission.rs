@@ -25,6 +25,7 @@ pub struct Permission {
     /// What was asked, as the agent wrote it.
     pub raw: Box<RawValue>,
     pub options: Vec<Choice>,
+    pub session: Option<String>,
     pub title: Option<String>,
 }
 
@@ -73,6 +74,8 @@ impl Permission {
         struct Asked {
             options: Vec<Value>,
             #[serde(default)]
+            session_id: Option<String>,
+            #[serde(default)]
             tool_call: Value,
         }
         let asked: Asked = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
@@ -83,6 +86,7 @@ impl Permission {
         Ok(Self {
             id,
             options: options.collect(),
+            session: asked.session_id,
             title: title.map(str::to_owned),
             raw,
         })

@@ -4,7 +4,6 @@
 //! the loop waits for anybody: what takes time is a task, whose end is one more thing that happens.
 
 mod ask;
-mod brake;
 mod ending;
 mod open;
 mod pump;
@@ -26,6 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     acp,
+    brake::Brake,
     config::{Config, Prompt},
     journal::Journal,
     meter::{Meter, Spent},
@@ -35,7 +35,6 @@ use crate::{
     workspace::Workspace,
 };
 
-pub use brake::Brake;
 pub use ending::{Ended, Outcome, Stop};
 
 use ask::{Answered, Open};

@@ -11,13 +11,14 @@ use serde_json::json;
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
+    brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, Sandbox, split},
-    journal::{Entry, Journal},
+    journal::{Entry, Journal, last_sequence},
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
     report::{Clock, Event, Reporter, Settings},
-    run::{Brake, Confined, Seen, Setup},
+    run::{Confined, Seen, Setup},
     sandbox::{self, Needs, Spec},
     workspace::{self, Confinement, Open, Workspace},
 };
@@ -70,16 +71,20 @@ pub async fn prepare(
     let folder = |error| Unready::Folder(config.repo.clone(), error);
     let repo = config.repo.canonicalize().map_err(folder)?;
     config.repo = repo;
-    let journal = Arc::new(match &config.journal {
-        Some(path) => Journal::open(path, Clock::system()).map_err(Unready::Journal)?,
-        None => Journal::default(),
-    });
-    let reporter = reporter(&config, &journal, around.heartbeat)?;
+    let (journal, last) = match &config.journal {
+        Some(path) => {
+            let last = last_sequence(path, &config.identity.prompt_id);
+            let journal = Journal::open(path, Clock::system()).map_err(Unready::Journal)?;
+            (Arc::new(journal), last)
+        }
+        None => (Arc::default(), 0),
+    };
+    let reporter = reporter(&config, &journal, last, around.heartbeat)?;
     let gateway = match &config.gateway {
         Some(gateway) => Some(Arc::new(Gateway::new(gateway)?)),
         None => None,
     };
-    let (judge, questions) = judge(&config, gateway.clone(), &reporter).await?;
+    let (judge, questions) = judge(&config, gateway.clone(), &reporter, &around.brake).await?;
     let words = command(&config, around.command.as_deref())?;
     let confined = confined(&config)?;
     let confinement = confined
@@ -118,12 +123,14 @@ pub async fn prepare(
 fn reporter(
     config: &Config,
     journal: &Arc<Journal>,
+    last: u64,
     heartbeat: Option<Duration>,
 ) -> Result<Reporter, Unready> {
     let mut settings = Settings::new(config.identity.clone());
     settings.callback.clone_from(&config.callback);
     settings.spool.clone_from(&config.spool);
     settings.spool_bytes = config.spool_bytes;
+    settings.last_sequence = last;
     settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
     let journal = Arc::clone(journal);
     settings.observe = Some(Arc::new(move |event| note(&journal, event)));
@@ -149,6 +156,7 @@ fn note(journal: &Journal, event: &Event<'_>) {
             })));
         }
         Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
+        Event::Again { sequence, .. } => sent(journal, *sequence, "again"),
         Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),
         Event::Unauthorized { sequence, .. } => sent(journal, *sequence, "unauthorized"),
         Event::Refused {
@@ -165,6 +173,7 @@ async fn judge(
     config: &Config,
     gateway: Option<Arc<Gateway>>,
     reporter: &Reporter,
+    brake: &Brake,
 ) -> Result<(Arc<Judge>, Option<mpsc::UnboundedReceiver<Question>>), Unready> {
     let mut questions = None;
     let judge = match (config.permissions.by, gateway) {
@@ -172,6 +181,7 @@ async fn judge(
         (By::Gateway, Some(gateway)) => Judge::Gateway(GatewayJudge {
             gateway,
             folder: config.repo.display().to_string(),
+            brake: brake.clone(),
         }),
         (By::Callback, _) => Judge::Callback(callbacks(config, reporter).await?),
         (By::Terminal, _) => {

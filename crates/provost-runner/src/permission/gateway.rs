@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::{Judgement, Permission, Wish};
 use crate::{
+    brake::Brake,
     config,
     web::{self, Answer, Limits, Web},
 };
@@ -40,6 +41,8 @@ pub struct GatewayJudge {
     pub gateway: std::sync::Arc<Gateway>,
     /// Where the agent works.
     pub folder: String,
+    /// Pulled when the gateway says no because it was stopped.
+    pub brake: Brake,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +118,10 @@ impl GatewayJudge {
             let (headers, body) = (gateway.headers.clone(), body.clone().into());
             let answered = gateway.web.post(&gateway.permissions, headers, body).await;
             match answered.as_ref().map(judged) {
-                Ok(Some(judgement)) => return judgement,
+                Ok(Some(judgement)) => {
+                    self.heed(&judgement, permission).await;
+                    return judgement;
+                }
                 // Still to be decided: the same question finds its place again.
                 Ok(None) => {}
                 // Whoever waits for us has a deadline; until then the gateway may come back.
@@ -124,6 +130,19 @@ impl GatewayJudge {
                     sleep(AGAIN).await;
                 }
             }
+        }
+    }
+}
+
+impl GatewayJudge {
+    /// A no may come from the stop switch, and then it is more than a no: the agent would go on without.
+    async fn heed(&self, judgement: &Judgement, permission: &Permission) {
+        if judgement.wish == Wish::Allow {
+            return;
+        }
+        let session = permission.session.as_deref();
+        if let Ok(Standing::Stopped(reason)) = self.gateway.standing(session).await {
+            self.brake.pull(format!("stopped: {reason}"));
         }
     }
 }

@@ -8,10 +8,10 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{Run, brake::watch, ending::Stop};
+use super::{Run, ending::Stop};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{acp, config::By, report::Phase};
+use crate::{acp, brake::watch, config::By, report::Phase};
 
 impl Run {
     pub(super) async fn open(&mut self) -> Result<(), Stop> {

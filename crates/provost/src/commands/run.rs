@@ -10,9 +10,10 @@ use std::{fs, path::PathBuf};
 use anyhow::Context as _;
 use clap::Subcommand;
 use provost_runner::{
+    brake::Brake,
     config::{self, By, Config, Missing, Sandbox},
     permission::{Gateway, Standing},
-    run::{Brake, Ended, Outcome, run as drive},
+    run::{Ended, Outcome, run as drive},
     sandbox,
     setup::{Surroundings, prepare},
 };

@@ -8,6 +8,7 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
         mpsc::{self, Receiver, Sender},
     },
     thread,
@@ -28,6 +29,7 @@ struct Script {
     command: String,
     /// What became of the command, in the words the model is told.
     results: Mutex<Vec<String>>,
+    calls: AtomicU64,
     /// Says that the model was asked, and waits for a word.
     hold: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
@@ -55,6 +57,7 @@ impl Model {
         let script = Arc::new(Script {
             command: command.to_owned(),
             results: Mutex::default(),
+            calls: AtomicU64::new(0),
             hold: Mutex::default(),
         });
         let shared = script.clone();
@@ -117,7 +120,7 @@ impl Script {
             self.held();
             let input = json!({"command": self.command, "description": "Do the work"});
             return vec![
-                json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": input}),
+                json!({"type": "tool_use", "id": self.id(), "name": "Bash", "input": input}),
             ];
         }
         self.results.lock().unwrap().extend(results);
@@ -126,6 +129,11 @@ impl Script {
 }
 
 impl Script {
+    /// Each call has its own: an agent that comes back to an old one takes a second of that name for the first.
+    fn id(&self) -> String {
+        format!("toolu_{}", self.calls.fetch_add(1, Ordering::Relaxed))
+    }
+
     fn held(&self) {
         if let Some((asked, go)) = self.hold.lock().unwrap().take() {
             asked.send(()).unwrap();
@@ -149,7 +157,11 @@ fn tool_results(asked: &Value) -> Vec<String> {
     let messages = asked["messages"].as_array().into_iter().flatten();
     let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
     let results = blocks.filter(|block| block["type"] == "tool_result");
-    results.map(|block| block["content"].to_string()).collect()
+    let results = results.map(|block| block["content"].to_string());
+    // What a killed agent had begun is told as interrupted when it comes back: that is no result.
+    results
+        .filter(|result| !result.contains("interrupt"))
+        .collect()
 }
 
 fn stop_reason(blocks: &[Value]) -> &'static str {

@@ -27,7 +27,7 @@ impl Brake {
         self.pulled.cancel();
     }
 
-    pub(super) async fn pulled(&self) -> String {
+    pub(crate) async fn pulled(&self) -> String {
         self.pulled.cancelled().await;
         self.by.get().cloned().unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl Brake {
 
 /// Asks the gateway whether this session may go on. A gateway that does not answer stops nobody: what the
 /// agent asks meanwhile is not permitted either.
-pub(super) async fn watch(gateway: Arc<Gateway>, session: String, brake: Brake) {
+pub(crate) async fn watch(gateway: Arc<Gateway>, session: String, brake: Brake) {
     loop {
         match gateway.standing(Some(&session)).await {
             Ok(Standing::Stopped(reason)) => return brake.pull(format!("stopped: {reason}")),
