@@ -2,8 +2,7 @@
 //! gateways may share one.
 
 use http::{HeaderMap, HeaderValue, header};
-
-use super::session::LONGEST;
+use provost_core::sign_in::SignIn;
 
 fn name(headers: &HeaderMap) -> String {
     let host = headers
@@ -35,7 +34,7 @@ pub(super) fn read(headers: &HeaderMap) -> Option<&str> {
 
 /// As an answer to the request with these headers, whose `Origin` says by which scheme we are reached.
 pub(super) fn set(headers: &HeaderMap, secret: &str) -> Option<HeaderValue> {
-    write(headers, secret, LONGEST.as_secs())
+    write(headers, secret, SignIn::LONGEST.as_secs())
 }
 
 pub(super) fn clear(headers: &HeaderMap) -> Option<HeaderValue> {

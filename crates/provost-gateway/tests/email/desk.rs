@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -31,6 +32,8 @@ pub(crate) struct State {
     /// So many replies fail before one succeeds.
     pub(crate) failures: usize,
     pub(crate) people: HashMap<String, String>,
+    /// Another replica has the turn.
+    pub(crate) taken: bool,
 }
 
 impl MemoryDesk {
@@ -51,7 +54,7 @@ impl MemoryDesk {
                 address: json!({"email_to": to}),
                 person: None,
                 purpose,
-                after: std::time::Duration::ZERO,
+                after: Duration::ZERO,
             },
             shown: None,
             attempts: 0,
@@ -151,6 +154,14 @@ impl Desk for MemoryDesk {
         self.state()
             .cursors
             .insert(name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    async fn take_turn(&self, _name: &str, _time: Duration) -> Result<bool, StoreError> {
+        Ok(!self.state().taken)
+    }
+
+    async fn end_turn(&self, _name: &str) -> Result<(), StoreError> {
         Ok(())
     }
 

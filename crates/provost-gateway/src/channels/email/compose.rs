@@ -8,6 +8,7 @@ use provost_core::{
     approval::Status,
     card::{Card, Claim, End, who},
     delivery::Purpose,
+    ids::ApprovalId,
     menu::Code,
 };
 
@@ -95,6 +96,22 @@ pub(super) fn again(why: &str, answered: &str) -> Words {
     let subject = subject.strip_prefix("Re: ").unwrap_or(&subject);
     Words {
         subject: format!("Re: {subject}"),
+        page,
+    }
+}
+
+/// A mail that may be from anybody.
+pub(super) fn unproven(id: &ApprovalId) -> Words {
+    let mut page = Page::default();
+    page.text(
+        "Provost was sent a mail about this question in your name. Nothing was decided by it.",
+    );
+    page.text(
+        "It was not a reply to the mail that asked. If you wrote it, use the reply button of that mail, or of this one. If you did not, somebody else used your address.",
+    );
+    page.text(format!("Approval: {id}"));
+    Words {
+        subject: format!("Re: [{id}]"),
         page,
     }
 }
