@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub(crate) people: HashMap<String, String>,
     /// Another replica has the turn.
     pub(crate) taken: bool,
+    /// How often it was refused for that.
+    pub(crate) refused: usize,
 }
 
 impl MemoryDesk {
@@ -158,7 +160,9 @@ impl Desk for MemoryDesk {
     }
 
     async fn take_turn(&self, _name: &str, _time: Duration) -> Result<bool, StoreError> {
-        Ok(!self.state().taken)
+        let mut state = self.state();
+        state.refused += usize::from(state.taken);
+        Ok(!state.taken)
     }
 
     async fn end_turn(&self, _name: &str) -> Result<(), StoreError> {
@@ -191,6 +195,7 @@ pub(crate) fn card(id: &ApprovalId) -> Card {
             preview: Some("1\n5 rm -rf /\n```\n".into()),
         }),
         risks: Vec::new(),
+        withheld: false,
         asked: 1,
         denied_before: false,
         needed: 1,

@@ -290,6 +290,7 @@ pub(crate) fn card() -> Card {
             preview: None,
         }),
         risks: vec![],
+        withheld: false,
         asked: 1,
         denied_before: false,
         needed: 1,

@@ -14,7 +14,7 @@ use provost_core::{
 
 use self::page::Block;
 pub(super) use self::page::Page;
-use crate::channels::more_wait as more_words;
+use crate::channels::{WITHHELD, more_wait as more_words};
 
 use super::{reply::Misread, visible};
 
@@ -40,6 +40,9 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
     ));
     if purpose == Purpose::Remind {
         page.text("This is a reminder: nobody has decided yet.");
+    }
+    if card.withheld {
+        page.text(WITHHELD);
     }
     exact::add(&mut page, card);
     if let Some(claim) = &card.claim {
