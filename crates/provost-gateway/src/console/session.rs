@@ -184,6 +184,36 @@ mod tests {
 
     const START: Time = Time::from_millis(1_000_000);
 
+    #[tokio::test]
+    async fn replicas_agree_within_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("provost.db");
+        let config = provost_store::StoreConfig::Sqlite { path };
+        let store = provost_store::open(&config).await.unwrap();
+        let (here, there) = (Sessions::default(), Sessions::default());
+        let find = async |on: &Sessions, secret: &str, now: Time, by_hand: bool| {
+            let found = on.find(&*store, secret, now, by_hand).await;
+            found.unwrap().is_some()
+        };
+        let key = KeyHash::of("key");
+        let secret = here.open(&*store, key, START).await.unwrap();
+        let almost = |hours: u64| START.plus(Duration::from_hours(hours)).minus(FRESH);
+        assert!(find(&here, &secret, almost(12), true).await);
+        assert!(find(&there, &secret, almost(24), false).await, "seen here");
+        assert!(!find(&there, &secret, almost(25), false).await, "idle");
+
+        let secret = here.open(&*store, key, START).await.unwrap();
+        for sessions in [&here, &there] {
+            assert!(find(sessions, &secret, START, true).await);
+        }
+        here.close(&*store, &secret).await.unwrap();
+        assert!(!find(&here, &secret, START, true).await, "at once");
+        assert!(find(&there, &secret, START, true).await);
+        assert!(!find(&there, &secret, START.plus(FRESH), true).await);
+        assert!(!find(&here, "short", START, true).await);
+        store.close().await;
+    }
+
     #[test]
     fn memory_is_bounded_and_short() {
         let sessions = Sessions::default();
