@@ -199,7 +199,7 @@ mod tests {
         let secret = here.open(&*store, key, START).await.unwrap();
         let almost = |hours: u64| START.plus(Duration::from_hours(hours)).minus(FRESH);
         assert!(find(&here, &secret, almost(12), true).await);
-        assert!(find(&there, &secret, almost(24), false).await, "seen here");
+        assert!(find(&there, &secret, almost(23), false).await, "seen here");
         assert!(!find(&there, &secret, almost(25), false).await, "idle");
 
         let secret = here.open(&*store, key, START).await.unwrap();
