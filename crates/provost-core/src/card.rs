@@ -24,6 +24,8 @@ pub struct Card {
     pub tool: Arc<str>,
     /// What the call would do, from its arguments.
     pub exact: Exact,
+    /// The content is left out here: only its structure is shown.
+    pub withheld: bool,
     /// What the agent says of it. Free text, never trusted.
     pub claim: Option<Claim>,
     pub risks: Vec<String>,
@@ -125,6 +127,7 @@ impl Card {
             tool: question.tool.clone(),
             risks: risks(approval, summary.as_ref()),
             exact: exact(approval, summary, hidden),
+            withheld: hidden,
             claim,
             asked: state.asked,
             denied_before: question.denied_before.is_some(),

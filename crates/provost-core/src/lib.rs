@@ -20,5 +20,6 @@ pub mod people;
 pub mod policy;
 pub mod ports;
 pub mod review;
+pub mod sign_in;
 pub mod time;
 pub mod trace;

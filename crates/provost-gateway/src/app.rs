@@ -4,7 +4,13 @@ use std::{sync::Arc, time::Instant};
 
 use arc_swap::ArcSwap;
 use metrics_exporter_prometheus::PrometheusHandle;
-use provost_core::{event::Numbered, gate::Gate, time::Time, trace::view::Exposure};
+use provost_core::{
+    event::Numbered,
+    gate::Gate,
+    ids::{hex, random_bytes},
+    time::Time,
+    trace::view::Exposure,
+};
 use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 
@@ -42,6 +48,8 @@ pub struct App {
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
     pub version: &'static str,
+    /// Tells this process from the other replicas.
+    pub run: String,
     pub started: Instant,
     stopping: watch::Sender<bool>,
     /// How often the policies were replaced.
@@ -107,6 +115,7 @@ impl App {
             metrics: parts.metrics,
             spans: parts.spans,
             version: parts.version,
+            run: hex(&random_bytes::<8>()),
             started: Instant::now(),
             stopping: watch::channel(false).0,
             policies: watch::channel(0).0,

@@ -39,6 +39,10 @@ fn more_wait(waiting: usize) -> String {
     )
 }
 
+/// Nobody decides blind without knowing it.
+const WITHHELD: &str = "The content is withheld here: what you see is its structure alone. Read it in the \
+     console, where `Show it` shows it, before you decide.";
+
 /// The channels that are configured.
 #[derive(Clone, Default)]
 pub struct Channels {

@@ -48,7 +48,6 @@ use error::PageError;
 #[derive(Default)]
 pub struct Console {
     sessions: session::Sessions,
-    links: links::Links,
     read_draft: OnceLock<ReadDraft>,
 }
 

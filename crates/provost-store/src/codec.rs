@@ -1,6 +1,6 @@
 //! How the values of the core stand in columns, the same in both databases.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use provost_core::{
     approval::{Approval, Claim, Decision, Escalation, Level, Question, State, Status},
@@ -157,6 +157,9 @@ pub(crate) fn delivery(
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
     })
 }
+
+/// Asking again and again changes messages no more often than this.
+pub(crate) const BETWEEN_UPDATES: Duration = Duration::from_secs(5);
 
 pub(crate) fn secret(bytes: &[u8]) -> Result<[u8; 32], Garbled> {
     bytes

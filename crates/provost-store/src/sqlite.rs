@@ -8,6 +8,7 @@ mod control;
 mod deliveries;
 mod durable;
 mod fault;
+mod leases;
 mod lists;
 mod open;
 mod pins;
@@ -17,6 +18,7 @@ mod records;
 mod recover;
 mod rows;
 mod sightings;
+mod sign_ins;
 mod traces;
 mod writer;
 

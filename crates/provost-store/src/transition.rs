@@ -3,7 +3,7 @@
 //! A store locks the row, asks here, and writes what it is told. Nothing here knows SQL.
 
 use provost_core::{
-    approval::{Approval, Claim, Escalation, Level, State, Status, Vote},
+    approval::{Approval, Claim, Escalation, Level, Question, State, Status, Vote},
     ports::Resolve,
     time::Time,
 };
@@ -43,9 +43,11 @@ pub(crate) fn is_open(state: &State, now: Time) -> bool {
     }
 }
 
-/// An identical call was made while this one waits.
-pub(crate) fn ask_again(state: &State) -> Option<State> {
-    (state.status == Status::Pending).then(|| State {
+/// An identical call was made while this one waits. A call that walks twice is one call.
+pub(crate) fn ask_again(approval: &Approval, new: &Question) -> Option<State> {
+    let state = &approval.state;
+    let same_call = approval.question.trace_id == new.trace_id;
+    (state.status == Status::Pending && !same_call).then(|| State {
         asked: state.asked.saturating_add(1),
         ..state.clone()
     })

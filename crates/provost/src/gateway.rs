@@ -108,14 +108,17 @@ pub(crate) async fn start(
 
 impl Running {
     /// Where the owner of this machine signs in to the console, once.
-    pub(crate) fn console_link(&self) -> Option<String> {
+    pub(crate) async fn console_link(&self) -> Option<String> {
         let control = self.app.gate.control();
         let key = control.key(&self.admin_key)?;
         let address = reached(self.addr);
-        Some(format!(
-            "http://{address}{}",
-            console::one_time_link(&self.app, key)
-        ))
+        match console::one_time_link(&self.app, key).await {
+            Ok(path) => Some(format!("http://{address}{path}")),
+            Err(error) => {
+                tracing::error!(%error, "no link to the console could be made");
+                None
+            }
+        }
     }
 
     /// Ends in order: no new requests, running calls finish, outcomes are recorded, the store closes.

@@ -14,6 +14,17 @@ pub trait Channel: Send + Sync {
     /// Shows a question. It may be shown twice when a crash came in between, and never less than once.
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered>;
 
+    /// Makes what was shown tell what is known now: who has approved, how often it was asked. A channel that
+    /// cannot change its messages leaves them.
+    async fn update(
+        &self,
+        _delivery: &Delivery,
+        _shown: &Shown,
+        _card: &Card,
+    ) -> Result<(), Undelivered> {
+        Ok(())
+    }
+
     /// Makes what was shown tell how it ended.
     async fn close(
         &self,

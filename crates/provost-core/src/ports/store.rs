@@ -7,10 +7,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
-use super::rows::{
-    Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered, Escalated,
-    IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth, Record, Recorded,
-    Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
+use super::{
+    leases::Leases,
+    rows::{
+        Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
+        Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
+        Record, Recorded, Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
+    },
+    sign_ins::SignIns,
 };
 use crate::{
     approval::{Approval, Claim, Escalation},
@@ -39,7 +43,7 @@ pub enum StoreError {
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: SignIns + Leases + Send + Sync + 'static {
     // ---- decisions and outcomes
 
     /// Appends the record of a decision to this process's chain, if what it rests on still holds.

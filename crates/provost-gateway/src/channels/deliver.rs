@@ -10,7 +10,7 @@ use std::{
 use provost_core::{
     approval::{Approval, Status},
     card::Card,
-    delivery::Delivery,
+    delivery::{Delivery, Shown},
     people::{FALLBACK, Fallback},
     ports::{Channel, Leased, StoreError, Undelivered},
 };
@@ -200,7 +200,10 @@ async fn carry(
             channel.close(delivery, shown, &card).await?;
             store.delivery_closed(&delivery.id).await?;
         }
-        Some(_) => store.delivery_closed(&delivery.id).await?,
+        Some(shown) => {
+            update(channel, delivery, shown, &card).await?;
+            store.delivery_shown(&delivery.id, shown, now).await?;
+        }
         None => {
             let shown = channel.show(delivery, &card).await?;
             metrics::counter!("provost_deliveries_total", "channel" => delivery.plan.channel.to_string())
@@ -209,6 +212,22 @@ async fn carry(
         }
     }
     Ok(())
+}
+
+/// A message that cannot be changed is still there to be closed.
+async fn update(
+    channel: &dyn Channel,
+    delivery: &Delivery,
+    shown: &Shown,
+    card: &Card,
+) -> Result<(), Undelivered> {
+    match channel.update(delivery, shown, card).await {
+        Err(Undelivered::Never { why }) => {
+            tracing::debug!(delivery.id = %delivery.id, why, "what was shown is left as it is");
+            Ok(())
+        }
+        updated => updated,
+    }
 }
 
 async fn fall_back(app: &App, delivery: &Delivery, approval: &Approval) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! The desk: where what people send back on a channel is decided, whatever the channel.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -67,6 +67,12 @@ pub trait Desk: Send + Sync {
     async fn cursor(&self, name: &str) -> Result<Option<String>, StoreError>;
 
     async fn set_cursor(&self, name: &str, value: &str) -> Result<(), StoreError>;
+
+    /// Takes or prolongs this process's turn at what one replica does at a time. `false` while another has it.
+    async fn take_turn(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
+
+    /// Lets another have its turn.
+    async fn end_turn(&self, name: &str) -> Result<(), StoreError>;
 
     /// Random bytes of that name: the same after every start and on every replica.
     async fn secret(&self, name: &str) -> Result<[u8; 32], StoreError>;

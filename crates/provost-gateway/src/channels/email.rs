@@ -34,8 +34,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::{
     address::{Address, BadAddress},
-    handle::{Handled, Identity, Ignored, Proof, handle, sender},
-    incoming::{Incoming, read_reply},
+    handle::{Handled, Identity, Ignored, handle, sender},
+    incoming::{Incoming, read_reply, sender_named},
     reply::{Misread, approval_id_in, first_line, reply_in_text},
     settings::{BadSetting, Imap, LinkBase, Sender, Settings, Smtp},
     token::Tokens,
@@ -104,14 +104,16 @@ impl Email {
     }
 
     /// Decides by a mail what it decides, and tells its sender when that is nothing.
-    pub async fn take(&self, incoming: &Incoming, proof: Proof) -> Result<Handled, StoreError> {
+    pub async fn take(&self, incoming: &Incoming) -> Result<Handled, StoreError> {
         let id = incoming.message_id.as_deref();
         if id.is_some_and(|id| self.patience.has_seen(id)) {
             return Ok(Handled::Ignored(Ignored::Replayed));
         }
-        let handled = handle(&*self.desk, &self.identity, incoming, proof).await?;
-        if let Handled::AskAgain { delivery, why } = &handled {
-            self.tell(delivery, why, incoming).await;
+        let handled = handle(&*self.desk, &self.identity, incoming).await?;
+        match &handled {
+            Handled::AskAgain { delivery, why } => self.tell(delivery, why, incoming).await,
+            Handled::Unproven(delivery) => self.tell_unproven(delivery).await,
+            _ => {}
         }
         if let Some(id) = id
             && !matches!(handled, Handled::Ignored(_))
@@ -121,20 +123,31 @@ impl Email {
         Ok(handled)
     }
 
-    /// A few times for each delivery, and never twice for one mail. Nothing depends on its arrival.
+    /// A few times for each delivery, and never twice for one mail.
     async fn tell(&self, delivery: &Delivery, why: &str, incoming: &Incoming) {
-        if !self.patience.may_tell(&delivery.id) {
-            return;
+        if self.patience.may_tell(&delivery.id) {
+            let mut above = incoming.references.clone();
+            above.extend(incoming.message_id.clone());
+            let skip = above.len().saturating_sub(MOST_ABOVE);
+            let words = compose::again(why, &incoming.subject);
+            self.say(delivery, above.split_off(skip), words).await;
         }
-        let mut above = incoming.references.clone();
-        above.extend(incoming.message_id.clone());
-        let skip = above.len().saturating_sub(MOST_ABOVE);
+    }
+
+    /// Once for each delivery, apart from what a person is told: whoever writes such mails must not use up
+    /// the patience with the person, nor put words into our mails.
+    async fn tell_unproven(&self, delivery: &Delivery) {
+        if self.patience.may_warn(&delivery.id) {
+            let above = delivery.shown.iter().map(|shown| shown.key.clone());
+            let words = compose::unproven(&delivery.approval_id);
+            self.say(delivery, above.collect(), words).await;
+        }
+    }
+
+    /// Nothing depends on its arrival.
+    async fn say(&self, delivery: &Delivery, above: Vec<String>, words: Words) {
         let sent = match self.message_id(Mail::Again(random_bytes()), &delivery.id) {
-            Ok(message_id) => {
-                let words = compose::again(why, &incoming.subject);
-                self.send(delivery, message_id, above.split_off(skip), words)
-                    .await
-            }
+            Ok(message_id) => self.send(delivery, message_id, above, words).await,
             Err(error) => Err(error),
         };
         if let Err(error) = sent {
@@ -176,11 +189,8 @@ impl Email {
         })
     }
 
-    /// The mail that asked this person first, for a reminder to stand below it.
-    async fn first_mail(&self, delivery: &Delivery) -> Result<Option<String>, Undelivered> {
-        if delivery.plan.purpose != Purpose::Remind {
-            return Ok(None);
-        }
+    /// The mail that asked this person first.
+    async fn first_mail(&self, delivery: &Delivery) -> Result<Option<Shown>, Undelivered> {
         let all = self
             .desk
             .deliveries_of(CHANNEL, &delivery.approval_id)
@@ -192,7 +202,7 @@ impl Email {
         let first = all.into_iter().find(|other| {
             other.plan.purpose == Purpose::Ask && other.plan.address == delivery.plan.address
         });
-        Ok(first.and_then(|first| first.shown).map(|shown| shown.key))
+        Ok(first.and_then(|first| first.shown))
     }
 
     /// Whether the person of this delivery ended it by a mail of theirs.
@@ -212,7 +222,11 @@ impl Email {
 impl Channel for Email {
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {
         let message_id = self.message_id(Mail::Ask, &delivery.id)?;
-        let above = self.first_mail(delivery).await?.into_iter().collect();
+        let above = match delivery.plan.purpose {
+            Purpose::Remind => self.first_mail(delivery).await?,
+            _ => None,
+        };
+        let above = above.into_iter().map(|shown| shown.key).collect();
         let words = match &card.end {
             Some(end) => compose::ended(card, end),
             None => compose::ask(card, delivery.plan.purpose, self.link(&delivery.id)),
@@ -235,6 +249,11 @@ impl Channel for Email {
             return Ok(());
         };
         if self.ended_here(delivery, end) {
+            return Ok(());
+        }
+        // Whoever was reminded is told the end once, below the mail that asked.
+        let reminder = delivery.plan.purpose == Purpose::Remind;
+        if reminder && self.first_mail(delivery).await?.is_some() {
             return Ok(());
         }
         let message_id = self.message_id(Mail::End, &delivery.id)?;

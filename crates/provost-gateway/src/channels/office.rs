@@ -1,6 +1,6 @@
 //! The desk of this gateway: replies go to the gate.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -69,6 +69,15 @@ impl Desk for Office {
 
     async fn set_cursor(&self, name: &str, value: &str) -> Result<(), StoreError> {
         self.0.gate.store().set_cursor(name, value).await
+    }
+
+    async fn take_turn(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let (store, now) = (self.0.gate.store(), self.0.gate.now());
+        store.lease(name, &self.0.run, now, now.plus(time)).await
+    }
+
+    async fn end_turn(&self, name: &str) -> Result<(), StoreError> {
+        self.0.gate.store().release(name, &self.0.run).await
     }
 
     async fn secret(&self, name: &str) -> Result<[u8; 32], StoreError> {

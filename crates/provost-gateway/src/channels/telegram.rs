@@ -69,6 +69,8 @@ pub struct Telegram {
     mode: Mode,
     allow: ArcSwap<Vec<i64>>,
     seen: Seen,
+    /// Where the console is.
+    console: Option<String>,
 }
 
 impl Telegram {
@@ -88,11 +90,28 @@ impl Telegram {
             mode,
             allow: ArcSwap::from_pointee(allow),
             seen: Seen::default(),
+            console: None,
         })
     }
 }
 
 impl Telegram {
+    /// Messages lead to the console at that address, where that is where the content is.
+    #[must_use]
+    pub fn with_console(mut self, url: &str) -> Self {
+        self.console = Some(url.trim_end_matches('/').to_owned());
+        self
+    }
+
+    fn text_of(&self, delivery: &Delivery, card: &Card) -> String {
+        let Some(end) = &card.end else {
+            let console = self.console.as_ref();
+            let link = console.map(|url| format!("{url}/a/{}", delivery.id));
+            return message::question(card, delivery.plan.purpose, link.as_deref());
+        };
+        message::ended(card, end)
+    }
+
     /// From now on these may decide, besides the people who are asked.
     pub fn set_allow(&self, allow: Vec<i64>) {
         self.allow.store(Arc::new(allow));
@@ -112,7 +131,7 @@ impl Channel for Telegram {
         })?;
         let mut message = json!({
             "chat_id": address,
-            "text": text_of(delivery, card),
+            "text": self.text_of(delivery, card),
             "parse_mode": "HTML",
             "link_preview_options": {"is_disabled": true},
         });
@@ -131,23 +150,29 @@ impl Channel for Telegram {
         })
     }
 
+    async fn update(
+        &self,
+        delivery: &Delivery,
+        shown: &Shown,
+        card: &Card,
+    ) -> Result<(), Undelivered> {
+        // Its time is over: closing it comes next.
+        if card.end.is_some() {
+            return Ok(());
+        }
+        let keyboard = buttons::keyboard(&delivery.id, &card.choices);
+        let edit = self.edit(key_of(shown)?, delivery, card, keyboard);
+        Ok(self.api.edit_message_text(edit).await?)
+    }
+
     async fn close(
         &self,
         delivery: &Delivery,
         shown: &Shown,
         card: &Card,
     ) -> Result<(), Undelivered> {
-        let key = Key::parse(&shown.key).ok_or_else(|| Undelivered::Never {
-            why: "what was shown is not a message of Telegram".into(),
-        })?;
-        let edit = json!({
-            "chat_id": key.chat,
-            "message_id": key.message,
-            "text": text_of(delivery, card),
-            "parse_mode": "HTML",
-            "link_preview_options": {"is_disabled": true},
-            "reply_markup": buttons::none(),
-        });
+        let key = key_of(shown)?;
+        let edit = self.edit(key, delivery, card, buttons::none());
         match self.api.edit_message_text(edit).await {
             Err(Trouble::Refused(why)) if is_about_the_text(&why) => {
                 tracing::error!(approval.id = %card.id, why, "a message cannot be edited as it should");
@@ -169,6 +194,17 @@ impl Channel for Telegram {
 }
 
 impl Telegram {
+    fn edit(&self, key: Key, delivery: &Delivery, card: &Card, keyboard: Value) -> Value {
+        json!({
+            "chat_id": key.chat,
+            "message_id": key.message,
+            "text": self.text_of(delivery, card),
+            "parse_mode": "HTML",
+            "link_preview_options": {"is_disabled": true},
+            "reply_markup": keyboard,
+        })
+    }
+
     async fn remove_buttons(&self, key: Key) -> Result<(), Trouble> {
         let edit = json!({
             "chat_id": key.chat,
@@ -179,18 +215,17 @@ impl Telegram {
     }
 }
 
+fn key_of(shown: &Shown) -> Result<Key, Undelivered> {
+    Key::parse(&shown.key).ok_or_else(|| Undelivered::Never {
+        why: "what was shown is not a message of Telegram".into(),
+    })
+}
+
 /// Then the buttons can still go.
 fn is_about_the_text(why: &str) -> bool {
     ["can't parse entities", "too long", "text must"]
         .iter()
         .any(|about| why.contains(about))
-}
-
-fn text_of(delivery: &Delivery, card: &Card) -> String {
-    match &card.end {
-        Some(end) => message::ended(card, end),
-        None => message::question(card, delivery.plan.purpose),
-    }
 }
 
 fn put(to: &mut Value, name: &str, value: Value) {

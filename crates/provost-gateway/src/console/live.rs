@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::IntoResponse as _};
+use futures_util::FutureExt as _;
 use http::HeaderMap;
 
 use super::{
@@ -23,7 +24,14 @@ pub(super) async fn events(
         .and_then(|value| value.to_str().ok())
         .and_then(|text| text.trim().parse().ok());
     let key = visitor.key.clone();
-    let still = move |app: &App| Visitor::of(app, &headers, false).is_some();
+    let still = move |app: Arc<App>| {
+        let headers = headers.clone();
+        async move {
+            let visitor = Visitor::of(&app, &headers, false).await;
+            matches!(visitor, Ok(Some(_)))
+        }
+        .boxed()
+    };
     feed::<PageError>(app, key, after, still).await
 }
 

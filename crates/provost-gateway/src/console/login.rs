@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, StatusCode, Uri, header};
-use provost_core::key::Key;
+use provost_core::{key::Key, ports::StoreError, sign_in::SignInLink};
 use serde_json::json;
 
 use super::{
@@ -88,27 +88,37 @@ pub(super) async fn sign_in(
     let fields = Fields::of_body(request, 64 * 1024).await?;
     let next = local(fields.text("next"));
     let token = fields.text("token");
-    let Some(key) = known(&app, token, fields.text("key")) else {
+    let Some(key) = known(&app, token, fields.text("key")).await? else {
         return Ok(refused(&app, remote, next, token.is_some()));
     };
     if !WELCOME.contains(&key.role) {
         let problem = "A key of this role asks, and never decides or looks. Sign in with the key of a person, an admin or a supervisor.";
         return Ok(again(StatusCode::FORBIDDEN, next, problem));
     }
-    let secret = app.console.sessions.open(key.hash, app.gate.now());
+    let (sessions, store) = (&app.console.sessions, app.gate.store());
+    // Whoever signs in anew leaves no other session behind in this browser.
+    if let Some(secret) = cookie::read(&headers) {
+        sessions.close(&**store, secret).await?;
+    }
+    let secret = sessions.open(&**store, key.hash, app.gate.now()).await?;
     tracing::info!(key.name = %key.name, "signed in to the console");
     Ok(leave(next, cookie::set(&headers, &secret)))
 }
 
-fn known(app: &App, token: Option<&str>, secret: Option<&str>) -> Option<Arc<Key>> {
+async fn known(
+    app: &App,
+    token: Option<&str>,
+    secret: Option<&str>,
+) -> Result<Option<Arc<Key>>, StoreError> {
+    let Some(token) = token else {
+        let control = app.gate.control();
+        return Ok(secret.and_then(|secret| control.key(secret)).cloned());
+    };
+    let Some(hash) = links::take(app, token).await? else {
+        return Ok(None);
+    };
     let control = app.gate.control();
-    match token {
-        Some(token) => {
-            let hash = app.console.links.take(token, app.gate.now())?;
-            control.keys().find(|key| key.hash.same(&hash)).cloned()
-        }
-        None => control.key(secret?).cloned(),
-    }
+    Ok(control.keys().find(|key| key.hash.same(&hash)).cloned())
 }
 
 /// Counted with the failures of the API. A valid key always passes.
@@ -158,18 +168,24 @@ pub(super) async fn sign_out(
     _: Posted,
 ) -> PageResult {
     if let Some(secret) = cookie::read(&headers) {
-        app.console.sessions.close(secret);
+        let store = app.gate.store();
+        app.console.sessions.close(&**store, secret).await?;
     }
     Ok(leave("/console/login", cookie::clear(&headers)))
 }
 
 /// `POST /console/links`: a one-time link for whoever holds the key that asks, over the API.
-pub(crate) fn link_for(app: &App, key: &Key) -> Option<Json<serde_json::Value>> {
+pub(crate) async fn link_for(
+    app: &App,
+    key: &Key,
+) -> Result<Option<Json<serde_json::Value>>, StoreError> {
     let control = app.gate.control();
     // Somebody who decides without a key has none to sign in with.
-    control.keys().find(|known| known.hash.same(&key.hash))?;
-    Some(Json(json!({
-        "path": one_time_link(app, key),
-        "expires_in_seconds": links::LIFE.as_secs(),
-    })))
+    if !control.keys().any(|known| known.hash.same(&key.hash)) {
+        return Ok(None);
+    }
+    Ok(Some(Json(json!({
+        "path": one_time_link(app, key).await?,
+        "expires_in_seconds": SignInLink::LIFE.as_secs(),
+    }))))
 }

@@ -1,5 +1,8 @@
-//! Who is signed in to the console. Sessions live in memory and hold no secret: what a browser keeps is found
-//! here by its hash, and belongs to a key, with which it ends.
+//! Who is signed in to the console. The store has it, so that every replica knows and a restart signs nobody
+//! out; what it said is remembered here for a few seconds, because a page asks often.
+//!
+//! A sign-out holds at once on the replica that it reached, and within [`FRESH`] on the others. A removed key
+//! ends its sessions as soon as a replica knows of it, whatever is remembered.
 
 use std::{
     collections::HashMap,
@@ -11,16 +14,36 @@ use provost_core::{
     control::Control,
     ids::{hex, random_bytes},
     key::{Key, KeyHash},
+    ports::{Store, StoreError},
+    sign_in::SignIn,
     time::Time,
 };
 
-pub(super) const LONGEST: Duration = Duration::from_hours(7 * 24);
-const IDLE: Duration = Duration::from_hours(12);
+/// For so long the store is not asked again.
+const FRESH: Duration = Duration::from_secs(5);
+/// How exactly it is known when somebody was there last.
+const SEEN_EVERY: Duration = Duration::from_mins(1);
+/// What is remembered.
 const MOST: usize = 1000;
+/// Of the secrets that browsers keep, in hex.
+const SECRET: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    open: Mutex<HashMap<KeyHash, Session>>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    known: HashMap<KeyHash, Known>,
+    /// How many were closed here: what was read before that is not remembered.
+    closed: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    sign_in: SignIn,
+    read_at: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -29,15 +52,9 @@ pub(super) struct Session {
     key: KeyHash,
     /// Stands in every form of this session.
     pub(super) csrf: Arc<str>,
-    opened: Time,
-    seen: Time,
 }
 
 impl Session {
-    fn lasts(&self, now: Time) -> bool {
-        now.since(self.opened) < LONGEST && now.since(self.seen) < IDLE
-    }
-
     /// The key as it is now: a removed one opens nothing, also not under its name.
     pub(super) fn key(&self, control: &Control) -> Option<Arc<Key>> {
         control.keys().find(|key| key.hash.same(&self.key)).cloned()
@@ -46,54 +63,114 @@ impl Session {
 
 impl Sessions {
     /// Signs somebody in; what is returned is for their browser alone.
-    pub(super) fn open(&self, key: KeyHash, now: Time) -> String {
+    pub(super) async fn open(
+        &self,
+        store: &dyn Store,
+        key: KeyHash,
+        now: Time,
+    ) -> Result<String, StoreError> {
         let secret = secret();
-        let session = Session {
+        let new = SignIn {
+            secret: KeyHash::of(&secret),
             key,
-            csrf: self::secret().into(),
-            opened: now,
-            seen: now,
+            since: now,
+            seen_at: now,
         };
-        let mut open = self.lock();
-        if open.len() >= MOST {
-            open.retain(|_, session| session.lasts(now));
-        }
-        if open.len() >= MOST {
-            let idlest = open.iter().min_by_key(|(_, session)| session.seen);
-            if let Some(hash) = idlest.map(|(hash, _)| *hash) {
-                open.remove(&hash);
-            }
-        }
-        open.insert(KeyHash::of(&secret), session);
-        secret
+        store.sign_in(new).await?;
+        Ok(secret)
     }
 
     /// The session of a browser's secret. What a page fetches by itself does not keep it alive.
-    pub(super) fn find(&self, secret: &str, now: Time, by_hand: bool) -> Option<Session> {
+    pub(super) async fn find(
+        &self,
+        store: &dyn Store,
+        secret: &str,
+        now: Time,
+        by_hand: bool,
+    ) -> Result<Option<Session>, StoreError> {
+        if secret.len() != SECRET {
+            return Ok(None);
+        }
         let hash = KeyHash::of(secret);
-        let mut open = self.lock();
-        let session = open.get_mut(&hash)?;
-        if !session.lasts(now) {
-            open.remove(&hash);
-            return None;
+        let found = match self.remembered(&hash, now) {
+            Some(known) => Some(known),
+            None => self.read(store, &hash, now).await?,
+        };
+        let Some(sign_in) = found.filter(|sign_in| sign_in.lasts(now)) else {
+            return Ok(None);
+        };
+        if by_hand && now.since(sign_in.seen_at) >= SEEN_EVERY {
+            store.sign_in_seen(&hash, now).await?;
+            if let Some(known) = self.lock().known.get_mut(&hash) {
+                known.sign_in.seen_at = now;
+            }
         }
-        if by_hand {
-            session.seen = now;
-        }
-        Some(session.clone())
+        Ok(Some(Session {
+            key: sign_in.key,
+            csrf: csrf(secret),
+        }))
     }
 
-    pub(super) fn close(&self, secret: &str) {
-        self.lock().remove(&KeyHash::of(secret));
+    pub(super) async fn close(&self, store: &dyn Store, secret: &str) -> Result<(), StoreError> {
+        let hash = KeyHash::of(secret);
+        store.sign_out(&hash).await?;
+        let mut memory = self.lock();
+        memory.known.remove(&hash);
+        memory.closed += 1;
+        Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<KeyHash, Session>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remembered(&self, hash: &KeyHash, now: Time) -> Option<SignIn> {
+        let memory = self.lock();
+        let known = memory.known.get(hash)?;
+        (now.since(known.read_at) < FRESH).then(|| known.sign_in.clone())
+    }
+
+    async fn read(
+        &self,
+        store: &dyn Store,
+        hash: &KeyHash,
+        now: Time,
+    ) -> Result<Option<SignIn>, StoreError> {
+        let closed = self.lock().closed;
+        let found = store.signed_in(hash).await?;
+        let mut memory = self.lock();
+        if memory.closed != closed {
+            return Ok(found);
+        }
+        match &found {
+            Some(sign_in) => memory.remember(sign_in.clone(), now),
+            None => drop(memory.known.remove(hash)),
+        }
+        Ok(found)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Memory {
+    fn remember(&mut self, sign_in: SignIn, now: Time) {
+        if self.known.len() >= MOST {
+            self.known
+                .retain(|_, known| now.since(known.read_at) < FRESH);
+        }
+        if self.known.len() < MOST {
+            let read_at = now;
+            self.known
+                .insert(sign_in.secret, Known { sign_in, read_at });
+        }
     }
 }
 
 pub(super) fn secret() -> String {
     hex(&random_bytes::<32>())
+}
+
+/// Follows from the secret, which does not follow from it.
+fn csrf(secret: &str) -> Arc<str> {
+    hex(&KeyHash::of(&format!("form:{secret}")).0).into()
 }
 
 /// In constant time.
@@ -107,34 +184,61 @@ mod tests {
 
     const START: Time = Time::from_millis(1_000_000);
 
-    #[test]
-    fn a_session_ends_when_idle_and_at_last() {
-        let sessions = Sessions::default();
-        let secret = sessions.open(KeyHash::of("key"), START);
-        let mut now = START;
-        for _ in 0..14 {
-            now = now.plus(IDLE.saturating_sub(Duration::from_mins(1)));
-            let found = sessions.find(&secret, now, true).is_some();
-            assert_eq!(found, now.since(START) < LONGEST, "{now}");
+    #[tokio::test]
+    async fn replicas_agree_within_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("provost.db");
+        let config = provost_store::StoreConfig::Sqlite { path };
+        let store = provost_store::open(&config).await.unwrap();
+        let (here, there) = (Sessions::default(), Sessions::default());
+        let find = async |on: &Sessions, secret: &str, now: Time, by_hand: bool| {
+            let found = on.find(&*store, secret, now, by_hand).await;
+            found.unwrap().is_some()
+        };
+        let key = KeyHash::of("key");
+        let secret = here.open(&*store, key, START).await.unwrap();
+        let almost = |hours: u64| START.plus(Duration::from_hours(hours)).minus(FRESH);
+        assert!(find(&here, &secret, almost(12), true).await);
+        assert!(find(&there, &secret, almost(23), false).await, "seen here");
+        assert!(!find(&there, &secret, almost(25), false).await, "idle");
+
+        let secret = here.open(&*store, key, START).await.unwrap();
+        for sessions in [&here, &there] {
+            assert!(find(sessions, &secret, START, true).await);
         }
-        let secret = sessions.open(KeyHash::of("key"), START);
-        let later = START.plus(IDLE.saturating_sub(Duration::from_mins(1)));
-        assert!(sessions.find(&secret, later, false).is_some());
-        assert!(sessions.find(&secret, START.plus(IDLE), false).is_none());
-        assert!(sessions.find("other", START, true).is_none());
+        here.close(&*store, &secret).await.unwrap();
+        assert!(!find(&here, &secret, START, true).await, "at once");
+        assert!(find(&there, &secret, START, true).await);
+        assert!(!find(&there, &secret, START.plus(FRESH), true).await);
+        assert!(!find(&here, "short", START, true).await);
+        store.close().await;
     }
 
     #[test]
-    fn the_idlest_makes_room() {
+    fn memory_is_bounded_and_short() {
         let sessions = Sessions::default();
-        let first = sessions.open(KeyHash::of("key"), START);
-        for n in 1..=MOST {
-            sessions.open(
-                KeyHash::of("key"),
-                START.plus(Duration::from_secs(n as u64)),
-            );
+        let sign_in = |n: usize| SignIn {
+            secret: KeyHash::of(&n.to_string()),
+            key: KeyHash::of("key"),
+            since: START,
+            seen_at: START,
+        };
+        for n in 0..MOST + 10 {
+            sessions.lock().remember(sign_in(n), START);
         }
-        assert_eq!(sessions.lock().len(), MOST);
-        assert!(sessions.find(&first, START, true).is_none());
+        assert_eq!(sessions.lock().known.len(), MOST);
+        let hash = sign_in(0).secret;
+        assert!(sessions.remembered(&hash, START).is_some());
+        assert!(sessions.remembered(&hash, START.plus(FRESH)).is_none());
+        sessions.lock().remember(sign_in(MOST), START.plus(FRESH));
+        assert_eq!(sessions.lock().known.len(), 1);
+    }
+
+    #[test]
+    fn a_form_does_not_tell_the_secret() {
+        let secret = secret();
+        assert_eq!(secret.len(), SECRET);
+        assert_ne!(&*csrf(&secret), secret);
+        assert_ne!(csrf(&secret), csrf(&self::secret()));
     }
 }

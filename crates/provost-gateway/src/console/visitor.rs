@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use provost_core::{
     gate::Decider,
     key::{Key, Role},
+    ports::StoreError,
     trace::view::Exposure,
 };
 
@@ -41,11 +42,21 @@ pub(super) struct Posted {
 
 impl Visitor {
     /// `by_hand`: somebody went there, and not a script of the page.
-    pub(super) fn of(app: &App, headers: &HeaderMap, by_hand: bool) -> Option<Self> {
-        let secret = cookie::read(headers)?;
-        let session = app.console.sessions.find(secret, app.gate.now(), by_hand)?;
-        let key = session.key(&app.gate.control())?;
-        WELCOME.contains(&key.role).then_some(Self { key, session })
+    pub(super) async fn of(
+        app: &App,
+        headers: &HeaderMap,
+        by_hand: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let Some(secret) = cookie::read(headers) else {
+            return Ok(None);
+        };
+        let (sessions, store) = (&app.console.sessions, app.gate.store());
+        let now = app.gate.now();
+        let found = sessions.find(&**store, secret, now, by_hand).await?;
+        Ok(found.and_then(|session| {
+            let key = session.key(&app.gate.control())?;
+            WELCOME.contains(&key.role).then_some(Self { key, session })
+        }))
     }
 
     pub(super) fn is_admin(&self) -> bool {
@@ -94,7 +105,8 @@ impl FromRequestParts<Arc<App>> for Visitor {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         let path = parts.uri.path();
         let by_hand = !path.starts_with("/console/fragment/") && path != "/console/events";
-        if let Some(visitor) = Self::of(app, &parts.headers, by_hand) {
+        let found = Self::of(app, &parts.headers, by_hand).await;
+        if let Some(visitor) = found.map_err(|error| PageError::from(error).into_response())? {
             return Ok(visitor);
         }
         if !by_hand {

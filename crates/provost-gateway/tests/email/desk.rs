@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -31,6 +32,10 @@ pub(crate) struct State {
     /// So many replies fail before one succeeds.
     pub(crate) failures: usize,
     pub(crate) people: HashMap<String, String>,
+    /// Another replica has the turn.
+    pub(crate) taken: bool,
+    /// How often it was refused for that.
+    pub(crate) refused: usize,
 }
 
 impl MemoryDesk {
@@ -51,7 +56,7 @@ impl MemoryDesk {
                 address: json!({"email_to": to}),
                 person: None,
                 purpose,
-                after: std::time::Duration::ZERO,
+                after: Duration::ZERO,
             },
             shown: None,
             attempts: 0,
@@ -154,6 +159,16 @@ impl Desk for MemoryDesk {
         Ok(())
     }
 
+    async fn take_turn(&self, _name: &str, _time: Duration) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        state.refused += usize::from(state.taken);
+        Ok(!state.taken)
+    }
+
+    async fn end_turn(&self, _name: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn secret(&self, name: &str) -> Result<[u8; 32], StoreError> {
         assert_eq!(name, "mail");
         Ok([7; 32])
@@ -180,6 +195,7 @@ pub(crate) fn card(id: &ApprovalId) -> Card {
             preview: Some("1\n5 rm -rf /\n```\n".into()),
         }),
         risks: Vec::new(),
+        withheld: false,
         asked: 1,
         denied_before: false,
         needed: 1,

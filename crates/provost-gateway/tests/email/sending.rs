@@ -68,6 +68,12 @@ async fn reminders_and_the_end_stand_in_the_thread_of_the_question() {
     let mails = site.smtp.mails();
     assert_eq!(mails.len(), 3);
     assert_eq!(mails[2].header("In-Reply-To"), above);
+    let shown = site.desk.state().deliveries[1].shown.clone().unwrap();
+    site.email
+        .close(&reminder.delivery, &shown, &end)
+        .await
+        .unwrap();
+    assert_eq!(site.smtp.mails().len(), 3, "the end is told once");
     assert!(
         mails[2].text().contains("Denied by alice (telegram)"),
         "{}",

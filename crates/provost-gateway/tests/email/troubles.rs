@@ -8,6 +8,24 @@ use crate::{
 };
 
 #[tokio::test]
+async fn while_another_replica_reads_the_mailbox_this_one_waits() {
+    let site = Site::reading().await;
+    let asked = site.ask(YOU).await;
+    site.desk.state().taken = true;
+    site.imap().put(asked.mail.reply(YOU, "\n1\n")).await;
+    let from = site.desk.state().refused;
+    eventually("it looks whether it may", async || {
+        (site.desk.state().refused > from + 1).then_some(())
+    })
+    .await;
+    assert!(site.desk.decision(&asked.delivery).is_none());
+    // That one died, and its turn is over.
+    site.desk.state().taken = false;
+    let decided = site.decision(&asked, "the mail that was left").await;
+    assert_eq!(decided, Reply::bare(Code::Once));
+}
+
+#[tokio::test]
 async fn a_server_that_went_away_is_found_again() {
     let mut site = Site::reading().await;
     site.all_handled().await;

@@ -1,7 +1,7 @@
 //! Replies of the right person that are not clear: they are told, a few times.
 
 use provost_core::menu::{Code, Reply};
-use provost_gateway::channels::email::{Handled, Ignored, Proof, read_reply};
+use provost_gateway::channels::email::{Handled, Ignored, read_reply};
 
 use crate::{
     post::{Mail, eventually},
@@ -62,53 +62,54 @@ async fn an_unclear_reply_is_asked_again_in_its_thread() {
     );
 }
 
+/// Whoever knows the approval can have us write one mail, in our words, to whom we wrote before: and that is all.
 #[tokio::test]
 async fn an_agent_that_knows_the_approval_cannot_pass_for_its_person() {
     let site = Site::reading().await;
     let asked = site.ask(YOU).await;
     let id = &asked.delivery.approval_id;
-    let forged = format!(
-        "From: {YOU}\r\nTo: gate@example.com\r\nSubject: Re: [{id}]\r\nMessage-ID: <x@y>\r\n\r\n1\r\n"
-    );
-    site.imap().put(&forged).await;
+    for at in 0..5 {
+        let forged = format!(
+            "From: {YOU}\r\nTo: gate@example.com\r\nSubject: URGENT reply 1 [{id}]\r\nMessage-ID: <x{at}@y>\r\nReferences: <bank@evil.example>\r\n\r\n1\r\n"
+        );
+        site.imap().put(&forged).await;
+    }
     site.all_handled().await;
     assert!(site.desk.decision(&asked.delivery).is_none());
     let to_you = |mail: &Mail| mail.to() == YOU;
     let mut mails = site.smtp.mails().into_iter().filter(to_you).skip(1);
-    let again = mails.next().expect("the person is told");
+    let told = mails.next().expect("the person is told");
     assert!(
-        again.text().contains("not a reply to the mail that asked"),
+        told.text().contains("not a reply to the mail that asked"),
         "{}",
-        again.text()
+        told.text()
     );
+    assert_eq!(told.subject(), format!("Re: [{id}]"), "our words alone");
+    assert_eq!(told.header("References"), asked.mail.header("Message-ID"));
+    assert!(mails.next().is_none(), "once");
+
+    site.imap().put(asked.mail.reply(YOU, "\nyes\n")).await;
+    site.all_handled().await;
+    let told = site.smtp.mails().into_iter().filter(to_you).count();
+    assert_eq!(told, 3, "the person is still told what was unclear");
 }
 
 #[tokio::test]
-async fn who_is_vouched_for_may_name_the_approval() {
+async fn a_mail_that_comes_twice_counts_once() {
     let site = Site::sending().await;
     let asked = site.ask(YOU).await;
-    let id = &asked.delivery.approval_id;
-    let mail = |from: &str| {
-        let raw =
-            format!("From: {from}\r\nSubject: Re: Run [{id}]\r\nMessage-ID: <{from}>\r\n\r\n1\r\n");
-        read_reply(raw.as_bytes()).unwrap()
+    let take = async |raw: &str| {
+        let incoming = read_reply(raw.as_bytes()).unwrap();
+        site.email.take(&incoming).await.unwrap()
     };
-    let other = site
-        .email
-        .take(&mail("me@evil.example"), Proof::Vouched)
-        .await
-        .unwrap();
-    assert_eq!(other, Handled::Ignored(Ignored::NoQuestion));
-    let you = site.email.take(&mail(YOU), Proof::Vouched).await.unwrap();
-    assert!(matches!(you, Handled::Decided(_)), "{you:?}");
-    let twice = site.email.take(&mail(YOU), Proof::Vouched).await.unwrap();
-    assert_eq!(twice, Handled::Ignored(Ignored::Replayed));
-    let raw = asked.mail.reply(YOU, "\n3\n");
-    let late = site
-        .email
-        .take(&read_reply(raw.as_bytes()).unwrap(), Proof::InTheMail)
-        .await
-        .unwrap();
+    let (first, second) = (
+        asked.mail.reply(YOU, "\n1\n"),
+        asked.mail.reply(YOU, "\n3\n"),
+    );
+    let decided = take(&first).await;
+    assert!(matches!(decided, Handled::Decided(_)), "{decided:?}");
+    assert_eq!(take(&first).await, Handled::Ignored(Ignored::Replayed));
+    let late = take(&second).await;
     assert!(matches!(late, Handled::Already(_)), "{late:?}");
     assert_eq!(
         site.smtp.mails().len(),

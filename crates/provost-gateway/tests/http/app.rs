@@ -10,7 +10,7 @@ use provost_core::{
     glob::Glob,
     key::{Key, KeyHash, Role},
     policy::{Policy, PolicySet},
-    ports::SystemClock,
+    ports::{Store, SystemClock},
     time::Time,
     trace::view::Exposure,
 };
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 pub(crate) struct TestApp {
     pub(crate) app: Arc<App>,
     router: Router,
-    _folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
 }
 
 pub(crate) struct Answer {
@@ -122,6 +122,23 @@ impl TestApp {
         let store = provost_store::open(&StoreConfig::Sqlite { path })
             .await
             .unwrap();
+        Self::on(store, folder.into(), backends, exposure, open).await
+    }
+
+    /// Another process on the same store: it remembers nothing.
+    pub(crate) async fn replica(&self) -> Self {
+        let store = self.app.gate.store().clone();
+        let folder = self.folder.clone();
+        Self::on(store, folder, backends().await, Exposure::Everything, false).await
+    }
+
+    async fn on(
+        store: Arc<dyn Store>,
+        folder: Arc<tempfile::TempDir>,
+        backends: Backends,
+        exposure: Exposure,
+        open: bool,
+    ) -> Self {
         let rules = json!([
             {"tools": ["ok.*"], "action": "allow"},
             {"tools": ["fs.*"], "action": "supervisor"},
@@ -175,7 +192,7 @@ impl TestApp {
         Self {
             router: doors::http::router(&app),
             app,
-            _folder: folder,
+            folder,
         }
     }
 

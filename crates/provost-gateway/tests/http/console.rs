@@ -46,6 +46,12 @@ impl<'a> Tab<'a> {
         tab
     }
 
+    /// The same browser, sent to another process.
+    pub(crate) fn on<'b>(&self, app: &'b TestApp) -> Tab<'b> {
+        let cookie = self.cookie.clone();
+        Tab { app, cookie }
+    }
+
     /// Keeps the cookie it is given.
     pub(crate) async fn sign_in(&mut self, form: &[(&str, &str)]) -> Page {
         let page = self.send_form("/console/login", form).await;

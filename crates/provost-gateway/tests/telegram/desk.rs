@@ -22,8 +22,10 @@ use tokio::sync::Notify;
 
 #[derive(Default)]
 pub(crate) struct MemoryDesk {
-    papers: Mutex<Papers>,
-    changed: Notify,
+    papers: Arc<Mutex<Papers>>,
+    changed: Arc<Notify>,
+    /// Which of the replicas this is.
+    who: &'static str,
 }
 
 #[derive(Default)]
@@ -38,9 +40,41 @@ pub(crate) struct Papers {
     /// How often deciding fails from now on.
     pub(crate) failures: usize,
     pub(crate) refusal: Option<&'static str>,
+    /// Who has a turn, until when.
+    pub(crate) turns: HashMap<String, (&'static str, Time)>,
+    pub(crate) refused: HashMap<&'static str, usize>,
+    pub(crate) now: Time,
+}
+
+impl Papers {
+    pub(crate) fn take_turn(&mut self, name: &str, who: &'static str, time: Duration) -> bool {
+        let another = |(has, until): &(&str, Time)| *has != who && *until > self.now;
+        if self.turns.get(name).is_some_and(another) {
+            *self.refused.entry(who).or_default() += 1;
+            return false;
+        }
+        let until = self.now.plus(time);
+        self.turns.insert(name.to_owned(), (who, until));
+        true
+    }
+
+    pub(crate) fn end_turn(&mut self, name: &str, who: &'static str) {
+        if self.turns.get(name).is_some_and(|(has, _)| *has == who) {
+            self.turns.remove(name);
+        }
+    }
 }
 
 impl MemoryDesk {
+    /// Of another process on the same store.
+    pub(crate) fn replica(&self, who: &'static str) -> Arc<Self> {
+        Arc::new(Self {
+            papers: self.papers.clone(),
+            changed: self.changed.clone(),
+            who,
+        })
+    }
+
     pub(crate) fn papers(&self) -> MutexGuard<'_, Papers> {
         self.papers.lock().unwrap()
     }
@@ -61,17 +95,33 @@ impl MemoryDesk {
 
     /// Waits for so many decisions.
     pub(crate) async fn until_decided(&self, times: usize) {
+        self.until(|papers| papers.replies.len() >= times).await;
+    }
+
+    /// Waits until a replica has been refused the turn so often, from now on.
+    pub(crate) async fn until_looked(&self, who: &'static str, times: usize) {
+        self.papers().refused.remove(who);
+        self.until(|papers| papers.refused.get(who).is_some_and(|count| *count >= times))
+            .await;
+    }
+
+    pub(crate) async fn until_turn(&self, who: &'static str) {
+        self.until(|papers| papers.turns.values().any(|(has, _)| *has == who))
+            .await;
+    }
+
+    async fn until(&self, found: impl Fn(&Papers) -> bool) {
         let wait = async {
             loop {
                 let changed = self.changed.notified();
-                if self.papers().replies.len() >= times {
+                if found(&self.papers()) {
                     return;
                 }
                 changed.await;
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(20), wait).await;
-        waited.expect("nothing was decided in time");
+        waited.expect("it did not happen in time");
     }
 
     pub(crate) fn codes(&self) -> Vec<Code> {
@@ -161,6 +211,17 @@ impl Desk for MemoryDesk {
         Ok(())
     }
 
+    async fn take_turn(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let taken = self.papers().take_turn(name, self.who, time);
+        self.changed.notify_waiters();
+        Ok(taken)
+    }
+
+    async fn end_turn(&self, name: &str) -> Result<(), StoreError> {
+        self.papers().end_turn(name, self.who);
+        Ok(())
+    }
+
     async fn secret(&self, _name: &str) -> Result<[u8; 32], StoreError> {
         Ok([7; 32])
     }
@@ -229,6 +290,7 @@ pub(crate) fn card() -> Card {
             preview: None,
         }),
         risks: vec![],
+        withheld: false,
         asked: 1,
         denied_before: false,
         needed: 1,

@@ -55,6 +55,8 @@ pub(crate) struct Api {
     last_message: i64,
     /// The reader that came last is the one who reads.
     reader: u64,
+    /// How often a reader was told that there is another.
+    pub(crate) conflicts: usize,
 }
 
 pub(crate) use updates::At;

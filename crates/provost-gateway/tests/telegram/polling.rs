@@ -1,13 +1,14 @@
 //! Long polling.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use provost_core::menu::Code;
+use provost_core::{menu::Code, time::Time};
 use provost_gateway::channels::telegram::Mode;
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
+    desk::MemoryDesk,
     fake::too_many,
     scene::{ALICE, PACE, Scene, telegram},
 };
@@ -20,9 +21,12 @@ struct Poller {
 impl Poller {
     /// Another process on the same store: it remembers nothing.
     fn start(scene: &Scene) -> Self {
+        Self::at(scene, Arc::clone(&scene.desk))
+    }
+
+    fn at(scene: &Scene, desk: Arc<MemoryDesk>) -> Self {
         let (stop, stopped) = oneshot::channel();
         let telegram = telegram(&scene.fake.url, &[ALICE], Mode::Poll);
-        let desk = Arc::clone(&scene.desk);
         let task = tokio::spawn(async move {
             let stopping = async move { drop(stopped.await) };
             telegram.poll(&*desk, PACE, stopping).await;
@@ -144,6 +148,57 @@ async fn a_cursor_from_long_ago_hides_nothing() {
         .await;
     poller.stop().await;
     assert_eq!(scene.desk.codes(), [Code::Once]);
+}
+
+#[tokio::test]
+async fn of_two_replicas_one_polls_and_the_other_takes_over() {
+    let scene = Scene::new().await;
+    let all_read = async || {
+        let read = scene.fake.until(|api| api.updates.is_empty().then_some(()));
+        read.await;
+    };
+    let first = Poller::at(&scene, scene.desk.replica("first"));
+    scene.fake.until_asked("getUpdates", 1).await;
+    let second = Poller::at(&scene, scene.desk.replica("second"));
+    scene.fake.until_asked("getMe", 2).await;
+    scene.fake.push(scene.tap(scene.alice, "nonsense"));
+    all_read().await;
+    scene.desk.until_looked("second", 3).await;
+    assert_eq!(scene.desk.papers().turns["telegram:4242"].0, "first");
+    assert_eq!(scene.fake.api().conflicts, 0);
+
+    // It dies with an update handled and marked that Telegram does not know of.
+    first.kill().await;
+    let unclear = scene.fake.text(scene.alice, Some(scene.message), "yes");
+    let next = unclear["update_id"].as_i64().unwrap() + 1;
+    scene
+        .desk
+        .papers()
+        .cursors
+        .insert("telegram:4242".into(), next.to_string());
+    scene.fake.push(unclear);
+    scene.fake.push(scene.tap(scene.alice, "1"));
+    let polls = scene.fake.asked("getUpdates").len();
+    scene.desk.until_looked("second", 3).await;
+    assert_eq!(
+        scene.fake.asked("getUpdates").len(),
+        polls,
+        "not before the turn is over"
+    );
+    scene.desk.papers().now = Time::default().plus(Duration::from_mins(10));
+    scene.desk.until_decided(1).await;
+    all_read().await;
+    assert_eq!(scene.desk.papers().turns["telegram:4242"].0, "second");
+    assert_eq!(scene.desk.codes(), [Code::Once]);
+    assert!(scene.said().is_empty(), "handled twice");
+
+    // One that ends in order gives its turn away at once.
+    let third = Poller::at(&scene, scene.desk.replica("third"));
+    scene.desk.until_looked("third", 1).await;
+    second.stop().await;
+    scene.desk.until_turn("third").await;
+    third.stop().await;
+    assert!(scene.desk.papers().turns.is_empty());
 }
 
 #[tokio::test]

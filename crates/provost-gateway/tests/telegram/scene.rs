@@ -30,6 +30,7 @@ pub(crate) const PACE: Pace = Pace {
     wait: Duration::from_secs(5),
     pause: Duration::from_millis(20),
     longest_pause: Duration::from_millis(200),
+    look: Duration::from_millis(20),
 };
 
 /// Something about an update that must not be, and how to make it so.

@@ -34,6 +34,36 @@ fn ended(card: &Card) -> Card {
 }
 
 #[tokio::test]
+async fn votes_and_repeated_asks_change_the_message_and_keep_its_buttons() {
+    let scene = Scene::new().await;
+    let card = Card {
+        asked: 3,
+        needed: 2,
+        approved_by: vec!["human:bob".into()],
+        ..scene.desk.card(&scene.delivery.id)
+    };
+    let update = async |card: &Card| {
+        let updated = scene.telegram.update(&scene.delivery, &scene.shown, card);
+        updated.await.unwrap();
+        scene.fake.asked("editMessageText")
+    };
+    let edits = update(&card).await;
+    let text = edits[0]["text"].as_str().unwrap();
+    for part in ["Asked 3 times", "Needs 2 people, approved by bob"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let asked = &scene.fake.asked("sendMessage")[0];
+    assert_eq!(edits[0]["reply_markup"], asked["reply_markup"]);
+    assert_eq!(edits[0]["message_id"], scene.message);
+    assert_eq!(
+        update(&card).await.len(),
+        2,
+        "the same once more is no error"
+    );
+    assert_eq!(update(&ended(&card)).await.len(), 2, "what ended is closed");
+}
+
+#[tokio::test]
 async fn a_question_has_buttons_that_name_nothing_but_the_delivery() {
     let scene = Scene::new().await;
     assert_eq!(scene.shown.key, format!("{GROUP}:{}", scene.message));

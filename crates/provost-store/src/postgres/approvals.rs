@@ -15,7 +15,7 @@ use provost_core::{
 
 use super::{batch::Batch, control, deliveries, fault::Fault, records, rows};
 use crate::{
-    codec::{self, APPROVAL_COLUMNS, Garbled, StateColumns},
+    codec::{self, APPROVAL_COLUMNS, BETWEEN_UPDATES, Garbled, StateColumns},
     transition::{self, Claiming, Resolution, Taking},
 };
 
@@ -27,8 +27,9 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
         if !keep_key(batch, new, &open).await? {
             return Ok(Opened::KeyTaken);
         }
-        if let Some(after) = transition::ask_again(&open.state) {
+        if let Some(after) = transition::ask_again(&open, &new.question) {
             change(batch, &mut open, after).await?;
+            deliveries::update(batch, &open, now.plus(BETWEEN_UPDATES)).await?;
         }
         return Ok(Opened::Approval(Box::new(open)));
     }
@@ -63,6 +64,7 @@ pub(super) async fn resolve(batch: &mut Batch, resolve: &Resolve) -> Result<Reso
         Resolution::Counted(after) => {
             let by = Some(resolve.decision.by.clone());
             change(batch, &mut approval, *after).await?;
+            deliveries::update(batch, &approval, resolve.decision.at).await?;
             if let Some(vote) = &resolve.vote {
                 batch.append(vote);
             }

@@ -48,6 +48,16 @@ pub(super) async fn begin(batch: &Batch, approval: &Approval, now: Time) -> Resu
     Ok(())
 }
 
+/// What is shown of a question that still waits is no longer true: it is due for a change.
+pub(super) async fn update(batch: &Batch, approval: &Approval, at: Time) -> Result<(), Fault> {
+    let update = "UPDATE deliveries SET due_at = $2 WHERE approval_id = $1 \
+         AND shown_key IS NOT NULL AND NOT closed AND (due_at IS NULL OR due_at > $2)";
+    batch
+        .execute(update, &[&approval.question.id.as_str(), &at.millis()])
+        .await?;
+    Ok(())
+}
+
 /// The approval has ended: who saw the question is told, and nobody is asked any more.
 pub(super) async fn end(batch: &Batch, approval: &Approval, now: Time) -> Result<(), Fault> {
     batch

@@ -16,7 +16,7 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::{batch::Batch, control, deliveries, fault::Fault, records, rows};
 use crate::{
-    codec::{self, APPROVAL_COLUMNS, Garbled, StateColumns},
+    codec::{self, APPROVAL_COLUMNS, BETWEEN_UPDATES, Garbled, StateColumns},
     transition::{self, Claiming, Resolution, Taking},
 };
 
@@ -31,8 +31,9 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     }
     if let Some(mut open) = find_open(batch, new, now)? {
         keep_key(batch, new, &open)?;
-        if let Some(after) = transition::ask_again(&open.state) {
+        if let Some(after) = transition::ask_again(&open, &new.question) {
             change(batch, &mut open, after)?;
+            deliveries::update(batch, &open, now.plus(BETWEEN_UPDATES))?;
         }
         return Ok(Opened::Approval(Box::new(open)));
     }
@@ -65,6 +66,7 @@ pub(super) fn resolve(batch: &mut Batch<'_>, resolve: &Resolve) -> Result<Resolv
         Resolution::Counted(after) => {
             let by = Some(resolve.decision.by.clone());
             change(batch, &mut approval, *after)?;
+            deliveries::update(batch, &approval, resolve.decision.at)?;
             if let Some(vote) = &resolve.vote {
                 batch.append(vote)?;
             }

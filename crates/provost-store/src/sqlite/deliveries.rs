@@ -48,6 +48,16 @@ pub(super) fn begin(batch: &Batch<'_>, approval: &Approval, now: Time) -> Result
     Ok(())
 }
 
+/// What is shown of a question that still waits is no longer true: it is due for a change.
+pub(super) fn update(batch: &Batch<'_>, approval: &Approval, at: Time) -> Result<(), Fault> {
+    batch.execute(
+        "UPDATE deliveries SET due_at = ?2 WHERE approval_id = ?1 AND shown_key IS NOT NULL \
+         AND closed = 0 AND (due_at IS NULL OR due_at > ?2)",
+        params![approval.question.id.as_str(), at.millis()],
+    )?;
+    Ok(())
+}
+
 /// The approval has ended: who saw the question is told, and nobody is asked any more.
 pub(super) fn end(batch: &Batch<'_>, approval: &Approval, now: Time) -> Result<(), Fault> {
     batch.execute(

@@ -20,6 +20,7 @@ use super::{
     checkpoint::LogLength,
     deliveries,
     fault::Fault,
+    leases,
     readers::connect_to_read,
     rows,
     sightings::Sightings,
@@ -33,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0002.sql"),
     include_str!("../sql/sqlite/0003.sql"),
     include_str!("../sql/sqlite/0004.sql"),
+    include_str!("../sql/sqlite/0005.sql"),
 ];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.
@@ -51,6 +53,7 @@ pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
     migrate(path, &sql)?;
     Behind::catch_up(&sql).map_err(|fault| explain(path, fault))?;
     deliveries::reclaim(&sql, now).map_err(|fault| explain(path, fault))?;
+    leases::reclaim(&sql).map_err(|fault| explain(path, fault))?;
     let head = find_head(&sql, now).map_err(|fault| explain(path, fault))?;
     let log_length = LogLength::default();
     hand_over(&mut sql, &log_length).map_err(|fault| explain(path, fault))?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use provost_core::{
     approval::{Approval, Level, Status},
     delivery::{Plan, Purpose, Shown},
+    ids::TraceId,
     ports::{Escalated, Leased, Resolved, Store},
     time::Time,
 };
@@ -23,6 +24,7 @@ crate::contract!(
     cursors_and_secrets_stay,
     several_people_approve_and_each_counts_once,
     asking_again_is_counted_and_a_denial_is_remembered,
+    what_is_shown_is_due_when_it_is_no_longer_true,
     a_choice_makes_its_grant_in_the_same_breath,
     a_request_is_answered_when_it_is_decided,
 );
@@ -209,6 +211,43 @@ async fn cursors_and_secrets_stay(place: &Place) {
     assert_eq!(store.cursor("telegram:1").await.unwrap().unwrap(), "6");
     assert_eq!(store.secret("mail").await.unwrap(), secret);
     assert_ne!(store.secret("other").await.unwrap(), secret);
+}
+
+async fn what_is_shown_is_due_when_it_is_no_longer_true(place: &Place) {
+    let store = place.open().await;
+    let mut new = question("mail.send", "a", version(&*store).await);
+    new.question.needed = 2;
+    new.state.level = Level::Human;
+    new.plans = vec![plan(Purpose::Ask, 0), plan(Purpose::Remind, 100)];
+    let approval = opened(store.open_approval(new.clone(), START).await.unwrap());
+    let leased = due(&*store, START).await;
+    let id = &leased[0].delivery.id;
+    let seen = async |now| store.delivery_shown(id, &shown("1"), now).await.unwrap();
+    seen(START).await;
+    assert!(due(&*store, after(50)).await.is_empty());
+
+    let mut vote = answer(&approval, Status::Approved, "human:alice", after(50));
+    vote.needed = 2;
+    store.resolve(vote).await.unwrap();
+    let leased = due(&*store, after(50)).await;
+    assert_eq!(leased.len(), 1, "not what nobody was shown yet");
+    assert_eq!(leased[0].delivery.shown, Some(shown("1")));
+    assert_eq!(leased[0].approval.state.votes.len(), 1);
+    seen(after(51)).await;
+    assert!(due(&*store, after(52)).await.is_empty());
+
+    store.open_approval(new.clone(), after(52)).await.unwrap();
+    for _ in 0..3 {
+        let mut new = new.clone();
+        new.question.trace_id = TraceId::at(after(52));
+        let again = store.open_approval(new, after(52)).await.unwrap();
+        assert_eq!(opened(again).question.id, approval.question.id);
+    }
+    assert!(due(&*store, after(53)).await.is_empty(), "not at once");
+    let leased = due(&*store, after(58)).await;
+    assert_eq!(leased.len(), 1);
+    let asked = leased[0].approval.state.asked;
+    assert_eq!(asked, 4, "who walks twice has asked once");
 }
 
 async fn several_people_approve_and_each_counts_once(place: &Place) {

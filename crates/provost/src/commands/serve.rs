@@ -52,7 +52,12 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
     ));
     // In a log that nobody reads it would only lie around.
     let is_read = running.is_first || std::io::stderr().is_terminal();
-    if let Some(link) = is_read.then(|| running.console_link()).flatten() {
+    let link = if is_read {
+        running.console_link().await
+    } else {
+        None
+    };
+    if let Some(link) = link {
         output::note(format_args!(
             "  console    {link}\n             signs in once, within ten minutes; `provost console` prints another"
         ));

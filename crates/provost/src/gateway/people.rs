@@ -65,8 +65,11 @@ fn open_telegram(
     let Some(settings) = &config.channels.telegram else {
         return Ok(None);
     };
-    let telegram = Telegram::new(settings.clone(), web.clone())
+    let mut telegram = Telegram::new(settings.clone(), web.clone())
         .map_err(|error| anyhow::anyhow!("`channels.telegram`: {error}"))?;
+    if let Some(url) = &config.channels.public_url {
+        telegram = telegram.with_console(url);
+    }
     let telegram = Arc::new(telegram);
     if telegram.is_polled() {
         tokio::spawn(poll(app.clone(), telegram.clone()));

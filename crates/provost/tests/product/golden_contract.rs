@@ -232,6 +232,31 @@ fn unclear_replies_are_422_and_change_nothing() {
     assert_eq!(gate.status(&id)["status"], "pending");
 }
 
+/// Who sent it is read as in a mail, and the approval is named whole.
+#[test]
+fn a_forwarded_reply_is_from_whom_it_was_sent_to() {
+    let gate = Gate::open();
+    let long = "a.name.that.is.quite.a.bit.longer@domain.com";
+    let id = gate.pending(json!({"target": {"email_to": long}}));
+    let reply = |id: &str, from: &str| {
+        let mail = json!({"subject": format!("[{id}]"), "body": "1", "from": from});
+        let forwarder = gate.gateway.client().key(INBOX);
+        forwarder.post("/v1/inbox/email-reply", &mail)
+    };
+    for from in [
+        "",
+        TARGET,
+        "\"a.name.that.is.quite.a.bit.longer@domain.com\" <me@evil.example>",
+        "a.name.that.is.quite.a.bit.longer@domain.com, me@evil.example",
+    ] {
+        reply(&id, from).refused(403, "forbidden");
+    }
+    let (beginning, _) = id.split_at(id.len() - 2);
+    reply(beginning, long).refused(404, "not_found");
+    assert_eq!(gate.status(&id)["status"], "pending");
+    reply(&id, &format!("Somebody <{long}>")).ok();
+}
+
 #[test]
 fn a_second_decision_is_409_with_the_first() {
     let gate = Gate::open();

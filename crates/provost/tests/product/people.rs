@@ -215,6 +215,12 @@ fn two_people_must_agree_and_one_no_is_enough() {
     });
     assert_eq!(shown["needed"], 2);
     assert_eq!(echo.executions("p1"), 0);
+    eventually("the other is shown who approved", || {
+        let edited = bot.edited();
+        let of_dave = |edit: &&Value| edit["message_id"] == message(43)["message_id"];
+        let text = edited.iter().find(of_dave)?["text"].as_str()?.to_owned();
+        text.contains("approved by carol").then_some(())
+    });
     bot.tap(message(43), "1", 43);
     waiting.join().unwrap().ok();
     assert_eq!(echo.executions("p1"), 1);

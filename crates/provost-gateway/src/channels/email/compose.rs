@@ -8,12 +8,13 @@ use provost_core::{
     approval::Status,
     card::{Card, Claim, End, who},
     delivery::Purpose,
+    ids::ApprovalId,
     menu::Code,
 };
 
 use self::page::Block;
 pub(super) use self::page::Page;
-use crate::channels::more_wait as more_words;
+use crate::channels::{WITHHELD, more_wait as more_words};
 
 use super::{reply::Misread, visible};
 
@@ -39,6 +40,9 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
     ));
     if purpose == Purpose::Remind {
         page.text("This is a reminder: nobody has decided yet.");
+    }
+    if card.withheld {
+        page.text(WITHHELD);
     }
     exact::add(&mut page, card);
     if let Some(claim) = &card.claim {
@@ -95,6 +99,22 @@ pub(super) fn again(why: &str, answered: &str) -> Words {
     let subject = subject.strip_prefix("Re: ").unwrap_or(&subject);
     Words {
         subject: format!("Re: {subject}"),
+        page,
+    }
+}
+
+/// A mail that may be from anybody.
+pub(super) fn unproven(id: &ApprovalId) -> Words {
+    let mut page = Page::default();
+    page.text(
+        "Provost was sent a mail about this question in your name. Nothing was decided by it.",
+    );
+    page.text(
+        "It was not a reply to the mail that asked. If you wrote it, use the reply button of that mail, or of this one. If you did not, somebody else used your address.",
+    );
+    page.text(format!("Approval: {id}"));
+    Words {
+        subject: format!("Re: [{id}]"),
         page,
     }
 }

@@ -1,4 +1,4 @@
-//! Whose answer a mail is, and to what: whatever way it came in.
+//! Whose answer a mail is, and to what.
 //!
 //! A mail decides only when three things hold. It says that it is from the address that was asked. It was sent
 //! by somebody who has our mail: it carries the token of its Reply-To or names its Message-ID, which nobody
@@ -20,15 +20,6 @@ pub struct Identity {
     pub(super) tokens: Tokens,
 }
 
-/// Who says that a mail is from whom it says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// Nobody: it came by mail. It must show that its sender has ours.
-    InTheMail,
-    /// Whoever handed it to us, and may: the approval's id in its subject is enough.
-    Vouched,
-}
-
 /// What became of a mail.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Handled {
@@ -42,6 +33,9 @@ pub enum Handled {
         delivery: Box<Delivery>,
         why: String,
     },
+    /// It names the approval and the address that was asked, and shows neither token nor Message-ID: anybody
+    /// may have written it. Whoever has that address is told, in no words of the mail.
+    Unproven(Box<Delivery>),
     Ignored(Ignored),
 }
 
@@ -67,7 +61,6 @@ pub async fn handle(
     desk: &dyn Desk,
     identity: &Identity,
     incoming: &Incoming,
-    proof: Proof,
 ) -> Result<Handled, StoreError> {
     let own = incoming
         .message_id
@@ -86,16 +79,10 @@ pub async fn handle(
     if let Some(delivery) = shown {
         return answer(desk, delivery, from, incoming).await;
     }
-    let Some(delivery) = by_name(desk, from, incoming).await? else {
-        return Ok(Handled::Ignored(Ignored::NoQuestion));
-    };
-    match proof {
-        Proof::Vouched => answer(desk, delivery, from, incoming).await,
-        Proof::InTheMail => Ok(Handled::AskAgain {
-            delivery: Box::new(delivery),
-            why: "It is not a reply to the mail that asked. Use the reply button of that mail, or of this one.".into(),
-        }),
-    }
+    Ok(match by_name(desk, from, incoming).await? {
+        Some(delivery) => Handled::Unproven(Box::new(delivery)),
+        None => Handled::Ignored(Ignored::NoQuestion),
+    })
 }
 
 /// Who answers from an address.

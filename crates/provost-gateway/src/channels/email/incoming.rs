@@ -35,27 +35,12 @@ pub struct Incoming {
     pub html: Option<String>,
 }
 
-impl Incoming {
-    /// What a forwarding service says of a reply. Its sender may be written as in a mail, with a name.
-    pub fn forwarded(
-        subject: &str,
-        body: &str,
-        from: Option<&str>,
-        message_id: Option<&str>,
-    ) -> Self {
-        let from = from.filter(|from| !from.contains(['\r', '\n']));
-        let from =
-            from.and_then(|from| read_reply(format!("From: {from}\r\n\r\n").as_bytes())?.from);
-        let message_id =
-            message_id.map(|id| id.trim().trim_start_matches('<').trim_end_matches('>'));
-        Self {
-            from,
-            message_id: message_id.filter(|id| is_id(id)).map(str::to_owned),
-            subject: subject.to_owned(),
-            plain: Some(bounded(body, LONGEST_TEXT).to_owned()),
-            ..Self::default()
-        }
+/// Whom a `From` names, as a forwarding service tells it: as in a mail, with a name or without.
+pub fn sender_named(from: &str) -> Option<Address> {
+    if from.contains(['\r', '\n']) {
+        return None;
     }
+    read_reply(format!("From: {from}\r\n\r\n").as_bytes())?.from
 }
 
 /// Reads the bytes of a mail. `None` when they are none.

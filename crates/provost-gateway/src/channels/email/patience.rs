@@ -21,6 +21,8 @@ pub(super) struct Patience(Mutex<Memory>);
 struct Memory {
     told: HashMap<DeliveryId, u32>,
     told_order: VecDeque<DeliveryId>,
+    warned: HashSet<DeliveryId>,
+    warned_order: VecDeque<DeliveryId>,
     seen: HashSet<String>,
     seen_order: VecDeque<String>,
 }
@@ -40,6 +42,23 @@ impl Patience {
         let count = told.entry(id.clone()).or_default();
         *count += 1;
         *count <= MOST_AGAIN
+    }
+
+    /// Whether to warn that somebody may use this person's address: once.
+    pub(super) fn may_warn(&self, id: &DeliveryId) -> bool {
+        let mut memory = self.lock();
+        let Memory {
+            warned,
+            warned_order,
+            ..
+        } = &mut *memory;
+        let first = warned.insert(id.clone());
+        if first {
+            remember(warned_order, id.clone(), |oldest| {
+                warned.remove(oldest);
+            });
+        }
+        first
     }
 
     pub(super) fn has_seen(&self, message_id: &str) -> bool {
@@ -83,6 +102,9 @@ mod tests {
         let told = (0..10).filter(|_| patience.may_tell(&one)).count();
         assert_eq!(told, MOST_AGAIN as usize);
         assert!(patience.may_tell(&other));
+        assert!(patience.may_warn(&one), "counted apart");
+        assert!(!patience.may_warn(&one));
+        assert!(patience.may_warn(&other));
     }
 
     #[test]
@@ -91,10 +113,12 @@ mod tests {
         for n in 0..MOST + 10 {
             patience.saw(&n.to_string());
             patience.may_tell(&DeliveryId::random());
+            patience.may_warn(&DeliveryId::random());
         }
         assert!(!patience.has_seen("0"));
         assert!(patience.has_seen(&(MOST + 9).to_string()));
         let memory = patience.lock();
         assert!(memory.seen.len() <= MOST && memory.told.len() <= MOST);
+        assert!(memory.warned.len() <= MOST);
     }
 }

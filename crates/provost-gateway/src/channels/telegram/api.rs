@@ -23,7 +23,7 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(15);
 const MAX_ANSWER: u64 = 1024 * 1024;
 /// How much longer than the poll its answer may take.
-const GRACE: Duration = Duration::from_secs(15);
+pub(super) const GRACE: Duration = Duration::from_secs(15);
 /// One update can hold two messages of the greatest length with all their entities: some hundred KiB.
 const UPDATES: usize = 20;
 const MAX_UPDATES: u64 = 8 * 1024 * 1024;

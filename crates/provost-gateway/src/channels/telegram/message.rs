@@ -20,6 +20,7 @@ use super::{
     text::{LIMIT, Text, head, units},
     visible,
 };
+use crate::channels::WITHHELD;
 
 const LONGEST_NAME: usize = 80;
 const LONGEST_RISK: usize = 100;
@@ -39,13 +40,20 @@ pub(super) struct Block {
     cut: bool,
 }
 
-pub(super) fn question(card: &Card, purpose: Purpose) -> String {
+/// The link leads to the question in the console.
+pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> String {
     let mut top = Text::default();
     match purpose {
         Purpose::Remind => top.bold("⏰ Reminder: this still waits for a decision"),
         Purpose::Ask | Purpose::Callback => top.bold("🔔 A decision is needed"),
     };
     asker(&mut top, card);
+    if card.withheld {
+        top.plain(&format!("\n🙈 {WITHHELD}"));
+        if let Some(link) = link {
+            top.plain(&format!("\n{link}"));
+        }
+    }
     circumstances(&mut top, card);
     let mut bottom = Text::default();
     menu(&mut bottom, &card.choices);

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::backoff::Backoff;
-use super::{Mode, NAME, Telegram, trouble::Trouble, wire::Me};
+use super::{Mode, NAME, Telegram, api::GRACE, trouble::Trouble, wire::Me};
 use crate::channels::Desk;
 
 /// How often an update is tried when the store fails. Then its sender is told, and the others have their turn.
@@ -26,14 +26,24 @@ pub struct Pace {
     /// After a first failure. Each further one doubles it.
     pub pause: Duration,
     pub longest_pause: Duration,
+    /// Between two looks at whether another replica still polls.
+    pub look: Duration,
+}
+
+impl Pace {
+    /// Longer than one question to Telegram takes, so that no two replicas ever ask at once.
+    fn turn(self) -> Duration {
+        self.wait + 2 * GRACE
+    }
 }
 
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            wait: Duration::from_secs(50),
+            wait: Duration::from_secs(25),
             pause: Duration::from_secs(1),
             longest_pause: Duration::from_mins(1),
+            look: Duration::from_secs(5),
         }
     }
 }
@@ -58,8 +68,8 @@ struct Poll<'a> {
 
 impl Telegram {
     /// Reads and handles updates until `stopping` completes; an update in progress is finished first. A bot
-    /// has one reader at a time: where there are replicas, one of them polls. Where there is a webhook, nobody
-    /// does, and this returns at once.
+    /// has one reader at a time: where there are replicas, one of them has the turn, and another takes it when
+    /// that one ends or dies. Where there is a webhook, nobody polls, and this returns at once.
     pub async fn poll(
         &self,
         desk: &dyn Desk,
@@ -93,17 +103,52 @@ impl Poll<'_> {
     async fn run(&self) -> Option<()> {
         let me = self.hello().await?;
         let cursor = format!("{NAME}:{}", me.id);
-        let mut progress = Progress {
-            offset: None,
-            next: self.read_cursor(&cursor).await?,
-        };
-        tracing::info!(
-            bot.id = me.id,
-            bot.name = me.username,
-            "reading the messages of the Telegram bot"
-        );
+        let ended = self.take_turns(&me, &cursor).await;
+        match self.desk.end_turn(&cursor).await {
+            Ok(()) | Err(StoreError::Closed) => {}
+            Err(error) => tracing::warn!(%error, "the turn at polling Telegram was not given back"),
+        }
+        ended
+    }
+
+    async fn take_turns(&self, me: &Me, cursor: &str) -> Option<()> {
+        loop {
+            while !self.has_turn(cursor).await? {
+                self.rest(self.pace.look).await?;
+            }
+            tracing::info!(
+                bot.id = me.id,
+                bot.name = me.username,
+                "reading the messages of the Telegram bot"
+            );
+            self.read(cursor).await?;
+            tracing::warn!("another replica reads the messages of the Telegram bot");
+        }
+    }
+
+    /// Takes or prolongs the turn.
+    async fn has_turn(&self, cursor: &str) -> Option<bool> {
         let mut backoff = Backoff::new(self.pace);
         loop {
+            match self.desk.take_turn(cursor, self.pace.turn()).await {
+                Ok(has) => return Some(has),
+                Err(StoreError::Closed) => return None,
+                Err(error) => self.rest(backoff.after_store(&error)).await?,
+            }
+        }
+    }
+
+    /// Until the turn is another's.
+    async fn read(&self, cursor: &str) -> Option<()> {
+        let mut progress = Progress {
+            offset: None,
+            next: self.read_cursor(cursor).await?,
+        };
+        let mut backoff = Backoff::new(self.pace);
+        loop {
+            if !self.has_turn(cursor).await? {
+                return Some(());
+            }
             let asked = Instant::now();
             let updates = self
                 .telegram
@@ -119,7 +164,10 @@ impl Poll<'_> {
             backoff.reset();
             let before = progress.offset;
             for update in &updates {
-                self.take(&cursor, update, &mut progress).await?;
+                if !self.has_turn(cursor).await? {
+                    return Some(());
+                }
+                self.take(cursor, update, &mut progress).await?;
             }
             // A server that does not wait, or that repeats itself, is not asked as fast as it answers.
             if progress.offset == before && asked.elapsed() < self.pace.pause {

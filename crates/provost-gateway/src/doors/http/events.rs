@@ -9,7 +9,11 @@ use axum::{
         sse::{Event as Sse, KeepAlive, Sse as Stream},
     },
 };
-use futures_util::stream;
+use futures_util::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+    stream,
+};
 use http::HeaderMap;
 use provost_core::{
     approval::Level,
@@ -51,7 +55,7 @@ pub(super) async fn events(
     };
     let standing = Standing::of(&Caller::Decider(key.clone()), &app.gate.control());
     feed(app, key, given, move |app| {
-        standing.holds(&app.gate.control())
+        future::ready(standing.holds(&app.gate.control())).boxed()
     })
     .await
 }
@@ -61,7 +65,7 @@ pub(crate) async fn feed<E: From<StoreError>>(
     app: Arc<App>,
     key: Arc<Key>,
     given: Option<u64>,
-    still: impl Fn(&App) -> bool + Send + 'static,
+    still: impl Fn(Arc<App>) -> BoxFuture<'static, bool> + Send + 'static,
 ) -> Result<Response, E> {
     // Subscribed before the place is read, so that nothing falls between history and the live feed.
     let live = app.feed.subscribe();
@@ -95,7 +99,7 @@ fn sse(numbered: &Numbered) -> Result<Sse, axum::Error> {
 struct Reader {
     app: Arc<App>,
     key: Arc<Key>,
-    still: Box<dyn Fn(&App) -> bool + Send>,
+    still: Box<dyn Fn(Arc<App>) -> BoxFuture<'static, bool> + Send>,
     after: u64,
     live: broadcast::Receiver<Arc<Numbered>>,
     /// Read and not yet sent, newest first.
@@ -105,7 +109,8 @@ struct Reader {
 impl Reader {
     async fn next(&mut self) -> Option<Numbered> {
         loop {
-            if !(self.still)(&self.app) {
+            let still = (self.still)(self.app.clone());
+            if !still.await {
                 return None;
             }
             if let Some(numbered) = self.backlog.pop() {

@@ -12,7 +12,7 @@ use super::{
 use crate::{app::App, console::link_for};
 
 pub(super) async fn create(State(app): State<Arc<App>>, Reviewer(key): Reviewer) -> ApiResult {
-    match link_for(&app, &key) {
+    match link_for(&app, &key).await? {
         Some(link) => Ok((StatusCode::CREATED, link).into_response()),
         None => Err(
             ApiError::forbidden("who decides without a key has none to sign in with")

@@ -115,7 +115,7 @@ async fn guessing_is_limited_and_locks_nobody_out() {
 async fn a_link_signs_in_once_and_only_by_its_button() {
     let app = TestApp::new().await;
     let key = app.app.gate.control().key("admin-key").unwrap().clone();
-    let link = one_time_link(&app.app, &key);
+    let link = one_time_link(&app.app, &key).await.unwrap();
     let token = link.split_once("token=").unwrap().1;
     let mut tab = Tab::new(&app);
     for method in ["GET", "HEAD", "GET"] {
@@ -175,6 +175,46 @@ async fn signing_out_and_a_removed_key_end_a_session_at_once() {
     // The name alone brings nothing back.
     app.ask(Who::Admin, "POST", "/keys", new).await;
     carol.get("/").await.is(303);
+}
+
+#[tokio::test]
+async fn a_session_holds_on_every_replica_and_over_a_restart() {
+    let app = TestApp::new().await;
+    let other = app.replica().await;
+    let alice = Tab::signed_in(&app, "human-key").await;
+    let there = alice.on(&other);
+    there.get("/").await.is(200).says("alice");
+    let id = app.pending("pay.run", json!({})).await;
+    let path = format!("/console/decide/{id}");
+    // The form of one replica's page is taken by another.
+    let token = alice.token().await;
+    let form = [("csrf", token.as_str()), ("do", "approve")];
+    there.send_form(&path, &form).await.is(303);
+
+    alice.post("/console/logout", &[]).await.is(303);
+    alice.get("/").await.is(303);
+    let restarted = app.replica().await;
+    alice.on(&restarted).get("/").await.is(303);
+
+    let key = app.app.gate.control().key("admin-key").unwrap().clone();
+    let link = one_time_link(&app.app, &key).await.unwrap();
+    let token = link.split_once("token=").unwrap().1;
+    let mut tab = Tab::new(&other);
+    tab.sign_in(&[("token", token)]).await.is(303);
+    tab.on(&app).get("/").await.is(200).says("root");
+    let again = Tab::new(&app).sign_in(&[("token", token)]).await;
+    again.is(401).says("used already");
+}
+
+#[tokio::test]
+async fn signing_in_anew_leaves_no_session_behind() {
+    let app = TestApp::new().await;
+    let mut tab = Tab::signed_in(&app, "human-key").await;
+    let before = tab.on(&app);
+    before.get("/").await.is(200).says("alice");
+    tab.sign_in(&[("key", "admin-key")]).await.is(303);
+    tab.get("/").await.is(200).says("root");
+    before.get("/").await.is(303);
 }
 
 #[tokio::test]

@@ -122,6 +122,7 @@ fn read(shared: &Shared, body: &Value, me: u64) -> Option<Answer> {
         ));
     }
     if api.reader != me {
+        api.conflicts += 1;
         return Some(error(
             409,
             "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",

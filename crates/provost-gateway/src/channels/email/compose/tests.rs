@@ -35,6 +35,7 @@ fn card() -> Card {
             preview: Some("it is safe".into()),
         }),
         risks: vec!["deletes files".into()],
+        withheld: false,
         asked: 3,
         denied_before: true,
         needed: 2,
@@ -90,6 +91,23 @@ fn a_question_says_all_there_is_and_offers_what_may_be_answered() {
             .html()
             .contains("href=\"https://gate.example.com/a/d1\"")
     );
+}
+
+#[test]
+fn nobody_decides_blind_without_knowing_it() {
+    let link = || Some("https://gate/a/1".to_owned());
+    let shown = ask(&card(), Purpose::Ask, link()).page.plain();
+    assert!(!shown.contains("withheld"), "{shown}");
+    let withheld = Card {
+        withheld: true,
+        ..card()
+    };
+    let words = ask(&withheld, Purpose::Ask, link());
+    for text in [words.page.plain(), words.page.html()] {
+        let told = text.find("The content is withheld here").unwrap();
+        assert!(told < text.find("What it would run").unwrap(), "{text}");
+        assert!(text.contains("https://gate/a/1"), "{text}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::channels::email::{
     Email,
-    handle::{Handled, Ignored, Proof},
+    handle::{Handled, Ignored},
     incoming::read_reply,
     settings::Imap,
 };
@@ -26,6 +26,8 @@ const LONGEST_IDLE: Duration = Duration::from_mins(5);
 /// Where the server cannot tell.
 const LONGEST_POLL: Duration = Duration::from_secs(15);
 const TIMEOUT: Duration = Duration::from_mins(1);
+/// Longer than handling one mail takes.
+const TURN: Duration = Duration::from_mins(4);
 /// Of a longer mail only the head is read.
 const LARGEST: u32 = 2 * 1024 * 1024;
 /// So many unread mails are looked at when a mailbox is read for the first time.
@@ -61,17 +63,31 @@ impl Reader {
         })
     }
 
-    /// Handles what came since the place where the last one was handled.
+    /// Handles what came since the place where the last one was handled. Replicas take turns: whoever does not
+    /// have it looks again soon, and finds what is left.
     pub(super) async fn handle_new(
         &mut self,
         email: &Email,
         stuck: &mut Stuck,
     ) -> Result<(), Trouble> {
         self.forget_notices();
+        if !email.desk.take_turn(&self.cursor, TURN).await? {
+            self.wait = SHORTEST_WAIT;
+            return Ok(());
+        }
+        let handled = self.handle_since(email, stuck).await;
+        email.desk.end_turn(&self.cursor).await?;
+        handled
+    }
+
+    async fn handle_since(&mut self, email: &Email, stuck: &mut Stuck) -> Result<(), Trouble> {
         let place = email.desk.cursor(&self.cursor).await?;
         let place = place.as_deref().and_then(Place::parse);
         let place = place.filter(|place| place.validity == self.validity);
         for uid in self.unhandled(place).await? {
+            if !email.desk.take_turn(&self.cursor, TURN).await? {
+                return Ok(());
+            }
             self.handle_one(email, uid, stuck).await?;
             self.wait = SHORTEST_WAIT;
         }
@@ -268,7 +284,7 @@ async fn take(email: &Email, raw: Raw) -> Result<Handled, StoreError> {
     if !whole {
         (incoming.plain, incoming.html) = (None, None);
     }
-    email.take(&incoming, Proof::InTheMail).await
+    email.take(&incoming).await
 }
 
 fn name(handled: &Handled) -> &'static str {
@@ -277,6 +293,7 @@ fn name(handled: &Handled) -> &'static str {
         Handled::Counted(_) => "counted",
         Handled::Already(_) => "already",
         Handled::AskAgain { .. } => "ask_again",
+        Handled::Unproven(_) => "unproven",
         Handled::Ignored(_) => "ignored",
     }
 }

@@ -226,25 +226,22 @@ fn a_mail_without_text_decides_nothing() {
 
 #[test]
 fn a_forwarded_reply_is_from_one_address_too() {
-    let forwarded = |from| Incoming::forwarded("Re: [appr_1]", "1\n\n> x", from, Some(" <a@b> "));
+    let long = "a.name.that.is.quite.a.bit.longer@domain.com";
     for (from, expected) in [
-        (Some("you@domain.com"), Some("you@domain.com")),
-        (Some("You <you@Domain.com>"), Some("you@domain.com")),
+        ("you@domain.com", Some("you@domain.com")),
+        ("You <you@Domain.com>", Some("you@domain.com")),
+        (long, Some(long)),
         (
-            Some("\"you@domain.com\" <me@evil.example>"),
+            "\"you@domain.com\" <me@evil.example>",
             Some("me@evil.example"),
         ),
-        (Some("you@domain.com, me@evil.example"), None),
-        (Some("me@evil.example\r\nFrom: you@domain.com"), None),
-        (Some(""), None),
-        (None, None),
+        ("you@domain.com, me@evil.example", None),
+        ("me@evil.example\r\nFrom: you@domain.com", None),
+        ("", None),
     ] {
-        let found = forwarded(from).from.map(|from| from.to_string());
+        let found = sender_named(from).map(|from| from.to_string());
         assert_eq!(found.as_deref(), expected, "{from:?}");
     }
-    let incoming = forwarded(None);
-    assert_eq!(incoming.message_id.as_deref(), Some("a@b"));
-    assert_eq!(decision(&incoming), ok(Code::Once, None));
 }
 
 #[test]

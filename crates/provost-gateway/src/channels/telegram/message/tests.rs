@@ -21,6 +21,7 @@ fn card(exact: Exact) -> Card {
         exact,
         claim: None,
         risks: vec![],
+        withheld: false,
         asked: 1,
         denied_before: false,
         needed: 1,
@@ -80,7 +81,7 @@ fn length(html: &str) -> usize {
 
 #[test]
 fn a_command() {
-    let text = question(&command(), Purpose::Ask);
+    let text = question(&command(), Purpose::Ask, None);
     insta::assert_snapshot!(text);
 }
 
@@ -99,6 +100,7 @@ fn a_change() {
             })
         },
         Purpose::Ask,
+        None,
     );
     insta::assert_snapshot!(text);
 }
@@ -118,6 +120,7 @@ fn a_reminder_of_what_two_people_must_approve() {
             ..card(Exact::Arguments { json })
         },
         Purpose::Remind,
+        None,
     );
     insta::assert_snapshot!(text);
 }
@@ -134,6 +137,7 @@ fn a_request_in_the_agents_own_words() {
             ..card(Exact::Nothing)
         },
         Purpose::Ask,
+        None,
     );
     insta::assert_snapshot!(text);
 }
@@ -154,6 +158,7 @@ fn a_hostile_author() {
             ..card(Exact::Command { parts, cut: false })
         },
         Purpose::Ask,
+        None,
     );
     insta::assert_snapshot!(text);
 }
@@ -207,7 +212,7 @@ fn long_texts_are_cut_and_say_how_much() {
             cut: false,
         })
     };
-    let html = question(&long, Purpose::Ask);
+    let html = question(&long, Purpose::Ask, None);
     let units = length(&html);
     assert!((3900..=LIMIT).contains(&units), "{units}");
     let text = shown(&html);
@@ -225,6 +230,25 @@ fn anything(length: usize) -> impl Strategy<Value = String> {
         1 => prop::sample::select(vec!['<', '>', '&', '\n', '👍', '\u{202e}', '\u{300}', '\u{1b}']),
     ];
     prop::collection::vec(chars, 0..length).prop_map(|chars| chars.into_iter().collect())
+}
+
+#[test]
+fn nobody_decides_blind_without_knowing_it() {
+    let shown = question(&command(), Purpose::Ask, Some("https://gate/a/1"));
+    assert!(!shown.contains("withheld") && !shown.contains("https://gate/a/1"));
+    let withheld = Card {
+        withheld: true,
+        ..command()
+    };
+    let text = question(&withheld, Purpose::Remind, Some("https://gate/a/1"));
+    let words = text.find("The content is withheld here").unwrap();
+    assert!(
+        text.contains("before you decide.\nhttps://gate/a/1\n"),
+        "{text}"
+    );
+    assert!(words < text.find("What it would run").unwrap(), "{text}");
+    let text = question(&withheld, Purpose::Ask, None);
+    assert!(text.contains("in the console"), "{text}");
 }
 
 proptest! {
@@ -253,7 +277,7 @@ proptest! {
             ..card(Exact::Command { parts, cut: true })
         };
         let closed = End { note: Some(note), ..end(Status::Denied, None) };
-        for html in [question(&card, Purpose::Ask), ended(&card, &closed)] {
+        for html in [question(&card, Purpose::Ask, None), ended(&card, &closed)] {
             prop_assert!(length(&html) <= LIMIT, "{}", length(&html));
             prop_assert!(html.len() < 32 * 1024);
             let text = shown(&html);

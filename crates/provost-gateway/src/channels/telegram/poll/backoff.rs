@@ -76,6 +76,7 @@ mod tests {
             wait: Duration::ZERO,
             pause: Duration::from_secs(1),
             longest_pause: Duration::from_secs(5),
+            look: Duration::ZERO,
         });
         let conflict = Trouble::Conflict("409".into());
         let pauses = [(); 5].map(|()| backoff.after(&conflict).as_secs());

@@ -49,6 +49,8 @@ pub(in crate::doors::http) async fn email_reply(
         )
     })?;
     let approval = app.gate.store().approval(&id).await?;
+    // The beginning of an id, which is enough elsewhere, is not what our mails say.
+    let approval = approval.filter(|approval| approval.question.id.as_str() == id);
     let approval = approval.ok_or_else(|| ApiError::not_found("approval"))?;
     let decider = sender(&app, &key, &approval, &mail).await?;
     let reply = email::reply_in_text(&mail.body).map_err(unclear)?;
@@ -96,10 +98,7 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
 
 fn is_from(copy: &Delivery, mail: &Mail) -> bool {
     let asked = email::Address::of_target(&copy.plan.address).ok();
-    let is_asked = |from: &String| {
-        let sender = email::Sender::parse(from).ok();
-        asked.is_some() && sender.map(|sender| sender.address) == asked
-    };
+    let is_asked = |from: &String| asked.is_some() && email::sender_named(from) == asked;
     let shown = copy.shown.as_ref().map(|shown| bare(&shown.key));
     let is_shown = |id: &String| shown == Some(bare(id));
     mail.from.as_ref().is_none_or(is_asked) && mail.message_id.as_ref().is_none_or(is_shown)
