@@ -40,7 +40,11 @@ impl Gate {
                 self.waiters.asked(walk.subject.digest, until, now);
                 approval.question.id
             }
-            Opened::Stale | Opened::KeyTaken => return Ok(Step::Again),
+            Opened::Stale
+            | Opened::KeyTaken
+            | Opened::GrantSpent
+            | Opened::TotalSpent
+            | Opened::Crowded => return Ok(Step::Again),
         };
         let Some(approval) = self.await_decision(walk.wait, &id).await? else {
             return Ok(Step::Again);
@@ -103,6 +107,8 @@ impl Gate {
             version,
             plans: routed.plans,
             key: None,
+            granted: None,
+            most_pending: None,
         }
     }
 

@@ -36,6 +36,17 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
         }
         return Ok(Opened::Approval(Box::new(open)));
     }
+    if let Some(most) = new.most_pending
+        && pending_requests(batch, new, most, now)? >= most
+    {
+        return Ok(Opened::Crowded);
+    }
+    let granted = new.grant_record();
+    if let Some(record) = &granted
+        && let Some(refused) = records::record(batch, record)?.into()
+    {
+        return Ok(refused);
+    }
     let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
@@ -43,7 +54,9 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     approval.question.denied_before = denied_before(batch, new)?;
     insert(batch, &approval)?;
     deliveries::plan(batch, &approval, &new.plans)?;
-    keep_key(batch, new, &approval)?;
+    if granted.is_none() {
+        keep_key(batch, new, &approval)?;
+    }
     tell(
         batch,
         approval.question.created_at,
@@ -239,13 +252,25 @@ fn find_open(batch: &Batch<'_>, new: &NewApproval, now: Time) -> Result<Option<A
 
 /// The request's key stands for this approval.
 fn keep_key(batch: &Batch<'_>, new: &NewApproval, approval: &Approval) -> Result<(), Fault> {
-    let Some(key) = &new.key else { return Ok(()) };
     let question = &approval.question;
-    let key = IdempotencyKey {
-        answer: Some(question.id.to_string()),
-        ..key.clone()
-    };
-    records::keep_key(batch, &key, &question.trace_id)
+    match new.key_for(&question.id) {
+        Some(key) => records::keep_key(batch, &key, &question.trace_id),
+        None => Ok(()),
+    }
+}
+
+/// How many requests of the same agent wait, up to `most`.
+fn pending_requests(
+    batch: &Batch<'_>,
+    new: &NewApproval,
+    most: u32,
+    now: Time,
+) -> Result<u32, Fault> {
+    let count = "SELECT count(*) FROM (SELECT 1 FROM approvals WHERE status = 'pending' \
+         AND agent = ?1 AND expires_at > ?2 AND id LIKE 'appr\\_%' ESCAPE '\\' LIMIT ?3)";
+    let mut count = batch.sql().prepare_cached(count)?;
+    let of_agent = params![&*new.question.agent_id, now.millis(), most];
+    Ok(count.query_row(of_agent, |row| row.get(0))?)
 }
 
 /// When the same was last denied.

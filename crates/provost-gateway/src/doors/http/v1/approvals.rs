@@ -32,6 +32,8 @@ const LONGEST_EXPIRY: u64 = 30 * 24 * 3600;
 const LONGEST_TITLE: usize = 1024;
 const LONGEST_PREVIEW: usize = 64 * 1024;
 const LONGEST_URL: usize = 2048;
+/// Nobody can say: people decide when they do.
+const UNTIL_SOME_ARE_DECIDED: Duration = Duration::from_mins(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 
 pub(in crate::doors::http) async fn create(
@@ -82,6 +84,13 @@ pub(in crate::doors::http) async fn create(
                 None => error,
             })
         }
+        Requested::Crowded(most) => Err(ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_pending",
+            format!("{most} requests of this agent wait already"),
+        )
+        .help("wait until people have decided some, or raise `approval.max_pending_per_agent`")
+        .retry_after(UNTIL_SOME_ARE_DECIDED)),
         Requested::KeyMismatch => Err(unprocessable(
             "idempotency_key_reused",
             "this Idempotency-Key stands for another request",
