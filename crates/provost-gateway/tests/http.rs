@@ -18,6 +18,8 @@ mod hooks;
 mod mcp;
 #[path = "http/openapi.rs"]
 mod openapi;
+#[path = "http/people.rs"]
+mod people;
 #[path = "http/protocol.rs"]
 mod protocol;
 #[path = "http/roles.rs"]
