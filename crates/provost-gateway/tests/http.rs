@@ -22,6 +22,8 @@ mod openapi;
 mod people;
 #[path = "http/protocol.rs"]
 mod protocol;
+#[path = "http/requests.rs"]
+mod requests;
 #[path = "http/roles.rs"]
 mod roles;
 #[path = "http/servers.rs"]

@@ -208,6 +208,7 @@ fn question(version: u64) -> anyhow::Result<NewApproval> {
         key: None,
         granted: None,
         most_pending: None,
+        max_total: None,
     })
 }
 

@@ -249,6 +249,7 @@ impl Gate {
             key,
             granted: grant.map(|grant| grant_record(subject, &ruling, &control, grant, now)),
             most_pending: grant.is_none().then_some(most),
+            max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
         };
         Ok(match self.store.open_approval(new, now).await? {
             Opened::Approval(approval) => Tried::Done(Requested::Made(approval)),

@@ -73,6 +73,8 @@ pub struct NewApproval {
     pub granted: Option<Box<Record>>,
     /// How many requests of this agent may wait at once.
     pub most_pending: Option<u32>,
+    /// As [`Record::max_total`]; what waits is counted, too.
+    pub max_total: Option<u64>,
 }
 
 impl NewApproval {

@@ -37,6 +37,9 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
     {
         return Ok(Opened::Crowded);
     }
+    if is_spent(batch, new).await? {
+        return Ok(Opened::TotalSpent);
+    }
     let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
@@ -272,6 +275,19 @@ async fn pending_requests(
         .query_one(&count, &[&agent, &now.millis(), &most])
         .await?;
     Ok(found.try_get(0)?)
+}
+
+/// Whether the agent has asked all it may. What waits is recorded, and counted, when it ends.
+async fn is_spent(batch: &Batch, new: &NewApproval) -> Result<bool, Fault> {
+    let Some(max) = new.max_total else {
+        return Ok(false);
+    };
+    let agent = &*new.question.agent_id;
+    let ended = records::locked_total(batch, agent).await? + batch.entered(agent);
+    let count = "SELECT count(*) FROM approvals WHERE status = 'pending' AND agent = $1";
+    let count = batch.sql().prepare_cached(count).await?;
+    let found = batch.sql().query_one(&count, &[&agent]).await?;
+    Ok(ended + rows::unsigned(&found, 0)? >= max)
 }
 
 /// When the same was last denied.

@@ -41,6 +41,9 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     {
         return Ok(Opened::Crowded);
     }
+    if is_spent(batch, new)? {
+        return Ok(Opened::TotalSpent);
+    }
     let granted = new.grant_record();
     if let Some(record) = &granted
         && let Some(refused) = records::record(batch, record)?.into()
@@ -271,6 +274,19 @@ fn pending_requests(
     let mut count = batch.sql().prepare_cached(count)?;
     let of_agent = params![&*new.question.agent_id, now.millis(), most];
     Ok(count.query_row(of_agent, |row| row.get(0))?)
+}
+
+/// Whether the agent has asked all it may. What waits is recorded, and counted, when it ends.
+fn is_spent(batch: &Batch<'_>, new: &NewApproval) -> Result<bool, Fault> {
+    let Some(max) = new.max_total else {
+        return Ok(false);
+    };
+    let agent = &*new.question.agent_id;
+    let ended = records::total_calls(batch.sql(), agent)? + batch.entered(agent);
+    let count = "SELECT count(*) FROM approvals WHERE status = 'pending' AND agent = ?1";
+    let mut count = batch.sql().prepare_cached(count)?;
+    let waiting: u64 = count.query_row([agent], |row| row.get(0))?;
+    Ok(ended + waiting >= max)
 }
 
 /// When the same was last denied.

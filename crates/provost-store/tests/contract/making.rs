@@ -142,6 +142,7 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         key: None,
         granted: None,
         most_pending: None,
+        max_total: None,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{making::*, place::Place};
 crate::contract!(
     a_grant_is_used_with_the_request_it_answers_or_not_at_all,
     only_so_many_requests_of_an_agent_wait,
+    what_waits_counts_against_the_total,
 );
 
 async fn request(store: &dyn Store, argument: &str) -> NewApproval {
@@ -126,4 +127,27 @@ async fn only_so_many_requests_of_an_agent_wait(place: &Place) {
     assert!(matches!(refused, Opened::Crowded), "{refused:?}");
     // What is over does not wait.
     opened(open("6", "claude", after(300)).await);
+}
+
+async fn what_waits_counts_against_the_total(place: &Place) {
+    let store = place.open().await;
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    ask(&*store, "mail.send", "a").await;
+    let open = async |argument: &str, now| {
+        let mut new = request(&*store, argument).await;
+        new.max_total = Some(3);
+        store.open_approval(new, now).await.unwrap()
+    };
+    let last = opened(open("1", START).await);
+    let refused = open("2", START).await;
+    assert!(matches!(refused, Opened::TotalSpent), "{refused:?}");
+    // The same again is not one more, and what was decided is not counted twice.
+    assert_eq!(opened(open("1", START).await).state.asked, 2);
+    let denied = answer(&last, Status::Denied, "human:alice", after(1));
+    store.resolve(denied).await.unwrap();
+    let refused = open("3", after(2)).await;
+    assert!(matches!(refused, Opened::TotalSpent), "{refused:?}");
+    let mut more = request(&*store, "3").await;
+    more.max_total = Some(4);
+    opened(store.open_approval(more, after(2)).await.unwrap());
 }
