@@ -183,6 +183,9 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     pub by: String,
+    /// As [`Decision::person`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     pub at: Time,
@@ -236,6 +239,9 @@ pub struct Decision {
     pub status: Status,
     /// Who decided, as authenticated: `human:alice`, `supervisor:fs-bot`, `grant:…`, `stop:…`.
     pub by: String,
+    /// Whose key it was among `people`, where it is tied to somebody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Arc<str>>,
     /// What the decider called itself. Free text, never trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -269,6 +275,7 @@ impl Decision {
         Self {
             status,
             by: by.into(),
+            person: None,
             label: None,
             reasoning: None,
             confidence: None,

@@ -58,6 +58,8 @@ pub struct Settings {
     pub max_grant: Duration,
     /// How many callers may wait for decisions at once.
     pub max_waiting: usize,
+    /// How many requests of one agent may wait at once.
+    pub max_pending_per_agent: u32,
 }
 
 impl Default for Settings {
@@ -70,6 +72,7 @@ impl Default for Settings {
             repeat: None,
             max_grant: Duration::from_hours(30 * 24),
             max_waiting: 20_000,
+            max_pending_per_agent: 100,
         }
     }
 }

@@ -40,6 +40,11 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
+    /// Whether its holder is somebody who can be named in `people`.
+    pub fn is_person(self) -> bool {
+        matches!(self, Self::Human | Self::Admin)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -66,6 +71,9 @@ pub struct Key {
     /// For a supervisor: the tools it may see and decide. Empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Glob>,
+    /// Whose it is among `people`: however many keys and addresses they have, they are one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Arc<str>>,
     #[serde(skip)]
     pub hash: KeyHash,
     pub created_at: Time,
@@ -124,6 +132,7 @@ mod tests {
             name: "x".into(),
             role,
             tools: tools.iter().map(|t| Glob::new(t).unwrap()).collect(),
+            person: None,
             hash: KeyHash::of("secret"),
             created_at: Time::default(),
         };

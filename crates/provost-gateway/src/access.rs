@@ -147,6 +147,7 @@ impl Access {
                 name: format!("open:{}", remote.ip()).into(),
                 role: Role::Human,
                 tools: Vec::new(),
+                person: None,
                 hash: KeyHash::default(),
                 created_at: Time::default(),
             })

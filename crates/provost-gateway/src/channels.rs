@@ -1,5 +1,6 @@
 //! Channels: the ways to people.
 
+mod allowed;
 mod brake;
 mod change;
 mod deliver;
@@ -16,8 +17,10 @@ use std::{
     sync::Arc,
 };
 
+use http::Uri;
 use provost_core::ports::Channel;
 
+pub use allowed::{Allowed, AllowedUrl, BadAllowed};
 pub use deliver::deliver;
 pub use desk::{Answered, Desk, Sender};
 pub use office::Office;
@@ -49,6 +52,7 @@ pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
     telegram: Option<Arc<Telegram>>,
     callback_secret: Option<[u8; 32]>,
+    allowed_callbacks: Allowed,
     standings: Arc<Standings>,
     /// A mail that somebody brings must say who sent it, and what it replies to.
     require_from: bool,
@@ -72,6 +76,16 @@ impl Channels {
     pub fn signing_callbacks(mut self, secret: [u8; 32]) -> Self {
         self.callback_secret = Some(secret);
         self
+    }
+
+    #[must_use]
+    pub fn allowing_callbacks(mut self, allowed: Allowed) -> Self {
+        self.allowed_callbacks = allowed;
+        self
+    }
+
+    pub(crate) fn may_call_back(&self, uri: &Uri) -> bool {
+        self.allowed_callbacks.permits(uri)
     }
 
     /// How a client verifies what it is called back with.

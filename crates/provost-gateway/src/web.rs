@@ -4,6 +4,7 @@
 
 mod line;
 mod pool;
+mod reach;
 mod stream;
 
 use std::{
@@ -21,12 +22,16 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use provost_core::ports::ForwardError;
 use tower::{BoxError, ServiceExt as _};
 
+pub(crate) use reach::{is_off_limits, literal};
 pub use stream::{Streamed, Streaming};
 
 use self::{
     line::Line,
     pool::{Place, Pool},
+    reach::{Reach, Resolver},
 };
+
+type Connector = HttpConnector<Resolver>;
 
 /// The time a backend has to answer when its configuration does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,9 +41,10 @@ pub struct Web(Arc<Connections>);
 
 struct Connections {
     idle: Pool,
-    plain: HttpConnector,
+    reach: Reach,
+    plain: Connector,
     /// Reading the machine's root certificates takes milliseconds: only when a backend needs them.
-    secure: OnceLock<HttpsConnector<HttpConnector>>,
+    secure: OnceLock<HttpsConnector<Connector>>,
     max_answer: u64,
 }
 
@@ -51,9 +57,20 @@ pub struct Answer {
 
 impl Web {
     pub fn new(max_answer: u64) -> Self {
+        Self::reaching(Reach::Anywhere, max_answer)
+    }
+
+    /// For addresses that strangers name: link-local ones, those where a cloud keeps the secrets of its machines
+    /// and the like are not called, whatever name leads there.
+    pub fn for_strangers(max_answer: u64) -> Self {
+        Self::reaching(Reach::WithinLimits, max_answer)
+    }
+
+    fn reaching(reach: Reach, max_answer: u64) -> Self {
         Self(Arc::new(Connections {
             idle: Pool::default(),
-            plain: connector(),
+            reach,
+            plain: connector(reach),
             secure: OnceLock::new(),
             max_answer,
         }))
@@ -70,7 +87,7 @@ impl Web {
             .map_err(|error| format!("cannot load this machine's root certificates: {error}"))?
             .https_only()
             .enable_http1()
-            .wrap_connector(connector());
+            .wrap_connector(connector(self.0.reach));
         self.0.secure.get_or_init(|| tls);
         Ok(())
     }
@@ -138,6 +155,10 @@ impl Connections {
     }
 
     async fn connect(&self, uri: &Uri) -> Result<Line, ForwardError> {
+        if !self.reach.allows_host_of(uri) {
+            let refused = format!("`{}` is off limits", peer(uri));
+            return Err(ForwardError::Unreachable(refused));
+        }
         let connected = if uri.scheme() == Some(&Scheme::HTTPS) {
             let secure = self.secure.get();
             let secure =
@@ -173,8 +194,8 @@ fn on_the_wire(mut request: Request<Full<Bytes>>) -> Result<Request<Full<Bytes>>
     Ok(request)
 }
 
-fn connector() -> HttpConnector {
-    let mut connector = HttpConnector::new();
+fn connector(reach: Reach) -> Connector {
+    let mut connector = HttpConnector::new_with_resolver(Resolver::new(reach));
     connector.set_nodelay(true);
     connector.enforce_http(false);
     connector

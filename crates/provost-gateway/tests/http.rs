@@ -18,10 +18,14 @@ mod hooks;
 mod mcp;
 #[path = "http/openapi.rs"]
 mod openapi;
+#[path = "http/people.rs"]
+mod people;
 #[path = "http/permissions.rs"]
 mod permissions;
 #[path = "http/protocol.rs"]
 mod protocol;
+#[path = "http/requests.rs"]
+mod requests;
 #[path = "http/roles.rs"]
 mod roles;
 #[path = "http/servers.rs"]

@@ -153,7 +153,9 @@ impl Store for PostgresStore {
     }
 
     async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened> {
-        self.write(Locks::APPROVAL, (new, now), |batch, (new, now)| {
+        let granted = new.granted.as_ref();
+        let grant = granted.and_then(|record| record.grant.clone());
+        self.write_with_grant(Locks::APPROVAL, grant, (new, now), |batch, (new, now)| {
             Box::pin(approvals::open(batch, new, *now))
         })
         .await

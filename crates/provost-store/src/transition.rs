@@ -89,9 +89,12 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
         return None;
     }
     let mut votes = state.votes.to_vec();
-    if !votes.iter().any(|vote| who(&vote.by) == who(&decision.by)) {
+    let voter = who(decision.person.as_deref(), &decision.by);
+    let voted = |vote: &Vote| who(vote.person.as_deref(), &vote.by) == voter;
+    if !votes.iter().any(voted) {
         votes.push(Vote {
             by: decision.by.clone(),
+            person: decision.person.clone(),
             reasoning: decision.reasoning.clone(),
             at: decision.at,
         });
@@ -99,11 +102,10 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
     Some(votes.into())
 }
 
-/// The name without the role: one person may hold several keys.
-fn who(by: &str) -> String {
-    by.split_once(':')
-        .map_or(by, |(_, name)| name)
-        .to_lowercase()
+/// Whom a key is tied to, or else the name without the role: one person may hold several keys.
+fn who(person: Option<&str>, by: &str) -> String {
+    let name = || by.split_once(':').map_or(by, |(_, name)| name);
+    person.unwrap_or_else(name).to_lowercase()
 }
 
 /// Who asked a person itself learns the answer by looking: there is no call left to take it.

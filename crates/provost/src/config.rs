@@ -272,6 +272,8 @@ impl Reader<'_> {
         gate.repeat = bounds.repeat;
         gate.max_waiting = bounds.max_waiting;
         let channels = self.read_channels(top);
+        let people = self.read_people(top, &channels, gate.timeout);
+        self.check_tied(&auth, &people);
         gate.max_grant = self.read_grants(top).unwrap_or(gate.max_grant);
         Config {
             listen,
@@ -293,7 +295,7 @@ impl Reader<'_> {
                 .is_some(),
             backends,
             waiting: self.read_waiting(top),
-            people: self.read_people(top, &channels),
+            people,
             channels,
             telemetry: self.read_telemetry(top),
         }

@@ -114,6 +114,7 @@ fn command(program: &str, folder: &Path, port: u16) -> Command {
         .env("PATH", path)
         .env("PROVOST_URL", format!("http://127.0.0.1:{port}"))
         .env("FS_BOT_KEY", "a-secret-of-the-test")
+        .env("CAROL_LAPTOP", "another-secret-of-the-test")
         .env("TELEGRAM_TOKEN", "1:a-token-of-the-test")
         .env("SMTP_URL", "smtps://gate:secret@mail.example.org")
         .env("IMAP_URL", "imaps://gate:secret@mail.example.org/INBOX")

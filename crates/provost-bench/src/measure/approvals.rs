@@ -206,6 +206,9 @@ fn question(version: u64) -> anyhow::Result<NewApproval> {
         version,
         plans: Vec::new(),
         key: None,
+        granted: None,
+        most_pending: None,
+        max_total: None,
     })
 }
 

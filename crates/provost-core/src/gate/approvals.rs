@@ -78,6 +78,8 @@ pub enum Escalating {
 }
 
 const NOT_YOUR_CHANGE: &str = "only a person changes a call's arguments";
+const NOT_YOURS_TO_REMEMBER: &str =
+    "a supervisor decides one call at a time; only a person allows more than this call";
 const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may deny or escalate it";
 const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
 const OTHER_CHANGE: &str =
@@ -109,6 +111,7 @@ impl Gate {
         }
         let grant = standing(&approval.question, &resolution, decider, now);
         let decision = Decision {
+            person: decider.person.clone(),
             label: resolution.label,
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
@@ -155,6 +158,10 @@ impl Gate {
         let (question, alone) = (&approval.question, approval.question.needed <= 1);
         if !alone && decider.is_supervisor() && status == Status::Approved {
             return Some(Resolving::Forbidden(NEEDS_PEOPLE));
+        }
+        if decider.is_supervisor() && matches!(resolution.code, Some(Code::Session | Code::Always))
+        {
+            return Some(Resolving::Forbidden(NOT_YOURS_TO_REMEMBER));
         }
         match resolution.code {
             Some(Code::Session) if question.session_id.is_none() => {
@@ -323,7 +330,10 @@ fn vote_note(approval: &Approval, decider: &Decider, now: Time) -> Option<Box<Tr
     if question.needed <= 1 {
         return None;
     }
-    let detail = json!({"approval_id": question.id, "needed": question.needed});
+    let mut detail = json!({"approval_id": question.id, "needed": question.needed});
+    if let (Some(detail), Some(person)) = (detail.as_object_mut(), &decider.person) {
+        detail.insert("person".into(), json!(person));
+    }
     let note = note(
         "approved by one of several",
         &decider.identity(),

@@ -40,7 +40,13 @@ impl Gate {
                 self.waiters.asked(walk.subject.digest, until, now);
                 approval.question.id
             }
-            Opened::Stale | Opened::KeyTaken => return Ok(Step::Again),
+            Opened::TotalSpent => {
+                self.limits.set_total(&walk.subject.call.agent, u64::MAX);
+                return Ok(Step::Spent);
+            }
+            Opened::Stale | Opened::KeyTaken | Opened::GrantSpent | Opened::Crowded => {
+                return Ok(Step::Again);
+            }
         };
         let Some(approval) = self.await_decision(walk.wait, &id).await? else {
             return Ok(Step::Again);
@@ -103,6 +109,9 @@ impl Gate {
             version,
             plans: routed.plans,
             key: None,
+            granted: None,
+            most_pending: None,
+            max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
         }
     }
 

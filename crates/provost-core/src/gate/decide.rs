@@ -8,8 +8,8 @@ use crate::{
     control::Control,
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
-    limits::Limited,
-    policy::{Ruling, Verdict},
+    limits::{Limited, LoopLimit},
+    policy::{RateLimit, Ruling, Verdict},
     ports::{Backend, IdempotencyKey, KeyedAnswer, Record},
     time::Time,
     trace::{Answer, policy_text},
@@ -274,18 +274,26 @@ impl Gate {
             return Ok(Ok(()));
         }
         walk.counted = true;
-        let agent = &walk.subject.call.agent;
-        let limited_total = ruling
-            .rate_limit
-            .is_some_and(|limit| limit.max_total.is_some());
+        let repeat = self.settings.load().repeat;
+        self.count(&walk.subject, ruling.rate_limit, repeat, now)
+            .await
+    }
+
+    /// Counts what was asked against its limits.
+    pub(super) async fn count(
+        &self,
+        subject: &Subject,
+        rate: Option<RateLimit>,
+        repeat: Option<LoopLimit>,
+        now: Time,
+    ) -> Result<Result<(), Limited>, GateError> {
+        let agent = &subject.call.agent;
+        let limited_total = rate.is_some_and(|limit| limit.max_total.is_some());
         if limited_total && self.limits.needs_total(agent) {
             self.limits
                 .set_total(agent, self.store.total_calls(agent).await?);
         }
-        let repeat = self.settings.load().repeat;
-        Ok(self
-            .limits
-            .enter(agent, walk.subject.digest, ruling.rate_limit, repeat, now))
+        Ok(self.limits.enter(agent, subject.digest, rate, repeat, now))
     }
 
     pub(super) async fn refuse(

@@ -23,6 +23,8 @@ pub struct Decider {
     pub tools: Vec<Glob>,
     /// The channel, where it is not the door of keys.
     pub via: Option<Arc<str>>,
+    /// As [`Key::person`].
+    pub person: Option<Arc<str>>,
 }
 
 impl Decider {
@@ -32,6 +34,7 @@ impl Decider {
             role: key.role,
             tools: key.tools.clone(),
             via: None,
+            person: key.person.clone(),
         }
     }
 
@@ -42,6 +45,7 @@ impl Decider {
             role,
             tools: Vec::new(),
             via: Some(via),
+            person: None,
         }
     }
 
@@ -55,7 +59,8 @@ impl Decider {
 
     /// Why this decider may not touch this approval, whatever it wants to do with it.
     pub(super) fn barred(&self, approval: &Approval, now: Time) -> Option<&'static str> {
-        if *self.name == *approval.question.agent_id {
+        let asked_by = &*approval.question.agent_id;
+        if *self.name == *asked_by || self.person.as_deref() == Some(asked_by) {
             return Some(NOT_YOUR_OWN);
         }
         if !self.is_supervisor() {

@@ -16,7 +16,7 @@ use crate::{
     limits::Limited,
     menu::Code,
     policy::{Ruling, Verdict},
-    ports::{IdempotencyKey, NewApproval, Opened, Record, Recorded},
+    ports::{IdempotencyKey, NewApproval, Opened, Record},
     review,
     time::Time,
     trace::Answer,
@@ -53,8 +53,19 @@ pub enum Requested {
         reason: Arc<str>,
     },
     Limited(Limited),
+    /// So many of this agent's requests wait, and no more may.
+    Crowded(u32),
     /// The idempotency key stands for another request.
     KeyMismatch,
+}
+
+/// What came of one attempt.
+enum Tried {
+    Done(Requested),
+    /// Stops, grants or keys changed under it.
+    Again,
+    /// As [`super::decide::Step::Spent`].
+    Spent,
 }
 
 impl NewRequest {
@@ -152,14 +163,18 @@ impl Gate {
                 return Ok(known);
             }
             if !std::mem::replace(&mut counted, true)
-                && let Err(limited) = self.enter_request(&subject)
+                && let Some(limited) = self.enter_request(&subject).await?
             {
                 return Ok(Requested::Limited(limited));
             }
-            if let Some(made) = self.try_request(&new, &subject, key.clone()).await? {
-                return Ok(made);
+            match self.try_request(&new, &subject, key.clone()).await? {
+                Tried::Done(requested) => return Ok(requested),
+                Tried::Spent => {
+                    self.limits.set_total(&new.agent, u64::MAX);
+                    counted = false;
+                }
+                Tried::Again => self.refresh_control().await?,
             }
-            self.refresh_control().await?;
         }
         Err(GateError::Busy)
     }
@@ -181,20 +196,27 @@ impl Gate {
         Ok(approval.map(|approval| Requested::Made(Box::new(approval))))
     }
 
-    fn enter_request(&self, subject: &Subject) -> Result<(), Limited> {
-        let (call, now) = (&subject.call, self.now());
-        let limit = self.policy.load().evaluate(call, now).rate_limit;
-        self.limits
-            .enter(&call.agent, subject.digest, limit, None, now)
+    /// Counts it against its limits, or says which one it is over: that is traced as with a call.
+    async fn enter_request(&self, subject: &Subject) -> Result<Option<Limited>, GateError> {
+        let now = self.now();
+        let ruling = self.policy.load().evaluate(&subject.call, now);
+        let entered = self.count(subject, ruling.rate_limit, None, now).await?;
+        let Err(limited) = entered else {
+            return Ok(None);
+        };
+        let reason = limited.reason.as_str().into();
+        let after = limited.retry_after;
+        self.refuse(subject, Answer::RateLimited, &ruling, reason, after)
+            .await?;
+        Ok(Some(limited))
     }
 
-    /// `None` when stops, grants or keys changed under it.
     async fn try_request(
         &self,
         new: &NewRequest,
         subject: &Subject,
         key: Option<IdempotencyKey>,
-    ) -> Result<Option<Requested>, GateError> {
+    ) -> Result<Tried, GateError> {
         let (now, control) = (self.now(), self.control());
         let ruling = self.policy.load().evaluate(&subject.call, now);
         let refused = match control.stop_for(&subject.call) {
@@ -207,32 +229,38 @@ impl Gate {
         if let Some((answer, reason)) = refused {
             self.refuse(subject, answer, &ruling, Arc::clone(&reason), None)
                 .await?;
-            return Ok(Some(Requested::Refused { answer, reason }));
+            return Ok(Tried::Done(Requested::Refused { answer, reason }));
         }
         let question = new.question(subject, &ruling, now);
         let mut state = self.pending_request(new, &ruling, now);
         let mut plans = new.plans();
         plans.extend(self.people.load().watching());
-        if let Some(grant) = control.grant_for(Kind::Permission, &subject.call, now) {
-            if !self
-                .record_granted(subject, &ruling, &control, grant)
-                .await?
-            {
-                return Ok(None);
-            }
+        let grant = control.grant_for(Kind::Permission, &subject.call, now);
+        if let Some(grant) = grant {
             state = granted(state, grant, now);
             plans.clear();
         }
+        let most = self.settings.load().max_pending_per_agent;
         let new = NewApproval {
             question,
             state,
             version: control.version,
             plans,
             key,
+            granted: grant.map(|grant| grant_record(subject, &ruling, &control, grant, now)),
+            most_pending: grant.is_none().then_some(most),
+            max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
         };
         Ok(match self.store.open_approval(new, now).await? {
-            Opened::Approval(approval) => Some(Requested::Made(approval)),
-            Opened::Stale | Opened::KeyTaken => None,
+            Opened::Approval(approval) => Tried::Done(Requested::Made(approval)),
+            Opened::Crowded => {
+                let reason = format!("{most} requests of this agent wait already").into();
+                self.refuse(subject, Answer::RateLimited, &ruling, reason, None)
+                    .await?;
+                Tried::Done(Requested::Crowded(most))
+            }
+            Opened::TotalSpent => Tried::Spent,
+            Opened::Stale | Opened::KeyTaken | Opened::GrantSpent => Tried::Again,
         })
     }
 
@@ -245,26 +273,25 @@ impl Gate {
         let supervisors = self.settings.load().supervisor_time.min(new.expires_in);
         State::pending(Level::Supervisor, expires_at, Some(now.plus(supervisors)))
     }
+}
 
-    /// The trace of a request that a grant answers, and the use it takes.
-    async fn record_granted(
-        &self,
-        subject: &Subject,
-        ruling: &Ruling,
-        control: &Control,
-        grant: &Grant,
-    ) -> Result<bool, GateError> {
-        let reason: Arc<str> = format!("grant {} answers", grant.id).into();
-        let id = Some(grant.id.clone());
-        let record = Record {
-            row: subject.decision(Answer::Allow, ruling, reason, id.clone(), self.now()),
-            version: Some(control.version),
-            grant: id,
-            key: None,
-            max_total: None,
-        };
-        Ok(self.store.record(record).await? == Recorded::Done)
-    }
+/// The trace of a request that a grant answers, and the use it takes.
+fn grant_record(
+    subject: &Subject,
+    ruling: &Ruling,
+    control: &Control,
+    grant: &Grant,
+    now: Time,
+) -> Box<Record> {
+    let reason: Arc<str> = format!("grant {} answers", grant.id).into();
+    let id = Some(grant.id.clone());
+    Box::new(Record {
+        row: subject.decision(Answer::Allow, ruling, reason, id.clone(), now),
+        version: Some(control.version),
+        grant: id,
+        key: None,
+        max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
+    })
 }
 
 fn granted(pending: State, grant: &Grant, now: Time) -> State {

@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use jiff::{
     Span, Zoned,
-    civil::{Time as Clock, Weekday},
+    civil::{Date, Time as Clock, Weekday},
     tz::{Offset, TimeZone},
 };
 
@@ -20,7 +20,8 @@ const DAYS: [(&str, Weekday); 7] = [
     ("sun", Weekday::Sunday),
 ];
 
-/// Such as `Mon-Fri 08:00-18:00 Europe/Berlin`.
+/// Such as `Mon-Fri 08:00-18:00 Europe/Berlin`. Where they end before they begin, as in `22:00-06:00`, they end
+/// on the next day; the days are those on which they begin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hours {
     days: Vec<Weekday>,
@@ -37,8 +38,8 @@ pub enum BadHours {
     Day(String),
     #[error("`{0}` is no time such as 08:00")]
     Clock(String),
-    #[error("the hours end before they begin")]
-    Backwards,
+    #[error("the hours end when they begin: the whole day is `00:00-24:00`")]
+    Empty,
     #[error("`{0}` is no time zone such as Europe/Berlin, UTC or +02:00")]
     Zone(String),
 }
@@ -55,8 +56,8 @@ impl FromStr for Hours {
         };
         let (from, to) = times.split_once('-').ok_or(BadHours::Shape)?;
         let (from, to) = (clock(from)?, clock(to)?);
-        if to <= from {
-            return Err(BadHours::Backwards);
+        if to == from {
+            return Err(BadHours::Empty);
         }
         Ok(Self {
             days: days_of(days)?,
@@ -71,16 +72,9 @@ impl Hours {
     /// How long until they begin; zero while they last.
     pub fn until_open(&self, now: Time) -> Duration {
         let now = now.timestamp().to_zoned(self.zone.clone());
-        for ahead in 0..=7_i64 {
-            let Ok(day) = now.checked_add(Span::new().days(ahead)) else {
-                continue;
-            };
-            if !self.days.contains(&day.weekday()) {
-                continue;
-            }
-            let ends = at(&day, self.to);
-            let begins = at(&day, self.from);
-            if let (Some(begins), Some(ends)) = (begins, ends)
+        // Those of yesterday may last until today.
+        for ahead in -1..=7_i64 {
+            if let Some((begins, ends)) = self.on(now.date(), ahead)
                 && now < ends
             {
                 let wait = begins.timestamp().duration_since(now.timestamp());
@@ -89,13 +83,19 @@ impl Hours {
         }
         Duration::ZERO
     }
-}
 
-fn at(day: &Zoned, clock: Clock) -> Option<Zoned> {
-    day.date()
-        .to_datetime(clock)
-        .to_zoned(day.time_zone().clone())
-        .ok()
+    /// When those begin and end that begin so many days after a day, if it is one of theirs.
+    fn on(&self, day: Date, ahead: i64) -> Option<(Zoned, Zoned)> {
+        let days_after = |days: i64| day.checked_add(Span::new().days(days)).ok();
+        let first = days_after(ahead)?;
+        if !self.days.contains(&first.weekday()) {
+            return None;
+        }
+        let over_midnight = self.to < self.from;
+        let last = days_after(ahead + i64::from(over_midnight))?;
+        let at = |day: Date, clock| day.to_datetime(clock).to_zoned(self.zone.clone()).ok();
+        Some((at(first, self.from)?, at(last, self.to)?))
+    }
 }
 
 fn days_of(text: &str) -> Result<Vec<Weekday>, BadHours> {

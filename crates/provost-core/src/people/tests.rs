@@ -145,6 +145,14 @@ fn nobody_is_asked_outside_their_hours() {
         ("Mon 08:00-11:00", (7 * 24 - 4) * 60),
         ("Sat-Sun 10:00-11:00 +00:00", (5 * 24 - 2) * 60),
         ("Fri-Mon 11:00-12:30", 0),
+        ("Sun 22:00-13:00", 0),
+        ("Sun 22:00-12:00", (6 * 24 + 10) * 60),
+        ("Mon 22:00-13:00", 10 * 60),
+        ("Sat 22:00-13:00", (5 * 24 + 10) * 60),
+        ("Mon 13:00-00:00", 60),
+        ("Sun-Thu 20:00-04:00 +09:00", 0),
+        ("Mon-Fri 22:00-06:00 +12:00", 0),
+        ("Tue-Fri 22:00-06:00 +12:00", 22 * 60),
     ] {
         let mut alice = person("alice", 1);
         alice.hours = Some(hours.parse().unwrap());
@@ -159,7 +167,7 @@ fn nobody_is_asked_outside_their_hours() {
         "",
         "Mon",
         "Mon 8-9",
-        "Mon 09:00-08:00",
+        "Mon 09:00-09:00",
         "Foo 08:00-09:00",
         "Mon 08:00-25:00",
         "Mon 08:00-09:00 Mars/Base",
@@ -190,5 +198,32 @@ fn people_are_known_by_their_addresses() {
     ] {
         let found = directory.person(channel, &address).is_some();
         assert_eq!(found, known, "{channel} {address}");
+    }
+}
+
+proptest::proptest! {
+    /// As one would find out with a calendar, minute by minute.
+    #[test]
+    fn hours_begin_when_a_calendar_says_so(
+        days in proptest::collection::btree_set(0..7_i64, 1..4),
+        from in 0..24 * 60_i64,
+        to in 0..24 * 60_i64,
+        minute in 0..7 * 24 * 60_i64,
+    ) {
+        const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        const DAY: i64 = 24 * 60;
+        proptest::prop_assume!(from != to);
+        let names: Vec<_> = days.iter().map(|day| NAMES[*day as usize]).collect();
+        let clock = |minute: i64| format!("{:02}:{:02}", minute / 60, minute % 60);
+        let text = format!("{} {}-{}", names.join(","), clock(from), clock(to));
+        let hours: Hours = text.parse().unwrap();
+        let length = (to - from).rem_euclid(DAY);
+        let open = |minute: i64| days.iter().any(|day| {
+            (minute - day * DAY - from).rem_euclid(7 * DAY) < length
+        });
+        let expected = (0..=7 * DAY).find(|wait| open(minute + wait)).unwrap();
+        let monday = NOON.plus(minutes(12 * 60 + 6 * DAY as u64));
+        let now = monday.plus(minutes(minute as u64));
+        proptest::prop_assert_eq!(hours.until_open(now), minutes(expected as u64), "{} at {}", text, minute);
     }
 }

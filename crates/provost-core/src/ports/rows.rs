@@ -69,6 +69,32 @@ pub struct NewApproval {
     pub plans: Vec<Plan>,
     /// Stands for this approval from now on.
     pub key: Option<IdempotencyKey>,
+    /// The record of the grant that answers it, whose use is taken in the same transaction. Its key is `key`.
+    pub granted: Option<Box<Record>>,
+    /// How many requests of this agent may wait at once.
+    pub most_pending: Option<u32>,
+    /// As [`Record::max_total`]; what waits is counted, too.
+    pub max_total: Option<u64>,
+}
+
+impl NewApproval {
+    /// What the key is kept as, once it stands for an approval.
+    pub fn key_for(&self, id: &ApprovalId) -> Option<IdempotencyKey> {
+        let key = self.key.as_ref()?;
+        Some(IdempotencyKey {
+            answer: Some(id.to_string()),
+            ..key.clone()
+        })
+    }
+
+    /// The record of the grant that answers it, with the key.
+    pub fn grant_record(&self) -> Option<Record> {
+        let record = self.granted.as_deref()?;
+        Some(Record {
+            key: self.key_for(&self.question.id),
+            ..record.clone()
+        })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +105,25 @@ pub enum Opened {
     Stale,
     /// As [`Recorded::KeyTaken`].
     KeyTaken,
+    /// As [`Recorded::GrantSpent`].
+    GrantSpent,
+    /// As [`Recorded::TotalSpent`].
+    TotalSpent,
+    /// As many requests of this agent wait as may: nothing was written.
+    Crowded,
+}
+
+impl From<Recorded> for Option<Opened> {
+    /// Why an approval is not made, where its record was not.
+    fn from(recorded: Recorded) -> Self {
+        match recorded {
+            Recorded::Done => None,
+            Recorded::Stale => Some(Opened::Stale),
+            Recorded::GrantSpent => Some(Opened::GrantSpent),
+            Recorded::KeyTaken => Some(Opened::KeyTaken),
+            Recorded::TotalSpent => Some(Opened::TotalSpent),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -202,6 +202,7 @@ pub(crate) fn decider(name: &str, role: Role, tools: &[&str]) -> Decider {
         name: name.into(),
         role,
         tools,
+        person: None,
         hash: KeyHash::default(),
         created_at: Time::default(),
     };

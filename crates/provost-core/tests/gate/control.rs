@@ -109,6 +109,7 @@ async fn what_waits_goes_with_the_key_that_asked() {
         name: "bot".into(),
         role: Role::Agent,
         tools: Vec::new(),
+        person: None,
         hash: KeyHash::of("secret"),
         created_at: bench.gate.now(),
     };

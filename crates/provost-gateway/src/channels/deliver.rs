@@ -248,38 +248,79 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     let (store, now) = (app.gate.store(), app.gate.now());
     metrics::counter!("provost_delivery_failures_total", "channel" => delivery.plan.channel.to_string())
         .increment(1);
-    if let Undelivered::Later {
-        why,
-        after: Some(after),
-    } = &why
-    {
-        // The other side said when: that is no failure of ours, however often it says so.
-        let wait = (*after).max(POLL);
-        tracing::debug!(delivery.id = %delivery.id, why, "told to wait");
-        return store.postpone_delivery(&delivery.id, now.plus(wait)).await;
-    }
-    let again_at = match &why {
-        Undelivered::Later { .. } if delivery.attempts < MOST_ATTEMPTS => {
-            Some(now.plus(pause(delivery.attempts)))
-        }
-        _ => None,
-    };
     let (approval, channel) = (&delivery.approval_id, &delivery.plan.channel);
-    match again_at {
-        Some(_) => {
+    let again_at = match next(delivery.attempts, &why) {
+        Next::Wait(wait) => {
+            tracing::debug!(delivery.id = %delivery.id, %why, "told to wait");
+            return store.postpone_delivery(&delivery.id, now.plus(wait)).await;
+        }
+        Next::Again(pause) => {
             tracing::warn!(approval.id = %approval, %channel, error = %why, "not delivered yet");
+            Some(now.plus(pause))
         }
-        None => {
+        Next::GiveUp => {
             tracing::error!(approval.id = %approval, %channel, error = %why, "a delivery is given up");
+            None
         }
-    }
+    };
     store
         .delivery_failed(&delivery.id, again_at, &why.to_string())
         .await
+}
+
+/// What is done about a delivery that did not succeed.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// The other side said when: that is no failure of ours, however often it says so.
+    Wait(Duration),
+    Again(Duration),
+    GiveUp,
+}
+
+fn next(attempts: u32, why: &Undelivered) -> Next {
+    match why {
+        Undelivered::Later {
+            after: Some(after), ..
+        } => Next::Wait((*after).max(POLL)),
+        Undelivered::Later { after: None, .. } if attempts < MOST_ATTEMPTS => {
+            Next::Again(pause(attempts))
+        }
+        Undelivered::Later { .. } | Undelivered::Never { .. } => Next::GiveUp,
+    }
 }
 
 fn pause(attempts: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(1 << attempts.min(16))
         .min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_says_when_is_never_given_up_on() {
+        let later = |after: Option<u64>| Undelivered::Later {
+            why: "429".to_owned(),
+            after: after.map(Duration::from_secs),
+        };
+        let never = Undelivered::Never {
+            why: "410".to_owned(),
+        };
+        let seconds = Duration::from_secs;
+        for (attempts, why, expected) in [
+            (0, later(Some(30)), Next::Wait(seconds(30))),
+            (0, later(Some(0)), Next::Wait(POLL)),
+            (MOST_ATTEMPTS, later(Some(30)), Next::Wait(seconds(30))),
+            (u32::MAX, later(Some(30)), Next::Wait(seconds(30))),
+            (0, later(None), Next::Again(FIRST_PAUSE)),
+            (1, later(None), Next::Again(seconds(2))),
+            (MOST_ATTEMPTS - 1, later(None), Next::Again(LONGEST_PAUSE)),
+            (MOST_ATTEMPTS, later(None), Next::GiveUp),
+            (0, never, Next::GiveUp),
+        ] {
+            assert_eq!(next(attempts, &why), expected, "{attempts} {why:?}");
+        }
+    }
 }

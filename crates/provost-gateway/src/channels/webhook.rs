@@ -16,7 +16,10 @@ use provost_core::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::signed::{self, SigningKey};
+use super::{
+    allowed::Allowed,
+    signed::{self, SigningKey},
+};
 use crate::{secret::Secret, web::Web};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -63,9 +66,21 @@ pub struct Webhooks {
 /// The channel `callback`.
 pub struct Callbacks {
     /// What the keys of clients are made from.
-    pub secret: [u8; 32],
-    pub web: Web,
-    pub clock: Arc<dyn Clock>,
+    secret: [u8; 32],
+    allowed: Allowed,
+    web: Web,
+    clock: Arc<dyn Clock>,
+}
+
+impl Callbacks {
+    pub fn new(secret: [u8; 32], allowed: Allowed, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            secret,
+            allowed,
+            web: Web::for_strangers(LONGEST_ANSWER),
+            clock,
+        }
+    }
 }
 
 #[async_trait]
@@ -125,6 +140,9 @@ impl Webhooks {
 impl Channel for Callbacks {
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {
         let (url, client) = (delivery.plan.text("url"), delivery.plan.text("client_id"));
+        if !url.parse().is_ok_and(|uri| self.allowed.permits(&uri)) {
+            return Err(never("its address is no longer allowed"));
+        }
         let (key, now) = (SigningKey::derived(&self.secret, client), self.clock.now());
         let body = json!({"type": "approval.resolved", "timestamp": now, "data": ended(card)});
         let (id, body) = (format!("msg_{}", delivery.id), body.to_string());

@@ -69,6 +69,7 @@ fn keys() -> Vec<Key> {
         name: name.into(),
         role,
         tools: tools.iter().map(|glob| Glob::new(glob).unwrap()).collect(),
+        person: None,
         hash: KeyHash::of(secret),
         created_at: Time::default(),
     };

@@ -33,11 +33,23 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
         }
         return Ok(Opened::Approval(Box::new(open)));
     }
+    if let Some(most) = new.most_pending
+        && pending_requests(batch, new, most, now).await? >= i64::from(most)
+    {
+        return Ok(Opened::Crowded);
+    }
+    if is_spent(batch, new).await? {
+        return Ok(Opened::TotalSpent);
+    }
     let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
     };
-    if !keep_key(batch, new, &approval).await? {
+    if let Some(record) = new.grant_record() {
+        if let Some(refused) = records::record(batch, &record).await?.into() {
+            return Ok(refused);
+        }
+    } else if !keep_key(batch, new, &approval).await? {
         return Ok(Opened::KeyTaken);
     }
     approval.question.denied_before = denied_before(batch, new).await?;
@@ -242,15 +254,42 @@ async fn find_open(batch: &Batch, new: &NewApproval, now: Time) -> Result<Option
 
 /// The request's key stands for this approval, if it was still free.
 async fn keep_key(batch: &Batch, new: &NewApproval, approval: &Approval) -> Result<bool, Fault> {
-    let Some(key) = &new.key else {
-        return Ok(true);
-    };
     let question = &approval.question;
-    let key = IdempotencyKey {
-        answer: Some(question.id.to_string()),
-        ..key.clone()
+    match new.key_for(&question.id) {
+        Some(key) => records::keep_key(batch, &key, &question.trace_id).await,
+        None => Ok(true),
+    }
+}
+
+/// How many requests of the same agent wait, up to `most`.
+async fn pending_requests(
+    batch: &Batch,
+    new: &NewApproval,
+    most: u32,
+    now: Time,
+) -> Result<i64, Fault> {
+    let count = "SELECT count(*) FROM (SELECT 1 FROM approvals WHERE status = 'pending' \
+         AND agent = $1 AND expires_at > $2 AND id LIKE 'appr\\_%' LIMIT $3) AS waiting";
+    let count = batch.sql().prepare_cached(count).await?;
+    let (agent, most) = (&*new.question.agent_id, i64::from(most));
+    let found = batch
+        .sql()
+        .query_one(&count, &[&agent, &now.millis(), &most])
+        .await?;
+    Ok(found.try_get(0)?)
+}
+
+/// Whether the agent has asked all it may. What waits is recorded, and counted, when it ends.
+async fn is_spent(batch: &Batch, new: &NewApproval) -> Result<bool, Fault> {
+    let Some(max) = new.max_total else {
+        return Ok(false);
     };
-    records::keep_key(batch, &key, &question.trace_id).await
+    let agent = &*new.question.agent_id;
+    let ended = records::locked_total(batch, agent).await? + batch.entered(agent);
+    let count = "SELECT count(*) FROM approvals WHERE status = 'pending' AND agent = $1";
+    let count = batch.sql().prepare_cached(count).await?;
+    let found = batch.sql().query_one(&count, &[&agent]).await?;
+    Ok(ended + rows::unsigned(&found, 0)? >= max)
 }
 
 /// When the same was last denied.

@@ -51,7 +51,7 @@ pub(super) async fn record(batch: &mut Batch, record: &Record) -> Result<Recorde
 }
 
 /// What was counted so far. Other replicas wait with theirs until this batch is counted too.
-async fn locked_total(batch: &Batch, agent: &str) -> Result<u64, Fault> {
+pub(super) async fn locked_total(batch: &Batch, agent: &str) -> Result<u64, Fault> {
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1, 7))";
     let lock = batch.sql().prepare_cached(lock).await?;
     batch.sql().query(&lock, &[&agent]).await?;

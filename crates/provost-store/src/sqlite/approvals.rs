@@ -37,6 +37,20 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
         }
         return Ok(Opened::Approval(Box::new(open)));
     }
+    if let Some(most) = new.most_pending
+        && pending_requests(batch, new, most, now)? >= most
+    {
+        return Ok(Opened::Crowded);
+    }
+    if is_spent(batch, new)? {
+        return Ok(Opened::TotalSpent);
+    }
+    let granted = new.grant_record();
+    if let Some(record) = &granted
+        && let Some(refused) = records::record(batch, record)?.into()
+    {
+        return Ok(refused);
+    }
     let mut approval = Approval {
         question: new.question.clone(),
         state: new.state.clone(),
@@ -44,7 +58,9 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
     approval.question.denied_before = denied_before(batch, new)?;
     insert(batch, &approval)?;
     deliveries::plan(batch, &approval, &new.plans)?;
-    keep_key(batch, new, &approval)?;
+    if granted.is_none() {
+        keep_key(batch, new, &approval)?;
+    }
     tell(
         batch,
         approval.question.created_at,
@@ -241,13 +257,38 @@ fn find_open(batch: &Batch<'_>, new: &NewApproval, now: Time) -> Result<Option<A
 
 /// The request's key stands for this approval.
 fn keep_key(batch: &Batch<'_>, new: &NewApproval, approval: &Approval) -> Result<(), Fault> {
-    let Some(key) = &new.key else { return Ok(()) };
     let question = &approval.question;
-    let key = IdempotencyKey {
-        answer: Some(question.id.to_string()),
-        ..key.clone()
+    match new.key_for(&question.id) {
+        Some(key) => records::keep_key(batch, &key, &question.trace_id),
+        None => Ok(()),
+    }
+}
+
+/// How many requests of the same agent wait, up to `most`.
+fn pending_requests(
+    batch: &Batch<'_>,
+    new: &NewApproval,
+    most: u32,
+    now: Time,
+) -> Result<u32, Fault> {
+    let count = "SELECT count(*) FROM (SELECT 1 FROM approvals WHERE status = 'pending' \
+         AND agent = ?1 AND expires_at > ?2 AND id LIKE 'appr\\_%' ESCAPE '\\' LIMIT ?3)";
+    let mut count = batch.sql().prepare_cached(count)?;
+    let of_agent = params![&*new.question.agent_id, now.millis(), most];
+    Ok(count.query_row(of_agent, |row| row.get(0))?)
+}
+
+/// Whether the agent has asked all it may. What waits is recorded, and counted, when it ends.
+fn is_spent(batch: &Batch<'_>, new: &NewApproval) -> Result<bool, Fault> {
+    let Some(max) = new.max_total else {
+        return Ok(false);
     };
-    records::keep_key(batch, &key, &question.trace_id)
+    let agent = &*new.question.agent_id;
+    let ended = records::total_calls(batch.sql(), agent)? + batch.entered(agent);
+    let count = "SELECT count(*) FROM approvals WHERE status = 'pending' AND agent = ?1";
+    let mut count = batch.sql().prepare_cached(count)?;
+    let waiting: u64 = count.query_row([agent], |row| row.get(0))?;
+    Ok(ended + waiting >= max)
 }
 
 /// When the same was last denied.

@@ -20,6 +20,7 @@ fn named(name: &str) -> Key {
         name: name.into(),
         role: Role::Supervisor,
         tools: vec![glob("fs.*")],
+        person: Some("carol".into()),
         hash: KeyHash::of(name),
         created_at: START,
     }
@@ -124,6 +125,7 @@ async fn control_outlives_the_process(place: &Place) {
     assert_eq!(control.stops, [halt]);
     assert_eq!(control.keys, [named("bot")]);
     assert!(control.keys[0].hash.same(&KeyHash::of("bot")));
+    assert_eq!(control.keys[0].person.as_deref(), Some("carol"));
     store.close().await;
 }
 

@@ -259,20 +259,30 @@ async fn several_people_approve_and_each_counts_once(place: &Place) {
         let mut new = question(tool, "a", version(&*store).await);
         new.question.needed = 2;
         let approval = opened(store.open_approval(new, START).await.unwrap());
-        let vote = |status, by: &str| {
+        let vote = |status, by: &str, person: Option<&str>| {
             let mut resolve = answer(&approval, status, by, after(1));
             resolve.needed = 2;
+            resolve.decision.person = person.map(Into::into);
             resolve
         };
-        for by in ["human:alice", "human:alice", "admin:Alice"] {
-            let resolved = store.resolve(vote(Status::Approved, by)).await;
+        for (by, person) in [
+            ("human:alice", None),
+            ("human:alice", None),
+            ("admin:Alice", None),
+            ("human:laptop", Some("alice")),
+            ("admin:bob", Some("alice")),
+        ] {
+            let resolved = store.resolve(vote(Status::Approved, by, person)).await;
             let Resolved::Counted(counted) = resolved.unwrap() else {
                 panic!("one of two decided")
             };
             assert_eq!(counted.state.votes.len(), 1);
             assert_eq!(counted.state.status, Status::Pending);
         }
-        let resolved = store.resolve(vote(last, "human:bob")).await.unwrap();
+        let resolved = store
+            .resolve(vote(last, "human:alice", Some("bob")))
+            .await
+            .unwrap();
         let Resolved::Won(won) = resolved else {
             panic!("{resolved:?}")
         };

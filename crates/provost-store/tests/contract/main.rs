@@ -28,6 +28,7 @@ mod reading;
 mod records;
 mod recovery;
 mod replicas;
+mod requests;
 mod sign_ins;
 mod tampering;
 mod traces;

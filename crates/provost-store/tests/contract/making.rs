@@ -140,6 +140,9 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         version,
         plans: Vec::new(),
         key: None,
+        granted: None,
+        most_pending: None,
+        max_total: None,
     }
 }
 
@@ -151,7 +154,7 @@ pub(crate) async fn ask(store: &dyn Store, tool: &str, argument: &str) -> Approv
 pub(crate) fn opened(opened: Opened) -> Approval {
     match opened {
         Opened::Approval(approval) => *approval,
-        Opened::Stale | Opened::KeyTaken => panic!("stale"),
+        refused => panic!("{refused:?}"),
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) enum Approvals {
     /// Approve one
     #[command(after_help = "Examples:
   provost approvals approve 3f9a --reason 'checked with the team'
+  provost approvals approve 3f9a --for session
   provost approvals approve 3f9a --arguments '{\"command\":\"git push --dry-run\"}'")]
     Approve {
         #[command(flatten)]
@@ -56,6 +57,14 @@ pub(crate) enum Approvals {
         /// Permit the call with these arguments instead, a JSON object
         #[arg(long, value_name = "JSON")]
         arguments: Option<String>,
+        /// Allow this tool to this agent for longer than this once
+        #[arg(
+            long = "for",
+            value_enum,
+            value_name = "HOW LONG",
+            conflicts_with = "arguments"
+        )]
+        remember: Option<Remember>,
     },
     /// Deny one
     #[command(
@@ -79,6 +88,23 @@ pub(crate) struct DecideArgs {
     /// Why: the agent is told, and it stays in the record
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Remember {
+    /// For the rest of the agent's session
+    Session,
+    /// Until somebody revokes it: `provost grants`
+    Always,
+}
+
+impl Remember {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Always => "always",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -106,12 +132,36 @@ pub(super) async fn run(context: &Context, command: Approvals) -> anyhow::Result
             list(context, (!all).then_some(status), tool.as_deref()).await
         }
         Approvals::Show { id, full } => show(context, &id, full).await,
-        Approvals::Approve { args, arguments } => {
-            let arguments = arguments.as_deref().map(object).transpose()?;
-            decide(context, "approve", args, arguments).await
+        Approvals::Approve {
+            args,
+            arguments,
+            remember,
+        } => {
+            let said = Said {
+                reason: args.reason.as_deref(),
+                arguments: arguments.as_deref().map(object).transpose()?,
+                remember,
+            };
+            decide(context, "approve", &args.id, said).await
         }
-        Approvals::Deny(args) => decide(context, "deny", args, None).await,
-        Approvals::Escalate(args) => decide(context, "escalate", args, None).await,
+        Approvals::Deny(args) => {
+            decide(
+                context,
+                "deny",
+                &args.id,
+                Said::because(args.reason.as_deref()),
+            )
+            .await
+        }
+        Approvals::Escalate(args) => {
+            decide(
+                context,
+                "escalate",
+                &args.id,
+                Said::because(args.reason.as_deref()),
+            )
+            .await
+        }
         Approvals::Watch => watch::run(context).await,
     }
 }
@@ -191,6 +241,7 @@ pub(super) struct Said<'a> {
     pub(super) reason: Option<&'a str>,
     /// What is permitted instead of what was asked.
     pub(super) arguments: Option<Map<String, Value>>,
+    pub(super) remember: Option<Remember>,
 }
 
 impl<'a> Said<'a> {
@@ -198,6 +249,7 @@ impl<'a> Said<'a> {
         Self {
             reason,
             arguments: None,
+            remember: None,
         }
     }
 }
@@ -218,6 +270,10 @@ pub(super) async fn send_decision(
         said.arguments
             .map(|arguments| ("arguments".to_owned(), Value::Object(arguments))),
     );
+    body.extend(
+        said.remember
+            .map(|remember| ("remember".to_owned(), json!(remember.as_str()))),
+    );
     let target = Target::new("/approvals").step(id).step(verb);
     Ok(client.post(target, &Value::Object(body)).await?.body)
 }
@@ -227,17 +283,8 @@ fn object(text: &str) -> anyhow::Result<Map<String, Value>> {
         .map_err(|error| usage(format!("`--arguments` is not a JSON object: {error}")))
 }
 
-async fn decide(
-    context: &Context,
-    verb: &str,
-    args: DecideArgs,
-    arguments: Option<Map<String, Value>>,
-) -> anyhow::Result<Exit> {
-    let said = Said {
-        reason: args.reason.as_deref(),
-        arguments,
-    };
-    let decided = send_decision(&context.client()?, &args.id, verb, said).await?;
+async fn decide(context: &Context, verb: &str, id: &str, said: Said<'_>) -> anyhow::Result<Exit> {
+    let decided = send_decision(&context.client()?, id, verb, said).await?;
     if context.json() {
         output::json(&decided)?;
         return Ok(Exit::Ok);

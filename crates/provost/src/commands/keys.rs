@@ -13,6 +13,7 @@ pub(crate) enum Keys {
   provost keys create --role agent claude
   provost keys create --role supervisor --tools 'filesystem.*' fs-bot
   provost keys create --role inbox mail-forwarder
+  provost keys create --role human --person carol carol-laptop
   export PROVOST_KEY=$(provost keys create --role human alice)")]
     Create {
         /// What its owner may do
@@ -21,6 +22,9 @@ pub(crate) enum Keys {
         /// A supervisor's tools, as globs; without any it sees all
         #[arg(long, value_name = "GLOB")]
         tools: Vec<String>,
+        /// Whose it is among `people`: where several must agree, all their keys count as one
+        #[arg(long, value_name = "NAME")]
+        person: Option<String>,
         /// Whose key it is; for an agent's key, the name of the agent
         name: String,
     },
@@ -60,7 +64,12 @@ impl RoleName {
 
 pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<Exit> {
     match command {
-        Keys::Create { role, tools, name } => create(context, role, &tools, &name).await,
+        Keys::Create {
+            role,
+            tools,
+            person,
+            name,
+        } => create(context, role, &tools, person.as_deref(), &name).await,
         Keys::List => list(context).await,
         Keys::Remove { name } => remove(context, &name).await,
     }
@@ -70,9 +79,13 @@ async fn create(
     context: &Context,
     role: RoleName,
     tools: &[String],
+    person: Option<&str>,
     name: &str,
 ) -> anyhow::Result<Exit> {
-    let body = json!({"name": name, "role": role.as_str(), "tools": tools});
+    let mut body = json!({"name": name, "role": role.as_str(), "tools": tools});
+    if let (Some(body), Some(person)) = (body.as_object_mut(), person) {
+        body.insert("person".into(), json!(person));
+    }
     let made = context
         .client()?
         .post(Target::new("/keys"), &body)
@@ -97,13 +110,14 @@ async fn list(context: &Context) -> anyhow::Result<Exit> {
         output::json(&keys)?;
         return Ok(Exit::Ok);
     }
-    let mut table = Table::new(["name", "role", "tools", "made"]);
+    let mut table = Table::new(["name", "role", "person", "tools", "made"]);
     for key in items(&keys) {
         let tools = key.get("tools").map(items).unwrap_or_default();
         let tools: Vec<_> = tools.iter().filter_map(serde_json::Value::as_str).collect();
         table.row([
             text(key, "name"),
             text(key, "role"),
+            text(key, "person"),
             &tools.join(" "),
             &moment(text(key, "created_at")),
         ]);

@@ -1,10 +1,11 @@
 //! Who may come in: keys and their roles.
 
-use std::{collections::HashMap, net::SocketAddr};
+use std::{collections::HashMap, net::SocketAddr, sync::Arc};
 
 use provost_core::{
     glob::Glob,
     key::{Key, KeyHash, Role},
+    people::Directory,
     time::Time,
 };
 
@@ -37,6 +38,8 @@ pub(crate) enum DeclaredAgents {
 pub(super) struct ReadAuth {
     pub(super) auth: Auth,
     pub(super) places: Vec<Span>,
+    /// Names of people that keys are tied to: looked up once people are known.
+    pub(super) tied: Vec<(String, Span)>,
 }
 
 impl Reader<'_> {
@@ -118,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn read_key(&mut self, item: Field<'_>, read: &mut ReadAuth) {
-        let Some(map) = self.guarded_map(item, &["name", "role", "tools", "key"]) else {
+        let Some(map) = self.guarded_map(item, &["name", "role", "tools", "person", "key"]) else {
             return;
         };
         let name = self.require(&map, "name", "a key");
@@ -136,11 +139,14 @@ impl Reader<'_> {
             .require(&map, "key", "a key")
             .and_then(|field| self.secret(field));
         let hash = secret.map_or_else(KeyHash::default, |secret| KeyHash::of(secret.expose()));
+        let person = map.filled("person");
+        let person = person.and_then(|field| self.read_tied(field, role, read));
         let role = role.unwrap_or(Role::Agent);
         read.auth.keys.push(Key {
             name: name.into(),
             role,
             tools,
+            person,
             hash,
             created_at: Time::default(),
         });
@@ -170,6 +176,33 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Whose key it is among `people`.
+    fn read_tied(
+        &mut self,
+        field: Field<'_>,
+        role: Option<Role>,
+        read: &mut ReadAuth,
+    ) -> Option<Arc<str>> {
+        let name = self.text(field)?;
+        if let Some(role) = role.filter(|role| !role.is_person()) {
+            let message = format!("a key of role `{role}` is nobody's");
+            let help = "only keys of role human and admin have a `person`: remove it";
+            self.error(field.span(), message, help);
+            return None;
+        }
+        read.tied.push((name.to_owned(), field.node.span));
+        Some(name.into())
+    }
+
+    pub(super) fn check_tied(&mut self, read: &ReadAuth, people: &Directory) {
+        for (name, span) in &read.tied {
+            if people.named(name).is_none() {
+                let help = "name somebody of `people`, or remove it";
+                self.error(*span, format!("`{name}` is nobody"), help);
+            }
+        }
+    }
+
     /// The ancestor's key to its control plane.
     fn read_admin_token(&mut self, map: &Map<'_>, read: &mut ReadAuth) {
         let Some(field) = map.filled("admin_token") else {
@@ -182,6 +215,7 @@ impl Reader<'_> {
             name: "admin-token".into(),
             role: Role::Admin,
             tools: Vec::new(),
+            person: None,
             hash: KeyHash::of(secret.expose()),
             created_at: Time::default(),
         });

@@ -3,7 +3,7 @@
 use http::Uri;
 use provost_gateway::{
     channels::{
-        SigningKey, email,
+        Allowed, AllowedUrl, SigningKey, email,
         telegram::{self, API_URL, Mode},
         webhook::{Hook, Style},
     },
@@ -20,6 +20,8 @@ pub(crate) struct ChannelsConfig {
     pub(crate) telegram: Option<telegram::Settings>,
     pub(crate) email: Option<email::Settings>,
     pub(crate) webhooks: Vec<Hook>,
+    /// Where the callbacks of requests may go.
+    pub(crate) callbacks: Allowed,
     /// Where people reach this gateway.
     pub(crate) public_url: Option<String>,
 }
@@ -40,10 +42,9 @@ impl Reader<'_> {
             public_url,
             ..ChannelsConfig::default()
         };
-        let Some(map) = top
-            .get("channels")
-            .and_then(|field| self.guarded_map(field, &["telegram", "email", "webhooks"]))
-        else {
+        let Some(map) = top.get("channels").and_then(|field| {
+            self.guarded_map(field, &["telegram", "email", "webhooks", "callbacks"])
+        }) else {
             return channels;
         };
         channels.telegram = map
@@ -58,7 +59,29 @@ impl Reader<'_> {
                 channels.webhooks.extend(self.read_webhook(item));
             }
         }
+        if let Some(field) = map.get("callbacks") {
+            channels.callbacks = self.read_callbacks(field);
+        }
         channels
+    }
+
+    fn read_callbacks(&mut self, field: Field<'_>) -> Allowed {
+        let map = self.map(field, &["allow"]);
+        let Some(allow) = map.and_then(|map| map.get("allow")) else {
+            return Allowed::default();
+        };
+        let mut urls = Vec::new();
+        for (text, span) in self.texts(allow) {
+            match AllowedUrl::parse(text) {
+                Ok(url) => urls.push(url),
+                Err(error) => {
+                    let help =
+                        "write it as `https://host/path`, with `/*` at the end for all below";
+                    self.error(span, format!("`{text}`: {error}"), help);
+                }
+            }
+        }
+        Allowed::only(urls)
     }
 
     fn read_telegram(&mut self, field: Field<'_>) -> Option<telegram::Settings> {

@@ -32,7 +32,8 @@ impl Default for Bounds {
 
 impl Reader<'_> {
     pub(super) fn read_approval(&mut self, top: &Map<'_>) -> Approval {
-        const KEYS: [&str; 6] = [
+        const KEYS: [&str; 7] = [
+            "max_pending_per_agent",
             "timeout_seconds",
             "supervisor_seconds",
             "permit_seconds",
@@ -48,6 +49,10 @@ impl Reader<'_> {
             };
         };
         self.read_times(&map, &mut settings);
+        let most = map.filled("max_pending_per_agent");
+        if let Some(most) = most.and_then(|field| self.number(field, 1, 1_000_000)) {
+            settings.max_pending_per_agent = u32::try_from(most).unwrap_or(u32::MAX);
+        }
         self.check_channel(&map);
         let notify_url = map
             .filled("notify_url")

@@ -1,5 +1,7 @@
 //! Who is asked about what, and who is asked next.
 
+mod lints;
+
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use provost_core::{
@@ -12,19 +14,30 @@ use serde_json::json;
 use super::{
     channels::ChannelsConfig,
     fields::{Field, Map},
+    node::Span,
     reader::Reader,
 };
+use lints::Placed;
 
 type Groups = Vec<(String, Vec<Arc<str>>)>;
 
 impl Reader<'_> {
-    pub(super) fn read_people(&mut self, top: &Map<'_>, channels: &ChannelsConfig) -> Directory {
+    /// `usual` is how long a question stays open where no route says.
+    pub(super) fn read_people(
+        &mut self,
+        top: &Map<'_>,
+        channels: &ChannelsConfig,
+        usual: Duration,
+    ) -> Directory {
         let mut directory = Directory::default();
         if let Some(field) = top.get("people") {
             for item in self.items(field) {
                 let person = self.read_person(item, channels);
                 let person = person.filter(|person| self.is_new(item, person, &directory));
-                directory.people.extend(person);
+                if let Some(person) = person {
+                    self.lint_person(item, &person, &directory);
+                    directory.people.push(person);
+                }
             }
         } else if let Some(telegram) = &channels.telegram {
             directory.people = telegram.allow.iter().map(|id| user(*id)).collect();
@@ -32,10 +45,13 @@ impl Reader<'_> {
         let groups = self.read_groups(top, &directory);
         if let Some(field) = top.get("routes") {
             for (at, item) in self.items(field).enumerate() {
-                let route = self.read_route(item, at, &directory, &groups);
-                directory.routes.extend(route);
+                if let Some(route) = self.read_route(item, at, (&directory, &groups), usual) {
+                    self.lint_route(item, &route, &directory.routes);
+                    directory.routes.push(route);
+                }
             }
         }
+        self.lint_channels(top, &directory, channels);
         directory.watchers = channels
             .webhooks
             .iter()
@@ -160,8 +176,8 @@ impl Reader<'_> {
         &mut self,
         item: Field<'_>,
         at: usize,
-        directory: &Directory,
-        groups: &Groups,
+        (directory, groups): (&Directory, &Groups),
+        usual: Duration,
     ) -> Option<Route> {
         const KEYS: [&str; 9] = [
             "name",
@@ -193,7 +209,10 @@ impl Reader<'_> {
         let fallback = map
             .filled("default")
             .and_then(|field| self.choice(field, &fallbacks));
+        let timeout = map.filled("timeout").and_then(|field| self.duration(field));
         let steps = self.read_steps(&map, directory, groups);
+        self.lint_times(&steps, timeout.unwrap_or(usual));
+        let steps: Vec<Step> = steps.into_iter().map(|placed| placed.step).collect();
         if let (Some(needed), Some(field)) = (needed, map.filled("approvals_needed")) {
             self.check_quorum(field, needed, &steps, fallback);
         }
@@ -203,7 +222,7 @@ impl Reader<'_> {
             risky: risky.unwrap_or(false),
             needed: needed.map_or(1, |needed| u8::try_from(needed).unwrap_or(9)),
             steps,
-            timeout: map.filled("timeout").and_then(|field| self.duration(field)),
+            timeout,
             fallback,
         })
     }
@@ -226,14 +245,19 @@ impl Reader<'_> {
         }
     }
 
-    fn read_steps(&mut self, map: &Map<'_>, directory: &Directory, groups: &Groups) -> Vec<Step> {
-        let remind = map.filled("remind").and_then(|field| self.duration(field));
+    fn read_steps(&mut self, map: &Map<'_>, directory: &Directory, groups: &Groups) -> Vec<Placed> {
+        let (remind, remind_at) = self.read_remind(map);
         let mut steps = Vec::new();
         if let Some(field) = self.require(map, "ask", "a route") {
-            steps.push(Step {
+            let step = Step {
                 after: Duration::ZERO,
                 people: self.names(field, directory, groups),
                 remind,
+            };
+            steps.push(Placed {
+                step,
+                after: None,
+                remind: remind_at,
             });
         }
         let Some(field) = map.get("escalate") else {
@@ -249,17 +273,28 @@ impl Reader<'_> {
             let people = self
                 .require(&map, "to", "an escalation")
                 .map(|field| self.names(field, directory, groups));
-            let own = map.filled("remind").and_then(|field| self.duration(field));
+            let (own, own_at) = self.read_remind(&map);
             if let (Some(after), Some(people)) = (after, people) {
-                steps.push(Step {
+                let step = Step {
                     after,
                     people,
                     remind: own.or(remind),
+                };
+                steps.push(Placed {
+                    step,
+                    after: map.get("after").map(|field| field.span()),
+                    remind: own_at.or(remind_at),
                 });
             }
         }
-        steps.sort_by_key(|step| step.after);
+        steps.sort_by_key(|placed| placed.step.after);
         steps
+    }
+
+    fn read_remind(&mut self, map: &Map<'_>) -> (Option<Duration>, Option<Span>) {
+        let field = map.filled("remind");
+        let every = field.and_then(|field| self.duration(field));
+        (every, field.map(|field| field.span()))
     }
 }
 

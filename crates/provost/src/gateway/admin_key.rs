@@ -52,6 +52,7 @@ pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<AdminKey>
             name: format!("local-{short}").into(),
             role: Role::Admin,
             tools: Vec::new(),
+            person: None,
             hash,
             created_at: gate.now(),
         };

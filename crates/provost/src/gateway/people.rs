@@ -28,14 +28,12 @@ pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::
     app.gate.replace_people(config.people.clone());
     let clock = Arc::new(SystemClock);
     let secret = app.gate.store().secret(CALLBACK_SECRET).await?;
-    let callbacks = Callbacks {
-        secret,
-        web: web.clone(),
-        clock: clock.clone(),
-    };
+    let allowed = config.channels.callbacks.clone();
+    let callbacks = Callbacks::new(secret, allowed.clone(), clock.clone());
     let mut channels = Channels::default()
         .with(CALLBACK, Arc::new(callbacks))
-        .signing_callbacks(secret);
+        .signing_callbacks(secret)
+        .allowing_callbacks(allowed);
     let hooks = config.channels.webhooks.clone();
     if !hooks.is_empty() {
         let web = web.clone();

@@ -26,6 +26,7 @@ pub(super) struct KeyBody {
     role: Role,
     #[serde(default)]
     tools: Vec<Glob>,
+    person: Option<String>,
 }
 
 pub(super) async fn list(State(app): State<Arc<App>>, _: Admin) -> ApiResult {
@@ -50,11 +51,14 @@ pub(super) async fn create(
             "`tools` narrows a supervisor's key; other roles have none",
         ));
     }
+    let person = body.person.as_deref();
+    let person = person.map(|name| person_of(&app, body.role, name));
     let secret = new_secret();
     let key = Key {
         name: body.name.as_str().into(),
         role: body.role,
         tools: body.tools,
+        person: person.transpose()?,
         hash: KeyHash::of(&secret),
         created_at: app.gate.now(),
     };
@@ -70,6 +74,20 @@ pub(super) async fn create(
         view.insert("key".into(), secret.into());
     }
     Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// Somebody of `people`, whose key it is to be.
+fn person_of(app: &App, role: Role, name: &str) -> ApiResult<Arc<str>> {
+    if !role.is_person() {
+        let why = format!("a key of role {role} is nobody's: only human and admin are people");
+        return Err(ApiError::bad_request(why).help("leave `person` out"));
+    }
+    let people = app.gate.people();
+    let person = people.named(name).map(|person| person.name.clone());
+    person.ok_or_else(|| {
+        ApiError::bad_request(format!("`{name}` is nobody"))
+            .help("name somebody of `people` in the config file")
+    })
 }
 
 pub(super) async fn remove(

@@ -8,6 +8,7 @@ use provost_core::{
     approval::{Approval, Claim, Decision, Status},
     call::{NOT_EXACT, is_exact},
     gate::{Claiming, Decider, Escalating, Resolution, Resolving},
+    menu::Code,
     time::parse_duration,
     trace::view::Exposure,
 };
@@ -26,6 +27,7 @@ use crate::{
 
 const LONGEST_REASONING: usize = 16 * 1024;
 const LONGEST_LABEL: usize = 256;
+const NOT_REMEMBERED: &str = "only an approval is remembered";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +37,25 @@ pub(in crate::doors::http) struct ResolveBody {
     confidence: Option<f64>,
     /// Only with an approval: what is permitted instead.
     arguments: Option<Map<String, Value>>,
+    /// Only with an approval, and only by a person: the same is not asked again.
+    remember: Option<Remember>,
+}
+
+/// For how long: codes 2 and 6 of the menu.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Remember {
+    Session,
+    Always,
+}
+
+impl Remember {
+    fn code(self) -> Code {
+        match self {
+            Self::Session => Code::Session,
+            Self::Always => Code::Always,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -76,11 +97,16 @@ impl ResolveBody {
         if !self.arguments.as_ref().is_none_or(exact) {
             return Err(ApiError::bad_request(NOT_EXACT).help("send it as text"));
         }
+        if self.remember.is_some() && self.arguments.is_some() {
+            let why = "what was changed is never remembered";
+            return Err(ApiError::bad_request(why).help("leave out `remember` or `arguments`"));
+        }
         Ok(Resolution {
             label: self.resolved_by,
             reasoning: self.reasoning,
             confidence: self.confidence,
             arguments: self.arguments,
+            code: self.remember.map(Remember::code),
             ..Resolution::default()
         })
     }
@@ -119,6 +145,9 @@ pub(in crate::doors::http) async fn resolve(
                 .help("approve it with them, or deny it without"),
         );
     }
+    if status == Status::Denied && body.remember.is_some() {
+        return Err(ApiError::bad_request(NOT_REMEMBERED));
+    }
     if let Some(arguments) = &body.arguments {
         fits(app, id, arguments).await?;
     }
@@ -127,11 +156,7 @@ pub(in crate::doors::http) async fn resolve(
         .resolve(id, decider, status, body.resolution()?)
         .await?
     {
-        Resolving::Done(approval) => Ok(json!({
-            "id": approval.question.id,
-            "status": status,
-            "resolved_by": approval.state.decision.as_deref().map(|decision| &decision.by),
-        })),
+        Resolving::Done(approval) => Ok(done(&approval, status)),
         Resolving::Counted(approval) => Ok(json!({
             "id": approval.question.id,
             "status": Status::Pending,
@@ -155,6 +180,20 @@ pub(in crate::doors::http) async fn resolve(
         .with("rule", &*rule)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
+}
+
+fn done(approval: &Approval, status: Status) -> Value {
+    let decision = approval.state.decision.as_deref();
+    let mut done = json!({
+        "id": approval.question.id,
+        "status": status,
+        "resolved_by": decision.map(|decision| &decision.by),
+    });
+    let made = decision.and_then(|decision| decision.made_grant.as_ref());
+    if let (Some(done), Some(made)) = (done.as_object_mut(), made) {
+        done.insert("grant_id".into(), json!(made));
+    }
+    done
 }
 
 /// A changed call is a new one, and must fit its tool.
@@ -219,6 +258,9 @@ pub(in crate::doors::http) async fn hand_up(
     id: &str,
     body: ResolveBody,
 ) -> ApiResult<Value> {
+    if body.remember.is_some() {
+        return Err(ApiError::bad_request(NOT_REMEMBERED));
+    }
     match app.gate.escalate(id, decider, body.resolution()?).await? {
         Escalating::Done(approval) => Ok(json!({
             "id": approval.question.id,

@@ -323,6 +323,7 @@ impl What {
                     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
                     "resolved_by": text("What you call yourself, kept beside the name of your key"),
                     "arguments": {"type": "object", "description": "Permit these arguments instead; people only"},
+                    "remember": {"type": "string", "enum": ["session", "always"], "description": "Allow this tool to this agent for the rest of the session, or always; people only"},
                 }),
                 &["id", "decision"],
             ),

@@ -1,6 +1,6 @@
 //! `POST /v1/approvals` and `GET /v1/approvals/{id}`.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use http::{HeaderMap, StatusCode, Uri};
@@ -25,6 +25,7 @@ use crate::{
         error::{ApiError, ApiResult},
         input::{Body, Params, Segment},
     },
+    web::{is_off_limits, literal},
 };
 
 const USUAL_EXPIRY: u64 = 3600;
@@ -32,6 +33,8 @@ const LONGEST_EXPIRY: u64 = 30 * 24 * 3600;
 const LONGEST_TITLE: usize = 1024;
 const LONGEST_PREVIEW: usize = 64 * 1024;
 const LONGEST_URL: usize = 2048;
+/// Nobody can say: people decide when they do.
+const UNTIL_SOME_ARE_DECIDED: Duration = Duration::from_mins(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 
 pub(in crate::doors::http) async fn create(
@@ -56,7 +59,7 @@ pub(in crate::doors::http) async fn create(
         action_type: name(&body, "action_type")?.ok_or_else(|| needed("action_type"))?,
         person: person.map(|person| person.name.clone()),
         request,
-        callback_url: callback_url(&body)?,
+        callback_url: callback_url(&app, &body)?,
         expires_in: expiry(&body)?,
         idempotency_key: idempotency_key(&headers)?,
     };
@@ -82,6 +85,13 @@ pub(in crate::doors::http) async fn create(
                 None => error,
             })
         }
+        Requested::Crowded(most) => Err(ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_pending",
+            format!("{most} requests of this agent wait already"),
+        )
+        .help("wait until people have decided some, or raise `approval.max_pending_per_agent`")
+        .retry_after(UNTIL_SOME_ARE_DECIDED)),
         Requested::KeyMismatch => Err(unprocessable(
             "idempotency_key_reused",
             "this Idempotency-Key stands for another request",
@@ -182,33 +192,26 @@ fn expiry(body: &Map<String, Value>) -> ApiResult<Duration> {
         })
 }
 
-fn callback_url(body: &Map<String, Value>) -> ApiResult<Option<String>> {
+fn callback_url(app: &App, body: &Map<String, Value>) -> ApiResult<Option<String>> {
     let Some(url) = text(body, "callback_url", LONGEST_URL)? else {
         return Ok(None);
     };
-    let parsed: Option<Uri> = url.parse().ok();
-    let fits = parsed.is_some_and(|uri| {
+    let fits = |uri: &Uri| {
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.authority().is_some_and(|at| !at.as_str().contains('@'))
-            && uri.host().is_some_and(|host| !is_off_limits(host))
-    });
-    if fits {
-        return Ok(Some(url));
+            // Where a name leads is judged when it is called.
+            && uri.host().is_some_and(|host| !literal(host).is_some_and(is_off_limits))
+    };
+    let Some(uri) = url.parse().ok().filter(fits) else {
+        let message = "`callback_url` is an http or https address without a user in it";
+        return Err(unprocessable("bad_callback_url", message));
+    };
+    if !app.channels.load().may_call_back(&uri) {
+        let message = "`callback_url` is none of the addresses that may be called back here";
+        return Err(unprocessable("callback_not_allowed", message)
+            .help("add it to `channels.callbacks.allow` in the config, or leave it out and poll"));
     }
-    let message = "`callback_url` is an http or https address without a user in it";
-    Err(unprocessable("bad_callback_url", message))
-}
-
-/// Where machines of a cloud keep their secrets, and nobody waits to be called back.
-fn is_off_limits(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V4(ip)) => ip.is_link_local() || ip.is_unspecified() || ip.is_multicast(),
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_unicast_link_local() || ip.is_unspecified() || ip.is_multicast()
-        }
-        Err(_) => false,
-    }
+    Ok(Some(url))
 }
 
 fn refused(answer: Answer, reason: &str) -> ApiError {

@@ -11,7 +11,7 @@ use super::{change, pending};
 use crate::{
     client::{Client, ClientError, Feed},
     commands::{
-        approvals::{Said, detail, fetch, send_decision},
+        approvals::{Remember, Said, detail, fetch, send_decision},
         terminal::Terminal,
         view::text,
     },
@@ -20,7 +20,51 @@ use crate::{
     output,
 };
 
-const QUESTION: &str = "[a]pprove, [d]eny, [s]kip or [q]uit? ";
+/// What may be answered: to be remembered only where the gateway would.
+struct Menu {
+    session: bool,
+    always: bool,
+}
+
+impl Menu {
+    fn of(approval: &Value) -> Self {
+        let alone = approval.get("needed").and_then(Value::as_u64).unwrap_or(1) <= 1;
+        Self {
+            session: alone && !text(approval, "session_id").is_empty(),
+            always: alone,
+        }
+    }
+
+    fn question(&self) -> String {
+        let session = if self.session {
+            "for this s[e]ssion, "
+        } else {
+            ""
+        };
+        let always = if self.always { "a[l]ways, " } else { "" };
+        format!("[a]pprove, {session}{always}[d]eny, [s]kip or [q]uit? ")
+    }
+
+    fn read(&self, answer: &str) -> Option<Choice> {
+        let approve = |remember| Some(Choice::Send("approve", remember));
+        match answer {
+            "a" | "approve" => approve(None),
+            "e" | "session" if self.session => approve(Some(Remember::Session)),
+            "l" | "always" if self.always => approve(Some(Remember::Always)),
+            "d" | "deny" => Some(Choice::Send("deny", None)),
+            "s" | "skip" => Some(Choice::Skip),
+            "q" | "quit" => Some(Choice::Quit),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Choice {
+    Send(&'static str, Option<Remember>),
+    Skip,
+    Quit,
+}
 
 pub(super) struct Desk {
     client: Client,
@@ -124,30 +168,32 @@ impl Desk {
     async fn decide(&mut self, approval: &Value, context: &Context) -> anyhow::Result<Next> {
         let id = text(approval, "id").to_owned();
         output::line(format_args!("\n{}\n", detail(approval, context.now())))?;
+        let menu = Menu::of(approval);
         loop {
-            let answer = match self.ask(&id, QUESTION).await? {
+            let answer = match self.ask(&id, &menu.question()).await? {
                 Answered::With(answer) => answer.to_lowercase(),
                 Answered::Elsewhere => return self.decided_elsewhere(&id).await,
                 Answered::Quit => return Ok(Next::Quit),
             };
-            let verb = match answer.as_str() {
-                "a" | "approve" => "approve",
-                "d" | "deny" => "deny",
-                "s" | "skip" => {
+            let (verb, remember) = match menu.read(&answer) {
+                Some(Choice::Send(verb, remember)) => (verb, remember),
+                Some(Choice::Skip) => {
                     self.skipped.push(id);
                     return Ok(Next::On);
                 }
-                "q" | "quit" => return Ok(Next::Quit),
-                _ => continue,
+                Some(Choice::Quit) => return Ok(Next::Quit),
+                None => continue,
             };
             let reason = match self.ask(&id, "reason (enter for none): ").await? {
                 Answered::With(reason) => reason,
                 Answered::Elsewhere => return self.decided_elsewhere(&id).await,
                 Answered::Quit => return Ok(Next::Quit),
             };
-            return self
-                .send(&id, verb, Some(reason).filter(|reason| !reason.is_empty()))
-                .await;
+            let said = Said {
+                remember,
+                ..Said::because(Some(&*reason).filter(|reason| !reason.is_empty()))
+            };
+            return self.send(&id, verb, said).await;
         }
     }
 
@@ -192,8 +238,8 @@ impl Desk {
         Ok(answer.map_or(Next::Quit, |_| Next::On))
     }
 
-    async fn send(&self, id: &str, verb: &str, reason: Option<String>) -> anyhow::Result<Next> {
-        match send_decision(&self.client, id, verb, Said::because(reason.as_deref())).await {
+    async fn send(&self, id: &str, verb: &str, said: Said<'_>) -> anyhow::Result<Next> {
+        match send_decision(&self.client, id, verb, said).await {
             Ok(decided) => output::line(format_args!("{id} {}", text(&decided, "status")))?,
             // Lost a race, or ran out of time: the gateway says which.
             Err(ClientError::Refused(refusal)) => {
@@ -202,5 +248,30 @@ impl Desk {
             Err(error) => return Err(error.into()),
         }
         Ok(Next::On)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_remembered_is_neither_offered_nor_taken() {
+        for (approval, session, always) in [
+            (json!({"session_id": "s1"}), true, true),
+            (json!({}), false, true),
+            (json!({"session_id": "s1", "needed": 2}), false, false),
+        ] {
+            let menu = Menu::of(&approval);
+            let takes = |answer: &str| menu.read(answer).is_some();
+            assert_eq!(takes("e"), session, "{approval}");
+            assert_eq!(takes("l"), always, "{approval}");
+            assert!(takes("a") && takes("d") && takes("s") && takes("q"));
+            let question = menu.question();
+            assert_eq!(question.contains("s[e]ssion"), session, "{question}");
+            assert_eq!(question.contains("a[l]ways"), always, "{question}");
+        }
     }
 }
