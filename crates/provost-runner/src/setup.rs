@@ -24,10 +24,11 @@ use crate::{
 };
 
 /// What of our own environment is not the agent's: it would let it speak for us.
-const OURS: [&str; 3] = [
+const OURS: [&str; 4] = [
     "FACTORY_SUPERVISOR_CONFIG_PATH",
     "PROVOST_KEY",
     "PROVOST_CONFIG",
+    "PROVOST_CALLBACK_TOKEN",
 ];
 
 /// What the machine and the caller give a run besides its configuration.
