@@ -43,6 +43,7 @@ mod people;
 mod proxy;
 mod reload;
 mod replicas;
+mod run_replay;
 mod seed;
 mod starting;
 mod tampering;

@@ -18,7 +18,11 @@ use super::{
     Journal, complaint,
     story::{Story, Tell},
 };
-use crate::{context::Context, exit::Exit, output};
+use crate::{
+    context::Context,
+    exit::{Exit, usage},
+    output,
+};
 
 /// Reports that wait before the next line is read: a journal may be larger than memory.
 const MOST_WAITING: u64 = 16;
@@ -146,7 +150,7 @@ impl Sending {
         let news = Arc::new(Notify::new());
         let told = Arc::clone(&news);
         settings.observe = Some(Arc::new(move |_| told.notify_one()));
-        let reporter = Reporter::start(settings)?;
+        let reporter = Reporter::start(settings).map_err(|error| usage(error.to_string()))?;
         self.run = Some(Run { reporter, news });
         self.tally.runs += 1;
         Ok(())

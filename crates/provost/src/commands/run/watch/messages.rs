@@ -135,7 +135,10 @@ impl Screen {
         let said = |name: &str, most: usize| decision.short(name, most).unwrap_or_default();
         let (outcome, by) = (said("outcome", 20), said("by", 20));
         let (title, reason) = (said("title", 120), said("reason", 200));
-        let text = format!("{outcome} by {by}: {title}  ({reason})");
+        let text = match &*by {
+            "terminal" => format!("{outcome} here: {title}"),
+            by => format!("{outcome} by {by}: {title}  ({reason})"),
+        };
         match &*outcome {
             // Whoever allows everything needs not be told each time.
             "allowed" if by == "auto" => self.note(Ink::Dim, "·", &text),

@@ -15,6 +15,7 @@ pub(in super::super) struct Pen {
     is_terminal: bool,
     /// How many lines are to be rewritten; the cursor is at the end of the last.
     rows: usize,
+    bottom: Vec<String>,
 }
 
 impl Pen {
@@ -22,6 +23,7 @@ impl Pen {
         Self {
             is_terminal: io::stdout().is_terminal(),
             rows: 0,
+            bottom: Vec::new(),
         }
     }
 
@@ -48,6 +50,10 @@ impl Pen {
         lines: &[String],
         bottom: &[String],
     ) -> io::Result<()> {
+        let is_same = self.rows == bottom.len() && self.bottom == bottom;
+        if lines.is_empty() && (is_same || !self.is_terminal) {
+            return Ok(());
+        }
         let mut text = self.erased();
         for line in lines {
             let _ = writeln!(text, "{line}");
@@ -55,6 +61,7 @@ impl Pen {
         if self.is_terminal {
             text.push_str(&bottom.join("\n"));
             self.rows = bottom.len();
+            self.bottom = bottom.to_vec();
         }
         put(&text)
     }

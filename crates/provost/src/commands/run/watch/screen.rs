@@ -39,7 +39,8 @@ pub(in super::super) struct Screen {
     /// As it was shown last.
     pub(super) plan: Vec<String>,
     pub(super) options: HashMap<String, String>,
-    pub(super) commands: Option<usize>,
+    /// Whether the agent's own commands were named: some agents repeat them.
+    pub(super) commands: bool,
     pub(super) meter: Meter,
     pub(super) currency: String,
     pub(super) doing: Doing,
@@ -51,6 +52,8 @@ pub(in super::super) struct Screen {
     pub(super) errors: Vec<String>,
     first: Option<i64>,
     last: i64,
+    /// Whether the last line was empty, or there was none.
+    gap: bool,
 }
 
 impl Screen {
@@ -62,7 +65,7 @@ impl Screen {
             tools: HashMap::new(),
             plan: Vec::new(),
             options: HashMap::new(),
-            commands: None,
+            commands: false,
             meter: Meter::default(),
             currency: String::new(),
             doing: Doing::Starting,
@@ -71,6 +74,7 @@ impl Screen {
             errors: Vec::new(),
             first: None,
             last: 0,
+            gap: true,
         }
     }
 
@@ -83,7 +87,15 @@ impl Screen {
     pub(in super::super) fn line(&mut self, line: &Line) -> Vec<String> {
         self.first.get_or_insert(line.at);
         self.last = line.at;
-        match &line.what {
+        let lines = self.happened(&line.what);
+        if let Some(last) = lines.last() {
+            self.gap = last.is_empty();
+        }
+        lines
+    }
+
+    fn happened(&mut self, what: &What) -> Vec<String> {
+        match what {
             What::In(message) => self.heard(message),
             What::Out(message) => self.said(message),
             What::Decision(decision) => self.decided(&Fields::read(decision)),
@@ -114,9 +126,10 @@ impl Screen {
         let mut lines = Vec::new();
         let is_new = |flow: &Flow| flow.voice != voice || (flow.id != id && id.is_some());
         if self.flow.as_ref().is_none_or(is_new) {
-            let goes_on = self.flow.is_some();
+            let said = self.flow.is_some();
             lines.extend(self.end());
-            if goes_on {
+            // Words stand apart from what is done, and from each other.
+            if said || !self.gap {
                 lines.push(String::new());
             }
         }
@@ -131,7 +144,11 @@ impl Screen {
         if lines.is_empty() {
             return lines;
         }
+        let said = self.flow.is_some();
         let mut all = self.end();
+        if said {
+            all.push(String::new());
+        }
         all.extend(lines);
         all
     }

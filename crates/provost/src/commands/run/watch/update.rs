@@ -107,11 +107,10 @@ impl Screen {
 
     fn commands(&mut self, update: &Fields<'_>) -> Vec<String> {
         const NAMED: usize = 6;
-        let all = update.list("availableCommands");
-        if self.commands == Some(all.len()) {
+        if std::mem::replace(&mut self.commands, true) {
             return Vec::new();
         }
-        self.commands = Some(all.len());
+        let all = update.list("availableCommands");
         let name = |raw: &&RawValue| Fields::read(raw).short("name", 40);
         let named: Vec<_> = all.iter().take(NAMED).filter_map(name).collect();
         let more = if all.len() > NAMED { ", …" } else { "" };
