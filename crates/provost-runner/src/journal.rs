@@ -3,6 +3,8 @@
 //! What the agent wrote and was told stands there as it was (`in`, `out`); reports are named, and not
 //! repeated, because what was in them is there already.
 
+mod read;
+
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufRead as _, Write as _},
@@ -14,13 +16,24 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
+pub use read::{Line, Lines, Read, What};
+
 use crate::report::Clock;
 
 pub struct Journal {
-    /// `None`: nothing is kept.
-    file: Option<Mutex<File>>,
+    /// `None`: nothing is kept, and nobody watches.
+    sinks: Option<Mutex<Sinks>>,
     clock: Clock,
 }
+
+/// Behind one lock: whoever watches sees the order of the file.
+#[derive(Default)]
+struct Sinks {
+    file: Option<File>,
+    watch: Option<Watch>,
+}
+
+type Watch = Box<dyn Fn(&str) + Send>;
 
 /// What happened.
 #[derive(Clone, Copy, Serialize)]
@@ -54,7 +67,7 @@ struct Timed<'a, T: Serialize> {
 impl Default for Journal {
     fn default() -> Self {
         Self {
-            file: None,
+            sinks: None,
             clock: Clock::system(),
         }
     }
@@ -71,28 +84,50 @@ impl Journal {
             .append(true)
             .mode(0o600)
             .open(path)?;
+        let sinks = Sinks {
+            file: Some(file),
+            watch: None,
+        };
         Ok(Self {
-            file: Some(Mutex::new(file)),
+            sinks: Some(Mutex::new(sinks)),
             clock,
         })
     }
 
+    /// Tells each line, without its end, to somebody else as well. They must not write here.
+    pub fn watched(self, watch: impl Fn(&str) + Send + 'static) -> Self {
+        let sinks = self.sinks.map(Mutex::into_inner);
+        let mut sinks = sinks.map_or_else(Sinks::default, |sinks| {
+            sinks.unwrap_or_else(PoisonError::into_inner)
+        });
+        sinks.watch = Some(Box::new(watch));
+        Self {
+            sinks: Some(Mutex::new(sinks)),
+            clock: self.clock,
+        }
+    }
+
     /// A line in one write: a run that is killed leaves whole lines.
     pub fn write<T: Serialize>(&self, entry: Entry<'_, T>) {
-        let Some(file) = &self.file else { return };
+        let Some(sinks) = &self.sinks else { return };
         let at = self.clock.millis();
-        let Ok(mut line) = serde_json::to_vec(&Timed { at, entry }) else {
+        let Ok(mut line) = serde_json::to_string(&Timed { at, entry }) else {
             return;
         };
-        line.push(b'\n');
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = file.write_all(&line) {
+        let mut sinks = sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(watch) = &sinks.watch {
+            watch(&line);
+        }
+        line.push('\n');
+        if let Some(file) = &mut sinks.file
+            && let Err(error) = file.write_all(line.as_bytes())
+        {
             tracing::error!(%error, "the journal cannot be written");
         }
     }
 
     pub fn heard(&self, line: &str) {
-        if self.file.is_none() || line.is_empty() {
+        if self.sinks.is_none() || line.is_empty() {
             return;
         }
         match serde_json::from_str::<&RawValue>(line) {

@@ -78,6 +78,8 @@ pub enum Seen {
     Update(Box<RawValue>),
     State(State),
     Spent(Spent),
+    /// A line of the journal.
+    Entry(String),
 }
 
 pub(crate) struct Run {

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
@@ -17,17 +18,18 @@ use crate::{
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
-    report::{Clock, Event, Reporter, Settings},
+    report::{Clock, Event, Kind, Reporter, Settings, State},
     run::{Confined, Seen, Setup},
     sandbox::{self, Needs, Spec},
     workspace::{self, Confinement, Open, Workspace},
 };
 
 /// What of our own environment is not the agent's: it would let it speak for us.
-const OURS: [&str; 3] = [
+const OURS: [&str; 4] = [
     "FACTORY_SUPERVISOR_CONFIG_PATH",
     "PROVOST_KEY",
     "PROVOST_CONFIG",
+    "PROVOST_CALLBACK_TOKEN",
 ];
 
 /// What the machine and the caller give a run besides its configuration.
@@ -75,10 +77,15 @@ pub async fn prepare(
         Some(path) => {
             let last = last_sequence(path, &config.identity.prompt_id);
             let journal = Journal::open(path, Clock::system()).map_err(Unready::Journal)?;
-            (Arc::new(journal), last)
+            (journal, last)
         }
-        None => (Arc::default(), 0),
+        None => (Journal::default(), 0),
     };
+    let journal = Arc::new(match around.seen.clone() {
+        // A view that was closed has seen enough.
+        Some(seen) => journal.watched(move |line| drop(seen.send(Seen::Entry(line.to_owned())))),
+        None => journal,
+    });
     let reporter = reporter(&config, &journal, last, around.heartbeat)?;
     let gateway = match &config.gateway {
         Some(gateway) => Some(Arc::new(Gateway::new(gateway)?)),
@@ -101,8 +108,8 @@ pub async fn prepare(
     let command = start(&config, &words, confinement.as_ref(), confined.as_ref())?;
     let identity = &config.identity;
     journal.event(&json!({
-        "started": {"runId": identity.run_id, "taskId": identity.task_id, "promptId": identity.prompt_id,
-            "repoDir": config.repo, "command": words, "permissions": config.permissions.by.name()},
+        "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
+            "promptId": identity.prompt_id, "repoDir": config.repo, "command": words, "permissions": config.permissions.by.name()},
     }));
     let setup = Setup {
         config,
@@ -137,6 +144,17 @@ fn reporter(
     Ok(Reporter::start(settings)?)
 }
 
+/// A report as the journal has it: what is in it stays the text it was.
+#[derive(Serialize)]
+struct Named<'a> {
+    sequence: u64,
+    kind: Kind,
+    notifications: usize,
+    state: State,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
+}
+
 /// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
 fn note(journal: &Journal, event: &Event<'_>) {
     match event {
@@ -146,15 +164,16 @@ fn note(journal: &Journal, event: &Event<'_>) {
             notifications,
             state,
             body,
-        } => {
-            let body = body.and_then(|body| {
+        } => journal.write(Entry::Report(&Named {
+            sequence: *sequence,
+            kind: *kind,
+            notifications: *notifications,
+            state: *state,
+            body: body.and_then(|body| {
                 let text = std::str::from_utf8(body).ok()?;
-                serde_json::from_str::<&serde_json::value::RawValue>(text).ok()
-            });
-            journal.write(Entry::Report(&json!({
-                "sequence": sequence, "kind": kind, "notifications": notifications, "state": state, "body": body,
-            })));
-        }
+                serde_json::from_str(text).ok()
+            }),
+        })),
         Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
         Event::Again { sequence, .. } => sent(journal, *sequence, "again"),
         Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),

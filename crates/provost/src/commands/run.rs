@@ -151,14 +151,18 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             brake.pull("this runner was asked to end");
         }
     });
-    let view = watch.then(|| tokio::spawn(watch::show(events, questions)));
+    let view = watch.then(|| tokio::spawn(watch::show(events, questions, context.json())));
     let ended = drive(setup).await;
     stopping.abort();
     if let Some(view) = view {
         // Its last words.
         let _ = view.await;
     }
-    told::end(context, &ended, journal.as_deref())?;
+    if watch && context.json() {
+        told::last_line(&ended, journal.as_deref())?;
+    } else {
+        told::end(context, &ended, journal.as_deref())?;
+    }
     Ok(exit(&ended))
 }
 

@@ -38,8 +38,10 @@ impl Terminal {
         Ok(self.line().await)
     }
 
-    /// Forgets what was typed so far.
+    /// Forgets what was typed so far, with or without its enter.
     pub(super) fn clear(&mut self) {
+        // Where it is no terminal there is nothing to forget.
+        let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
         while self.lines.try_recv().is_ok() {}
     }
 

@@ -45,6 +45,7 @@ mod proxy;
 mod reload;
 mod replicas;
 mod run;
+mod run_replay;
 mod seed;
 mod starting;
 mod tampering;

@@ -3,20 +3,19 @@
 use std::path::Path;
 
 use provost_runner::run::{Ended, Outcome};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{context::Context, output};
+
+/// As one more line of a stream.
+pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
+    output::json_line(&described(ended, journal))
+}
 
 pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
     let spent = ended.spent;
     if context.json() {
-        return output::json(&json!({
-            "outcome": ended.describe(),
-            "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
-            "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
-            "undelivered": ended.drained.left, "kept": ended.drained.kept,
-            "journal": journal,
-        }));
+        return output::json(&described(ended, journal));
     }
     let how = match &ended.outcome {
         Outcome::Complete { stop_reason } => format!("done: {stop_reason}"),
@@ -40,4 +39,15 @@ pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> a
         output::line(format_args!("journal: {}", journal.display()))?;
     }
     Ok(())
+}
+
+fn described(ended: &Ended, journal: Option<&Path>) -> Value {
+    let spent = ended.spent;
+    json!({
+        "outcome": ended.describe(),
+        "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
+        "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
+        "undelivered": ended.drained.left, "kept": ended.drained.kept,
+        "journal": journal,
+    })
 }

@@ -1,0 +1,157 @@
+//! What the agent asks, as the person who answers reads it, and what their answer means.
+
+use provost_runner::permission::{Choice, Question, Wish};
+
+use super::{
+    fields::{Fields, compact, places},
+    style::{Ink, Style, size},
+    tool::diffs,
+};
+use crate::output;
+
+/// Of what is to be run or written: whoever decides sees all of it, or is told that they do not.
+const MOST_LINES: usize = 40;
+const MOST_BYTES: usize = 8 * 1024;
+const DIFF_LINES: usize = 60;
+const MOST_OPTIONS: usize = 20;
+
+pub(super) fn lines(question: &Question, style: Style) -> Vec<String> {
+    let params = Fields::read(&question.raw);
+    let call = params.inner("toolCall");
+    let input = call.inner("rawInput");
+    let kind = call
+        .short("kind", 20)
+        .unwrap_or_else(|| "something".to_owned());
+    let head = format!("may it do this? {}", style.paint(Ink::Bold, &kind));
+    let mut body = vec![];
+    let command = command(&input);
+    let title = call.short("title", 500);
+    if let Some(title) = title.filter(|title| command.as_deref() != Some(title)) {
+        body.push(style.paint(Ink::Bold, &title));
+    }
+    match command {
+        Some(command) => body.extend(whole(&command, "$ ", style)),
+        None if call.raw("content").is_none() => {
+            body.extend(call.raw("rawInput").map(|input| compact(input, 1_000)));
+        }
+        None => {}
+    }
+    for (name, label) in [("cwd", "in "), ("description", "it says: ")] {
+        let said = input.short(name, 300);
+        body.extend(said.map(|said| style.paint(Ink::Dim, &format!("{label}{said}"))));
+    }
+    let places = places(&call);
+    if !places.is_empty() {
+        body.push(style.paint(Ink::Dim, &format!("at {}", places.join(", "))));
+    }
+    body.extend(diffs(&call, DIFF_LINES, style));
+    body.push(String::new());
+    body.extend(options(&question.options, style));
+    let bar = style.paint(Ink::Yellow, "│");
+    let head = format!("{} {head}", style.paint(Ink::Yellow, "┌"));
+    let body = body
+        .iter()
+        .map(|line| format!("{bar} {line}").trim_end().to_owned());
+    std::iter::once(head).chain(body).collect()
+}
+
+/// What stands before the answer.
+pub(super) fn prompt(question: &Question, again: bool, style: Style) -> String {
+    let most = question.options.len().min(MOST_OPTIONS);
+    let numbers = match most {
+        0 => String::new(),
+        1 => "1, ".to_owned(),
+        most => format!("1-{most}, "),
+    };
+    let please = if again {
+        "please answer with one of "
+    } else {
+        ""
+    };
+    format!(
+        "{} {please}{numbers}y or n? ",
+        style.paint(Ink::Yellow, "└")
+    )
+}
+
+/// `None`: it has to be asked again.
+pub(super) fn answer(typed: &str, options: &[Choice]) -> Option<Wish> {
+    match typed.trim().to_lowercase().as_str() {
+        "y" | "yes" => Some(Wish::Allow),
+        "n" | "no" => Some(Wish::Reject),
+        number => {
+            let number: usize = number.parse().ok()?;
+            let shown = options.get(..options.len().min(MOST_OPTIONS))?;
+            let option = shown.get(number.checked_sub(1)?)?;
+            Some(Wish::Option(option.option_id.clone()))
+        }
+    }
+}
+
+fn command(input: &Fields<'_>) -> Option<String> {
+    if let Some(line) = input.text("command").or_else(|| input.text("cmd")) {
+        return Some(line);
+    }
+    let words = input.list("command");
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| serde_json::from_str(word.get()).unwrap_or_else(|_| word.to_string()))
+        .collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// A text in its lines, and how much of it is not shown.
+fn whole(text: &str, before: &str, style: Style) -> Vec<String> {
+    let start = text
+        .get(..text.floor_char_boundary(MOST_BYTES))
+        .unwrap_or(text);
+    let mut lines: Vec<_> = start
+        .lines()
+        .take(MOST_LINES)
+        .enumerate()
+        .map(|(place, line)| {
+            let before = if place == 0 { before } else { "  " };
+            format!("{before}{}", output::safe(&line.replace('\t', "    ")))
+        })
+        .collect();
+    if start.len() < text.len() || start.lines().nth(MOST_LINES).is_some() {
+        let more = format!("NOT ALL OF IT IS SHOWN: it is {} long", size(text.len()));
+        lines.push(style.paint(Ink::Red, &more));
+    }
+    lines
+}
+
+/// Its own words, and what choosing it means: the words are the agent's, the meaning is the protocol's.
+fn options(options: &[Choice], style: Style) -> Vec<String> {
+    let shown = options.iter().take(MOST_OPTIONS).enumerate();
+    let mut lines: Vec<_> = shown
+        .map(|(place, option)| {
+            let (meaning, ink) = meaning(&option.kind);
+            let number = style.paint(Ink::Bold, &(place + 1).to_string());
+            let name = output::shorten(&option.name, 120);
+            format!("{number}  {}  {name}", style.paint(ink, &meaning))
+        })
+        .collect();
+    if options.len() > MOST_OPTIONS {
+        lines.push(format!("… and {} more", options.len() - MOST_OPTIONS));
+    }
+    let has = |kind: &str| options.iter().any(|option| option.kind.starts_with(kind));
+    if !has("allow") {
+        lines.push("y  nothing that it offers is a yes: this is a no".to_owned());
+    }
+    if !has("reject") {
+        lines.push("n  it offers no no: its turn ends".to_owned());
+    }
+    lines
+}
+
+fn meaning(kind: &str) -> (String, Ink) {
+    let (meaning, ink) = match kind {
+        "allow_once" => ("yes, this once   ", Ink::Green),
+        "allow_always" => ("yes, from now on ", Ink::Yellow),
+        "reject_once" => ("no, this once    ", Ink::Red),
+        "reject_always" => ("no, from now on  ", Ink::Red),
+        other => return (format!("`{}`", output::shorten(other, 30)), Ink::Dim),
+    };
+    (meaning.to_owned(), ink)
+}

@@ -1,0 +1,336 @@
+//! `provost run replay`: what a journal holds, on the screen and at a callback that has not seen it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::Output,
+    thread,
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    harness::Site,
+    receiver::{Receiver, Told},
+};
+
+const SECRET: &str = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=";
+
+/// What no library writes: white space, numbers of any length, a name twice, escapes that need not be.
+fn notification(number: usize) -> String {
+    format!(
+        r#"{{ "sessionId":"s-1",  "update":{{"sessionUpdate":"agent_message_chunk","n":0.0024000000000000002,"n":{number}.10,"big":123456789012345678901234567890,"content":{{"type":"text","text":"\u0077ord {number} \/ "}}}}}}"#
+    )
+}
+
+fn heard(params: &str) -> String {
+    format!(r#"{{"at":2,"in":{{"jsonrpc":"2.0","method":"session/update","params":{params}}}}}"#)
+}
+
+/// A run that loads a session, asks once, is answered, and says something afterwards.
+fn journal(notifications: &[String]) -> Vec<String> {
+    let (before, after) = notifications.split_at(60);
+    let (during, late) = after.split_at(after.len() - 1);
+    let line = |value: Value| value.to_string();
+    let mut lines = vec![
+        line(
+            json!({"at": 1, "event": {"started": {"runId": "r", "taskId": "t", "sandboxId": "b", "promptId": "p", "repoDir": "/repo"}}}),
+        ),
+        line(json!({"at": 1, "event": {"session": "s-1"}})),
+        line(
+            json!({"at": 1, "out": {"id": 2, "method": "session/load", "params": {"sessionId": "s-1"}}}),
+        ),
+    ];
+    lines.extend(before.iter().map(|params| heard(params)));
+    lines.push(line(json!({"at": 3, "in": {"id": 2, "result": null}})));
+    lines.push(line(
+        json!({"at": 3, "out": {"id": 3, "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "go"}]}}}),
+    ));
+    lines.push("this line was lost by a disk".to_owned());
+    lines.extend(during.iter().map(|params| heard(params)));
+    lines.push(r#"{"at":4,"in":{"method":"_auth/status_update","params":{ "a":1.0 }}}"#.to_owned());
+    lines.push(r#"{"at":4,"report":{"sequence":4,"kind":"permission_request","notifications":0,"state":"running","body":{"permissionId":"p:permission:1","request":{ "toolCall":{}},"answerUrl":"http://gone"}}}"#.to_owned());
+    lines.push(line(
+        json!({"at": 4, "decision": {"permissionId": "p:permission:1", "outcome": "allowed", "by": "callback", "reason": "x"}}),
+    ));
+    lines.push(line(
+        json!({"at": 5, "in": {"id": 3, "result": {"stopReason": "end_turn"}}}),
+    ));
+    lines.push(r#"{"at":5,"report":{"sequence":5,"kind":"prompt_complete","notifications":0,"state":"done","body":{"stopReason":"end_turn","usage":{ "total": 0.30000000000000004 },"snapshot":{}}}}"#.to_owned());
+    lines.extend(late.iter().map(|params| heard(params)));
+    lines
+}
+
+struct Replayed {
+    site: Site,
+    notifications: Vec<String>,
+}
+
+impl Replayed {
+    fn new(end: &str) -> Self {
+        let site = Site::empty();
+        let notifications: Vec<_> = (0..200).map(notification).collect();
+        let text = journal(&notifications).join("\n") + "\n" + end;
+        fs::write(site.path("journal.jsonl"), text).unwrap();
+        fs::write(site.path("token"), "the-token\n").unwrap();
+        fs::write(site.path("secret"), SECRET).unwrap();
+        Self {
+            site,
+            notifications,
+        }
+    }
+
+    fn replay(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut all = vec!["run", "replay", "journal.jsonl"];
+        all.extend(arguments);
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.site.provost(&all);
+        let text = String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap();
+        (status.code(), text)
+    }
+
+    fn send(&self, to: SocketAddr) -> (Option<i32>, String) {
+        let url = format!("http://{to}/hook");
+        self.replay(&[
+            "--to",
+            &url,
+            "--token-file",
+            "token",
+            "--signing-secret-file",
+            "secret",
+            "--patience",
+            "2",
+        ])
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    kind: String,
+    run_id: String,
+    task_id: String,
+    sandbox_id: String,
+    prompt_id: String,
+    session_id: String,
+    sequence: u64,
+    phase: Option<String>,
+    #[serde(default)]
+    notifications: Vec<Box<RawValue>>,
+    method: Option<String>,
+    params: Option<Box<RawValue>>,
+    answer_url: Option<String>,
+    stop_reason: Option<String>,
+    usage: Option<Box<RawValue>>,
+}
+
+fn reports(told: &[Told]) -> Vec<Report> {
+    told.iter()
+        .map(|told| serde_json::from_str(&told.body).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_callback_hears_what_it_would_have_heard() {
+    let replayed = Replayed::new("");
+    // It is away at first: what is sent again stands there once more.
+    let receiver = Receiver::start(1);
+    let (code, text) = replayed.send(receiver.addr);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("line 66 cannot be read and is skipped"),
+        "{text}"
+    );
+    assert!(
+        text.contains("200 notifications in 9 reports: 9 delivered, 0 refused, 0 left"),
+        "{text}"
+    );
+
+    let told = receiver.told(10);
+    assert!(told.iter().all(|told| told.is_signed_with(SECRET)));
+    assert!(
+        told.iter()
+            .all(|told| told.header("authorization") == "Bearer the-token")
+    );
+    assert_eq!(told[0].body, told[1].body);
+    let reports = reports(&told[1..]);
+    let sent = reports.iter().flat_map(|report| &report.notifications);
+    let sent: Vec<_> = sent.map(|raw| raw.get()).collect();
+    assert_eq!(sent, replayed.notifications);
+
+    let whose = |report: &Report| {
+        [
+            &report.run_id,
+            &report.task_id,
+            &report.sandbox_id,
+            &report.prompt_id,
+            &report.session_id,
+        ]
+        .map(Clone::clone)
+    };
+    assert!(
+        reports
+            .iter()
+            .all(|report| whose(report) == ["r", "t", "b", "p", "s-1"])
+    );
+    let sequences: Vec<_> = reports.iter().map(|report| report.sequence).collect();
+    assert_eq!(sequences, (1..=9).collect::<Vec<_>>());
+    let order: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            (
+                report.kind.as_str(),
+                report.phase.as_deref(),
+                report.notifications.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        order,
+        [
+            ("session_update", Some("replay"), 50),
+            ("session_update", Some("replay"), 10),
+            ("session_update", None, 50),
+            ("session_update", None, 50),
+            ("session_update", None, 39),
+            ("agent_notification", None, 0),
+            ("permission_request", None, 0),
+            ("prompt_complete", None, 0),
+            ("session_update", None, 1),
+        ]
+    );
+    assert_eq!(reports[5].method.as_deref(), Some("_auth/status_update"));
+    assert_eq!(reports[5].params.as_ref().unwrap().get(), r#"{ "a":1.0 }"#);
+    assert_eq!(reports[6].answer_url, None, "nobody would hear an answer");
+    assert_eq!(reports[7].stop_reason.as_deref(), Some("end_turn"));
+    let usage = reports[7].usage.as_ref().unwrap();
+    assert_eq!(usage.get(), r#"{ "total": 0.30000000000000004 }"#);
+}
+
+#[test]
+fn a_journal_that_is_cut_off_is_replayed_up_to_there() {
+    let replayed = Replayed::new(r#"{"at":6,"in":{"method":"session/upd"#);
+    let receiver = Receiver::start(0);
+    let (code, text) = replayed.send(receiver.addr);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("the journal is cut off in line 212"),
+        "{text}"
+    );
+    assert_eq!(reports(&receiver.told(9)).len(), 9);
+
+    let (code, text) = replayed.replay(&["--fast"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("the journal is cut off in line 212"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_callback_that_does_not_know_the_token_is_told_once() {
+    let replayed = Replayed::new("");
+    let (code, text) = replayed.send(answering("401 No"));
+    assert_eq!(code, Some(4), "{text}");
+    assert!(text.contains("does not know the token"), "{text}");
+}
+
+#[test]
+fn what_is_not_delivered_is_said() {
+    let replayed = Replayed::new("");
+    let (code, text) = replayed.send(answering("413 Too Large"));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("9 reports: 0 delivered, 9 refused"), "{text}");
+    let nobody = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let gone = nobody.local_addr().unwrap();
+    drop(nobody);
+    let (code, text) = replayed.send(gone);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("0 delivered, 0 refused, 9 left"), "{text}");
+}
+
+#[test]
+fn a_journal_is_shown() {
+    let replayed = Replayed::new("");
+    let (code, text) = replayed.replay(&["--speed", "0"]);
+    assert_eq!(code, Some(0), "{text}");
+    for part in [
+        "run r in /repo",
+        "earlier in this session",
+        "> go",
+        "word 199 /",
+        "allowed by callback",
+        "end_turn",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "it is no terminal:\n{text}");
+
+    let (code, text) = replayed.replay(&["--fast", "--json"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (told, expected) = (text.lines().take(211), journal(&replayed.notifications));
+    let expected = expected.iter().filter(|line| line.starts_with('{'));
+    assert!(
+        told.take(210).eq(expected),
+        "its lines, as they are:\n{text}"
+    );
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let replayed = Replayed::new("");
+    for (arguments, part) in [
+        (&["--to", "http://127.0.0.1:1"][..], "token is missing"),
+        (
+            &["--to", "nothing", "--token-file", "token"],
+            "callback url",
+        ),
+        (&["--token-file", "token"], "--to"),
+        (&["--speed", "-1"], "speed"),
+        (&["--fast", "--to", "http://x"], "cannot be used with"),
+    ] {
+        let (code, text) = replayed.replay(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+    fs::write(replayed.site.path("journal.jsonl"), "").unwrap();
+    let (code, text) = replayed.replay(&[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("no run in this journal"), "{text}");
+}
+
+/// Somebody with one answer.
+fn answering(status: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let addr = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || while answer(&stream, status).is_some() {});
+        }
+    });
+    addr
+}
+
+fn answer(mut stream: &TcpStream, status: &str) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().ok()?;
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+    stream.write_all(answer.as_bytes()).ok()
+}
