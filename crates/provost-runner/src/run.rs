@@ -17,15 +17,14 @@ use serde_json::{
 };
 use tokio::{
     process::Command,
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{Id, JoinSet},
-    time::Instant,
+    time::{Instant, sleep},
 };
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     acp,
-    brake::Brake,
     config::{Config, Prompt},
     journal::Journal,
     meter::{Meter, Spent},
@@ -35,6 +34,7 @@ use crate::{
     workspace::Workspace,
 };
 
+pub use crate::brake::Brake;
 pub use ending::{Ended, Outcome, Stop};
 
 use ask::{Answered, Open};
@@ -44,6 +44,8 @@ const LINGER: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(5);
 /// How long delivery is tried after the end. What is left then stays on disk.
 const DELIVERY: Duration = Duration::from_mins(10);
+/// And how long once it was told to stop.
+const HURRY: Duration = Duration::from_secs(5);
 
 /// Everything a run needs.
 pub struct Setup {
@@ -93,6 +95,8 @@ pub(crate) struct Run {
     judge: Arc<Judge>,
     workspace: Arc<Workspace>,
     acts: Arc<ActGate>,
+    /// How many questions about what the workspace does are open.
+    acts_open: watch::Receiver<usize>,
     stop: Brake,
     gateway: Option<Arc<Gateway>>,
     confined: Option<Confined>,
@@ -113,12 +117,17 @@ pub(crate) struct Run {
     began: Instant,
     heard_at: Instant,
     prompting: bool,
+    /// When its process was seen to have ended; a child of it may still hold its output.
+    exited: Option<Instant>,
+    /// It is being ended: nothing it asks for is done any more.
+    ending: bool,
 }
 
 /// Runs the prompt. Comes back when the agent has ended and everything is reported, or cannot be.
 pub async fn run(setup: Setup) -> Ended {
     let reporter = setup.reporter.clone();
     let journal = Arc::clone(&setup.journal);
+    let brake = setup.stop.clone();
     reporter.state(State::Starting);
     let (outcome, spent) = match Run::start(setup) {
         Ok(mut run) => {
@@ -136,7 +145,7 @@ pub async fn run(setup: Setup) -> Ended {
             (outcome, Spent::default())
         }
     };
-    let drained: Drained = reporter.drained(DELIVERY).await;
+    let drained = deliver(&reporter, &brake).await;
     let ended = Ended {
         outcome,
         spent,
@@ -144,6 +153,19 @@ pub async fn run(setup: Setup) -> Ended {
     };
     journal.event(&json!({"ended": ended.describe()}));
     ended
+}
+
+/// Whoever pulls the brake does not want to wait for a receiver that is away.
+async fn deliver(reporter: &Reporter, brake: &Brake) -> Drained {
+    let hurry = async {
+        brake.pulled().await;
+        sleep(HURRY).await;
+    };
+    tokio::select! {
+        drained = reporter.drained(DELIVERY) => return drained,
+        () = hurry => {}
+    }
+    reporter.drained(Duration::ZERO).await
 }
 
 impl Run {
@@ -173,6 +195,7 @@ impl Run {
             journal,
             judge,
             workspace,
+            acts_open: acts.open(),
             acts,
             stop,
             gateway,
@@ -190,6 +213,8 @@ impl Run {
             began: now,
             heard_at: now,
             prompting: false,
+            exited: None,
+            ending: false,
         })
     }
 
@@ -234,7 +259,8 @@ impl Run {
             usage: Option<Box<RawValue>>,
         }
         let result = self.call("session/prompt", params).await;
-        self.prompting = false;
+        // Whatever else stopped it leaves a prompt to be cancelled.
+        self.prompting = !matches!(result, Ok(_) | Err(Stop::Refused { .. }));
         let result = result?;
         let answer = result.as_deref().map(RawValue::get).unwrap_or_default();
         let Ok(Ended { stop_reason, usage }) = serde_json::from_str(answer) else {

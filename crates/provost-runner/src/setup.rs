@@ -32,6 +32,9 @@ const OURS: [&str; 4] = [
     "PROVOST_CALLBACK_TOKEN",
 ];
 
+/// What may wait for the receiver where no folder is named for it: some of the longest lines of an agent.
+const MEMORY: usize = 64 * 1024 * 1024;
+
 /// What the machine and the caller give a run besides its configuration.
 #[derive(Default)]
 pub struct Surroundings {
@@ -103,6 +106,7 @@ pub async fn prepare(
         reporter.clone(),
         config.permissions.timeout,
         &config.identity.prompt_id,
+        Arc::clone(&journal),
     ));
     let workspace = workspace(&config, &acts, confinement.as_ref())?;
     let command = start(&config, &words, confinement.as_ref(), confined.as_ref())?;
@@ -138,6 +142,9 @@ fn reporter(
     settings.spool.clone_from(&config.spool);
     settings.spool_bytes = config.spool_bytes;
     settings.last_sequence = last;
+    if config.spool.is_none() {
+        settings.memory_bytes = MEMORY;
+    }
     settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
     let journal = Arc::clone(journal);
     settings.observe = Some(Arc::new(move |event| note(&journal, event)));

@@ -10,5 +10,6 @@ mod attacks;
 mod encrypted;
 mod examples;
 mod proof;
+#[allow(dead_code, reason = "whole runs use the rest")]
 mod receiver;
 mod setup;
