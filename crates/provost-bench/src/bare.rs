@@ -1,5 +1,6 @@
 //! The baselines: servers that do the same work without the gateway, each run as a process of its own.
 
+mod agent;
 mod echo;
 mod json;
 mod list;
@@ -29,14 +30,28 @@ pub(crate) enum Bare {
     /// A hyper reverse proxy
     #[command(name = "bare-proxy", hide = true)]
     Proxy { backend: SocketAddr },
+    /// A coding agent that writes so many updates
+    #[command(name = "bare-agent", hide = true)]
+    Agent { updates: u64 },
+    /// A copy of its input
+    #[command(name = "bare-copy", hide = true)]
+    Copy,
     /// The backend behind gateway and proxy
     #[command(name = "bare-echo", hide = true)]
     Echo,
 }
 
+pub(crate) fn run(bare: Bare) -> anyhow::Result<()> {
+    match bare {
+        Bare::Agent { updates } => agent::flood(updates),
+        Bare::Copy => agent::copy(),
+        server => listen(server),
+    }
+}
+
 /// On a runtime like the gateway's.
 #[tokio::main]
-pub(crate) async fn run(bare: Bare) -> anyhow::Result<()> {
+async fn listen(bare: Bare) -> anyhow::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     eprintln!("listens on http://{}", listener.local_addr()?);
     match bare {
@@ -45,6 +60,7 @@ pub(crate) async fn run(bare: Bare) -> anyhow::Result<()> {
         Bare::Mcp => serve(listener, mcp::router()).await,
         Bare::Proxy { backend } => proxy::serve(listener, backend).await,
         Bare::Echo => echo::serve(listener).await,
+        Bare::Agent { .. } | Bare::Copy => Ok(()),
     }
 }
 

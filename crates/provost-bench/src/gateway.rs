@@ -59,6 +59,10 @@ pub(crate) struct Gateway {
 }
 
 impl Stage {
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     pub(crate) fn prepare(binary: Option<PathBuf>) -> anyhow::Result<Self> {
         let binary = binary.map_or_else(built, Ok)?;
         // Beside the build, on a disk: a temporary folder in memory would make durable writes free.

@@ -57,6 +57,7 @@ enum Measure {
     Policy,
     Listing,
     Waiting,
+    Runs,
     Start,
 }
 
@@ -142,6 +143,9 @@ async fn run(options: &Options) -> anyhow::Result<Report> {
     }
     if wanted(Measure::Waiting) {
         measure::waiting::measure(&mut report, &stage, files).await?;
+    }
+    if wanted(Measure::Runs) {
+        measure::runs::measure(&mut report, &stage, effort).await?;
     }
     if wanted(Measure::Start) {
         measure::start::measure(&mut report, &stage).await?;

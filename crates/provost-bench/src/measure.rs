@@ -6,6 +6,7 @@ pub(crate) mod forwarded;
 pub(crate) mod listing;
 pub(crate) mod mcp;
 pub(crate) mod policy;
+pub(crate) mod runs;
 pub(crate) mod start;
 pub(crate) mod waiting;
 

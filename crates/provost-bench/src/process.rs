@@ -49,27 +49,12 @@ impl Server {
 
     /// Physical memory in use, in bytes.
     pub(crate) fn memory(&self) -> anyhow::Result<u64> {
-        let id = self.child.id().context("the process has ended")?;
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-        let kilobytes = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
-            .and_then(|rest| rest.trim().strip_suffix(" kB"))
-            .and_then(|number| number.trim().parse::<u64>().ok());
-        Ok(kilobytes.context("no VmRSS in the process's status")? * 1024)
+        memory(self.child.id().context("the process has ended")?, "VmRSS:")
     }
 
     /// Processor time used so far, by all its threads, in its own code and in the kernel for it.
     pub(crate) fn processor_time(&self) -> anyhow::Result<Duration> {
-        let id = self.child.id().context("the process has ended")?;
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
-        // The name, in parentheses, may hold anything; user and system time are 12 and 13 after it.
-        let (_, fields) = stat.rsplit_once(") ").context("a malformed stat")?;
-        let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
-        let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
-        Ok(Duration::from_millis(
-            ticks * 1000 / clock_ticks_per_second(),
-        ))
+        processor_time(self.child.id().context("the process has ended")?)
     }
 
     /// Asks it to end in order, and waits until it has.
@@ -82,6 +67,41 @@ impl Server {
             .context("a process did not end when asked to")??;
         Ok(())
     }
+}
+
+/// What a process used so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) processor: Duration,
+    pub(crate) peak_memory: u64,
+}
+
+pub(crate) fn usage(id: u32) -> anyhow::Result<Usage> {
+    Ok(Usage {
+        processor: processor_time(id)?,
+        peak_memory: memory(id, "VmHWM:")?,
+    })
+}
+
+fn memory(id: u32, which: &str) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+    let kilobytes = status
+        .lines()
+        .find_map(|line| line.strip_prefix(which))
+        .and_then(|rest| rest.trim().strip_suffix(" kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok());
+    Ok(kilobytes.with_context(|| format!("no {which} in the process's status"))? * 1024)
+}
+
+fn processor_time(id: u32) -> anyhow::Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+    // The name, in parentheses, may hold anything; user and system time are 12 and 13 after it.
+    let (_, fields) = stat.rsplit_once(") ").context("a malformed stat")?;
+    let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
+    let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
+    Ok(Duration::from_millis(
+        ticks * 1000 / clock_ticks_per_second(),
+    ))
 }
 
 async fn address(lines: &mut Lines<BufReader<ChildStderr>>) -> anyhow::Result<SocketAddr> {
