@@ -142,6 +142,7 @@ fn note(journal: &Journal, event: &Event<'_>) {
             })));
         }
         Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
+        Event::Again { sequence, .. } => sent(journal, *sequence, "not yet"),
         Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),
         Event::Unauthorized { sequence, .. } => sent(journal, *sequence, "unauthorized"),
         Event::Refused {

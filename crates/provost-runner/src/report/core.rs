@@ -222,7 +222,7 @@ impl Core {
             }
             Outcome::Again(_) => {
                 self.counts.retries += 1;
-                return;
+                return self.tell(&Event::Again { sequence, kind });
             }
             Outcome::Unauthorized => return self.unauthorized(sequence, kind),
         }

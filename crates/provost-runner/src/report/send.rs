@@ -133,7 +133,9 @@ async fn deliver(sender: &Sender, entry: &Entry, backoff: Backoff) -> bool {
 pub(super) async fn heartbeat(sender: Sender, every: Duration) {
     let mut beats = interval_at(Instant::now() + every, every);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    for count in 1_u64.. {
+    // Not from 1: another process of the same prompt must not repeat an id.
+    let first = sender.shared.clock.millis();
+    for count in first.. {
         beats.tick().await;
         let now = sender.shared.clock.millis();
         let body = sender.shared.lock().heartbeat(now);

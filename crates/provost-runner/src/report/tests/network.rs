@@ -117,7 +117,7 @@ impl Network {
 }
 
 impl Reply {
-    async fn answer(self) -> Result<web::Answer, web::Error> {
+    pub(super) async fn answer(self) -> Result<web::Answer, web::Error> {
         let mut headers = HeaderMap::new();
         let (status, body) = match self {
             Self::Status(status, body) => (status, body),

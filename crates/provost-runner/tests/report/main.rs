@@ -1,0 +1,13 @@
+//! The reporter against receivers of ours over real connections: strict ones, broken ones, and the examples.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "in a test both are assertions"
+)]
+
+mod attacks;
+mod examples;
+mod proof;
+mod receiver;
+mod setup;
