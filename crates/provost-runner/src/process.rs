@@ -130,6 +130,14 @@ impl Process {
         exit
     }
 
+    /// Comes back when the agent itself has ended, whoever else it started.
+    pub async fn exited(&mut self) {
+        // Where it cannot be waited for, its end shows in its output.
+        if self.child.wait().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// The end of what it said on its error output.
     pub fn last_errors(&self) -> String {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
