@@ -40,7 +40,11 @@ struct Seen {
     script: VecDeque<Act>,
     taken: Vec<Value>,
     raw: Vec<String>,
-    beats: usize,
+    beats: Vec<Value>,
+    /// What heartbeats are answered with.
+    pulse: String,
+    /// Of reports only what they are is kept, not what is in them besides notifications.
+    lean: bool,
     attempts: usize,
     faults: Vec<String>,
 }
@@ -99,7 +103,19 @@ impl Receiver {
     }
 
     pub(crate) fn beats(&self) -> usize {
-        self.seen().beats
+        self.seen().beats.len()
+    }
+
+    pub(crate) fn heartbeats(&self) -> Vec<Value> {
+        self.seen().beats.clone()
+    }
+
+    pub(crate) fn answer_heartbeats(&self, body: &str) {
+        body.clone_into(&mut self.seen().pulse);
+    }
+
+    pub(crate) fn keep_little(&self) {
+        self.seen().lean = true;
     }
 
     pub(crate) fn attempts(&self) -> usize {
@@ -126,7 +142,7 @@ impl Receiver {
             let beat = headers
                 .get("webhook-id")
                 .is_some_and(|id| id.contains(":heartbeat:"));
-            let act = if beat { Act::Take } else { self.next() };
+            let act = if beat { self.pulse() } else { self.next() };
             if let Act::Reset = act {
                 let mut half = vec![0; length / 2];
                 let _ = stream.read_exact(&mut half).await;
@@ -144,6 +160,10 @@ impl Receiver {
         }
     }
 
+    fn pulse(&self) -> Act {
+        Act::Say(self.seen().pulse.clone())
+    }
+
     fn next(&self) -> Act {
         let mut seen = self.seen();
         seen.attempts += 1;
@@ -155,8 +175,8 @@ impl Receiver {
         let mut seen = self.seen();
         match checked {
             Err(fault) => seen.faults.push(fault),
-            Ok(json) if json["kind"] == "heartbeat" => seen.beats += 1,
-            Ok(json) => {
+            Ok(json) if json["kind"] == "heartbeat" => seen.beats.push(json),
+            Ok(mut json) => {
                 let takes = matches!(act, Act::Take | Act::Say(_) | Act::Lose | Act::BreakOff);
                 let known = seen
                     .taken
@@ -164,6 +184,10 @@ impl Receiver {
                     .any(|one| one["sequence"] == json["sequence"]);
                 if takes && !known {
                     seen.raw.extend(notifications(body));
+                    if seen.lean {
+                        json["notifications"] = Value::Null;
+                        json["snapshot"] = Value::Null;
+                    }
                     seen.taken.push(json);
                 }
             }
