@@ -1,6 +1,6 @@
 //! How a run ends, and what is told of it.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use serde_json::{
     Map, Value, json,
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{LINGER, Run};
 use crate::{
-    acp::{self, RpcError},
+    acp::{self, Line, RpcError},
     meter::{Breach, Spent},
     process::Exit,
     report::{Drained, End, Failure, Reporter, State},
@@ -180,7 +180,9 @@ impl Run {
     async fn linger(&mut self, time: Duration) {
         let until = Instant::now() + time;
         // What it may spend bounds its turn, and that is over.
-        while let Ok(Ok(_) | Err(Stop::Breach(_))) = timeout_at(until, self.step()).await {}
+        while Instant::now() < until
+            && let Ok(Ok(_) | Err(Stop::Breach(_))) = timeout_at(until, self.step()).await
+        {}
     }
 
     /// Has the agent stop by itself, if it will: it is told that its turn is over, and so are its questions.
@@ -196,7 +198,7 @@ impl Run {
         }
         let prompt = self.requests;
         let until = Instant::now() + grace;
-        while let Ok(Some(line)) = timeout_at(until, self.heard.recv()).await {
+        while let Some(line) = self.hear_until(until).await {
             if let Ok(Some((id, _))) = self.take_in(line)
                 && id == prompt
             {
@@ -204,6 +206,14 @@ impl Run {
             }
         }
         self.prompting = false;
+    }
+
+    /// The time is looked at as well: where there is always a line, a timeout never gets its turn.
+    async fn hear_until(&mut self, until: Instant) -> Option<io::Result<Line>> {
+        if Instant::now() >= until {
+            return None;
+        }
+        timeout_at(until, self.heard.recv()).await.ok().flatten()
     }
 
     /// Ends the process, and tells what it said last. What it writes meanwhile is taken in: it may be
@@ -226,7 +236,7 @@ impl Run {
         };
         // What it wrote last is still on its way. Whoever left its group may hold its output for ever.
         let until = Instant::now() + grace;
-        while let Ok(Some(line)) = timeout_at(until, self.heard.recv()).await {
+        while let Some(line) = self.hear_until(until).await {
             drop(self.take_in(line));
         }
         (exit, process.last_errors())
