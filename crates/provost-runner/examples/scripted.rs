@@ -18,7 +18,7 @@ use std::{
 };
 
 use rustix::process::{Signal, getpid, kill_process};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json, value::RawValue};
 
 #[derive(Deserialize)]
@@ -42,6 +42,7 @@ struct Script {
 struct Reply {
     #[serde(default)]
     steps: Vec<Step>,
+    #[serde(default, deserialize_with = "even_null")]
     result: Option<Box<RawValue>>,
     error: Option<Box<RawValue>>,
     #[serde(default)]
@@ -78,7 +79,6 @@ enum Step {
     Answers(usize),
     /// Goes on when the file is there.
     File(PathBuf),
-    Touch(PathBuf),
     Pause {
         millis: u64,
     },
@@ -202,7 +202,6 @@ impl Agent {
             }
             Step::Answers(count) => self.wait_for(count),
             Step::File(path) => wait_for(|| path.exists()),
-            Step::Touch(path) => drop(File::create(path).unwrap()),
             Step::Pause { millis } => std::thread::sleep(Duration::from_millis(millis)),
             Step::Child { line, pid } => child(&line, &pid),
             Step::Exit(code) => std::process::exit(code),
@@ -267,6 +266,11 @@ fn child(line: &str, pid: &std::path::Path) {
         .spawn()
         .unwrap();
     std::fs::write(pid, child.id().to_string()).unwrap();
+}
+
+/// `null` is an answer, too.
+fn even_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(from).map(Some)
 }
 
 /// For what the script says nothing about.

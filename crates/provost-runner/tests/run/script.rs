@@ -109,10 +109,6 @@ pub(crate) fn file(path: &Path) -> String {
     step("file", path.to_str().unwrap())
 }
 
-pub(crate) fn touch(path: &Path) -> String {
-    step("touch", path.to_str().unwrap())
-}
-
 pub(crate) fn child(line: &str, pid: &Path) -> String {
     step("child", json!({"line": line, "pid": pid}))
 }
