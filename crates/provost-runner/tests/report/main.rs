@@ -9,5 +9,6 @@
 mod attacks;
 mod examples;
 mod proof;
+#[allow(dead_code, reason = "whole runs use the rest")]
 mod receiver;
 mod setup;

@@ -30,11 +30,9 @@ impl Post {
     fn signature(&self) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.token.as_bytes()).unwrap();
         mac.update(format!("{}.{}.{}", self.millis, self.nonce, self.body).as_bytes());
-        let mut text = "sha256=".to_owned();
-        for byte in mac.finalize().into_bytes() {
-            text += &format!("{byte:02x}");
-        }
-        text
+        let bytes = mac.finalize().into_bytes();
+        let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256={}", hex.concat())
     }
 
     async fn send(&self) -> u16 {

@@ -97,7 +97,7 @@ impl Trial {
     }
 
     pub(crate) fn flag(mut self, name: &str) -> Self {
-        self.flags += &format!("\"{name}\":true,");
+        self.flags = format!("\"{name}\":true,{}", self.flags);
         self
     }
 
