@@ -5,7 +5,7 @@ use std::{sync::Mutex, time::Duration};
 
 use serde_json::{Value, json};
 
-use self::network::{Network, Reply, Request, raw, settings};
+use self::network::{Network, Reply, Request, observer, raw, settings};
 use super::*;
 
 const LONG: Duration = Duration::from_hours(10);
@@ -121,10 +121,7 @@ async fn after_401_nothing_is_posted() {
         let folder = tempfile::tempdir().unwrap();
         let refusing = if heartbeat { &pulse } else { &network };
         refusing.plan([Reply::Status(401, "")]);
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let list = Arc::clone(&told);
-        let observe: Observe =
-            Arc::new(move |event| list.lock().unwrap().push(format!("{event:?}")));
+        let (observe, told) = observer();
         let settings = Settings {
             spool: Some(folder.path().to_owned()),
             observe: Some(observe),
@@ -164,7 +161,11 @@ async fn a_retry_waits_as_asked_and_differs_only_in_its_proof() {
         Reply::Lost,
         Reply::Status(302, ""),
     ]);
-    let reporter = network.start(settings());
+    let (observe, told) = observer();
+    let reporter = network.start(Settings {
+        observe: Some(observe),
+        ..settings()
+    });
     reporter.end(complete());
     reporter.agent_notification("next", None);
     reporter.drained(LONG).await;
@@ -184,6 +185,16 @@ async fn a_retry_waits_as_asked_and_differs_only_in_its_proof() {
         (counts.delivered, counts.refused, counts.retries),
         (1, 1, 3)
     );
+    let expected = [
+        "Queued 1",
+        "Queued 2",
+        "Again 1",
+        "Again 1",
+        "Again 1",
+        "Refused 1",
+        "Delivered 2",
+    ];
+    assert_eq!(*told.lock().unwrap(), expected);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,6 +8,7 @@ use provost_runner::{
     report::{Drained, Failure, Phase, Reporter, Settings},
 };
 use serde_json::Value;
+use tokio::net::TcpSocket;
 
 use crate::{
     proof::Proof,
@@ -85,9 +86,10 @@ async fn everything_arrives_through_everything() {
 
 #[tokio::test]
 async fn a_long_outage_is_sat_out_on_disk() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    // The port is ours, and nobody listens there yet.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
         spool: Some(folder.path().to_owned()),
@@ -105,7 +107,7 @@ async fn a_long_outage_is_sat_out_on_disk() {
     while reporter.counts().retries < 12 {
         tokio::task::yield_now().await;
     }
-    let receiver = Receiver::start_at(address, proof(), []).await;
+    let receiver = Receiver::start_on(socket.listen(64).unwrap(), proof(), []);
     assert_eq!(reporter.drained(LONG).await, NOTHING_LEFT);
     check_all_arrived(&receiver, &reporter, &said);
     assert!(!prompt.path().exists());

@@ -7,6 +7,7 @@
 )]
 
 mod attacks;
+mod encrypted;
 mod examples;
 mod proof;
 #[allow(dead_code, reason = "whole runs use the rest")]

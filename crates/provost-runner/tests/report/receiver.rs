@@ -59,16 +59,15 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) async fn start(proof: Proof, script: impl IntoIterator<Item = Act>) -> Self {
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        Self::start_at(any, proof, script).await
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_on(listener, proof, script)
     }
 
-    pub(crate) async fn start_at(
-        address: SocketAddr,
+    pub(crate) fn start_on(
+        listener: TcpListener,
         proof: Proof,
         script: impl IntoIterator<Item = Act>,
     ) -> Self {
-        let listener = TcpListener::bind(address).await.unwrap();
         let receiver = Self {
             address: listener.local_addr().unwrap(),
             seen: Arc::default(),
