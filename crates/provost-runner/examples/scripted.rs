@@ -65,6 +65,8 @@ enum Step {
     /// No line: what follows goes on from it.
     Bytes(Vec<u8>),
     Stderr(String),
+    /// So many bytes, without the end of a line.
+    Complain(usize),
     Request {
         id: Value,
         method: String,
@@ -194,6 +196,7 @@ impl Agent {
             Step::Line(line) => self.line(line.as_bytes()),
             Step::Bytes(bytes) => self.out.write_all(&bytes).unwrap(),
             Step::Stderr(text) => eprint!("{text}"),
+            Step::Complain(bytes) => eprint!("{}", "\r-\\|/".repeat(bytes / 5)),
             Step::Request { id, method, params } => self.request(&id, &method, &params),
             Step::Storm { count, params } => {
                 for number in 1000..1000 + count {
@@ -259,6 +262,10 @@ fn wait_for(done: impl Fn() -> bool) {
     }
 }
 
+#[expect(
+    clippy::zombie_processes,
+    reason = "whether it is left behind is what is tested"
+)]
 fn child(line: &str, pid: &std::path::Path) {
     let child = Command::new("/bin/sh")
         .args(["-c", line])

@@ -9,7 +9,7 @@ use super::{LINGER, Run, Seen, ask::Answered, ending::Stop};
 use crate::{
     acp::{Line, Message, RpcError},
     process::{Mouth, Process},
-    report::State,
+    report::{Phase, State},
 };
 
 /// Answers that may be on their way at once: an agent that asks more is not heard until some are found.
@@ -83,7 +83,10 @@ impl Run {
     fn notified(&mut self, method: &str, params: Option<Box<RawValue>>) {
         match (method, params) {
             ("session/update", Some(params)) => {
-                self.meter.update(&params);
+                // What an earlier run did is not this one's.
+                if self.phase == Phase::Live {
+                    self.meter.update(&params);
+                }
                 self.notice_mode(&params);
                 self.show(|| Seen::Update(params.clone()));
                 self.show(|| Seen::Spent(self.meter.spent()));

@@ -74,6 +74,22 @@ async fn a_hundred_thousand_updates_pass_in_bounded_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn long_lines_pass_in_bounded_memory() {
+    let trial = Trial::with([Act::Status(503)]).await;
+    trial.receiver.keep_little();
+    let trial = trial
+        .set("spoolDir", "spool")
+        .set("spoolBytes", 2_000_000_000_u64)
+        .prompt(turn(&[flood(50, 5_000_000)]));
+    let (well, peak) = watched(&mut runner(&trial)).await;
+    assert!(well);
+    println!("long lines: {peak} kB at most");
+    assert!(peak > 0 && peak < MOST_KILOBYTES, "{peak} kB");
+    let log = std::fs::read_to_string(trial.at("log")).unwrap();
+    assert!(trial.receiver.raw().iter().eq(log.lines()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_folder_memory_is_bounded_as_well() {
     let trial = Trial::with([Act::Status(503), Act::Status(503), Act::Status(503)]).await;
     let trial = trial

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::{
-    script::{asks, bytes, child, flood, request, says, step, turn, unanswered, update_of},
+    script::{Reply, asks, bytes, child, flood, request, says, step, turn, unanswered, update_of},
     trial::{Done, Trial, alive, until},
 };
 
@@ -216,4 +216,22 @@ async fn a_limit_that_is_passed_after_the_answer_loses_nothing() {
     done.complete("end_turn");
     done.parity();
     assert_eq!(done.last()["kind"], "prompt_complete");
+}
+
+#[tokio::test]
+async fn what_an_earlier_run_did_is_not_counted_again() {
+    let can = json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}});
+    let told = ["a", "b", "c"].map(|id| tool(id, "completed"));
+    let trial = Trial::new()
+        .await
+        .limit("toolCalls", 2)
+        .set("sessionId", "s");
+    let trial = trial
+        .on("initialize", Reply::default().result(&can.to_string()))
+        .on("session/load", unanswered(&told).result("{}"))
+        .prompt(turn(&[tool("d", "completed"), tool("e", "completed")]));
+    let done = trial.run().await;
+    done.complete("end_turn");
+    done.parity();
+    assert_eq!(done.ended.spent.tool_calls, 2);
 }

@@ -264,3 +264,13 @@ async fn odd_questions_are_refused_or_answered_and_stop_nothing() {
     }
     assert_eq!(chosen(done.answer("none")).0, "cancelled");
 }
+
+#[tokio::test]
+async fn a_question_that_outlives_its_turn_is_cancelled() {
+    let trial = Trial::new().await.set("permissions", "callback");
+    let done = trial.prompt(turn(&[asks("a"), says("done")])).run().await;
+    done.complete("end_turn");
+    assert_eq!(chosen(done.answer("a")).0, "cancelled");
+    assert_eq!(done.last()["snapshot"]["state"], "done");
+    assert_eq!(done.last()["snapshot"]["pendingPermissions"], json!([]));
+}

@@ -138,6 +138,7 @@ impl Trial {
     pub(crate) fn start(&self) -> JoinHandle<Ended> {
         let config = self.read();
         let around = Surroundings {
+            launcher: example("confined"),
             brake: self.brake.clone(),
             heartbeat: Some(Duration::from_millis(40)),
             ..Surroundings::default()

@@ -123,3 +123,41 @@ async fn commands_end_with_the_run() {
     let pid = trial.appears("pid").await;
     until(|| !crate::trial::alive(&pid)).await;
 }
+
+#[tokio::test]
+async fn a_confined_agent_works_and_its_commands_are_confined() {
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "secret").unwrap();
+    let trial = Trial::new().await.set("sandbox", true);
+    let home = trial.at("repo");
+    let trial = trial.set("env", json!({"HOME": home, "PROVOST_TEST": "1"}));
+    let create = json!({"sessionId": "s", "command": "cat", "args": [secret]});
+    let stolen = trial.at("stolen");
+    let line = format!(
+        "cat {} > {}; echo $? > {}",
+        secret.display(),
+        stolen.display(),
+        trial.at("tried").display()
+    );
+    let steps = [
+        crate::script::child(&line, &trial.at("child")),
+        crate::script::file(&trial.at("tried")),
+        write(&trial, "f"),
+        request("c", "terminal/create", &create),
+        step("answers", 2),
+        request(
+            "e",
+            "terminal/wait_for_exit",
+            &json!({"sessionId": "s", "terminalId": "term-1"}),
+        ),
+        step("answers", 3),
+    ];
+    let trial = trial.prompt(turn(&steps));
+    let done = trial.run().await;
+    done.complete("end_turn");
+    assert_eq!(trial.appears("tried").await, "1\n");
+    assert_eq!(std::fs::read_to_string(stolen).unwrap(), "");
+    assert!(trial.at("repo/f").exists());
+    assert_eq!(done.answer("e")["result"]["exitCode"], 1);
+}
