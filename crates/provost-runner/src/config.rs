@@ -107,11 +107,25 @@ pub struct Limits {
     pub grace: Option<Duration>,
 }
 
+/// What the kernel lets the agent do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    pub confine: Confine,
+    /// Besides its repository, its home and its temporary files.
+    pub read_write: Vec<PathBuf>,
+    /// Besides the machine's programs.
+    pub read_only: Vec<PathBuf>,
+    /// The ports it may connect to. `None`: all.
+    pub ports: Option<Vec<u16>>,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sandbox {
+pub enum Confine {
     #[default]
     Off,
+    /// Or not at all.
     Required,
+    /// As far as the kernel can.
     BestEffort,
 }
 

@@ -13,7 +13,7 @@ use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
     brake::Brake,
-    config::{By, Config, DEFAULT_COMMAND, Sandbox, split},
+    config::{By, Config, Confine, DEFAULT_COMMAND, split},
     journal::{Entry, Journal, last_sequence},
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
@@ -257,7 +257,7 @@ fn command(config: &Config, given: Option<&str>) -> Result<Vec<String>, Unready>
 
 /// A folder of the agent's own, shared with nobody, where it is confined.
 fn confined(config: &Config) -> Result<Option<Confined>, Unready> {
-    if config.sandbox == Sandbox::Off {
+    if config.sandbox.confine == Confine::Off {
         return Ok(None);
     }
     let folder = tempfile::Builder::new().prefix("provost-run-").tempdir();
@@ -289,10 +289,11 @@ fn confinement(
         command: OsStr::new(program),
         path: path.as_os_str(),
         operator_home: None,
-        extra_read_write: &[],
-        extra_read_only: &folders(words),
+        extra_read_write: &config.sandbox.read_write,
+        extra_read_only: &[folders(words), config.sandbox.read_only.clone()].concat(),
     });
-    spec.strict = config.sandbox == Sandbox::Required;
+    spec.strict = config.sandbox.confine == Confine::Required;
+    spec.network.clone_from(&config.sandbox.ports);
     spec.report = Some(confined.report.clone());
     let support = sandbox::support();
     if spec.strict && support.abi == 0 {

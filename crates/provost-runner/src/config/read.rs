@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    By, Callback, Config, Gateway, Identity, Limits, Permissions, Prompt, Sandbox, Secret,
+    By, Callback, Config, Confine, Gateway, Identity, Limits, Permissions, Prompt, Sandbox, Secret,
 };
 
 const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
@@ -291,15 +291,72 @@ impl Reader {
     }
 
     fn sandbox(&mut self) -> Sandbox {
-        match self.fields.remove("sandbox") {
-            None | Some(Value::Null | Value::Bool(false)) => Sandbox::Off,
-            Some(Value::Bool(true)) => Sandbox::Required,
-            Some(Value::String(text)) if text == "best-effort" => Sandbox::BestEffort,
-            Some(_) => {
-                self.problem("sandbox", "is true, false or \"best-effort\"");
-                Sandbox::Required
+        let confined = |confine| Sandbox {
+            confine,
+            ..Sandbox::default()
+        };
+        match self.fields.get("sandbox").cloned() {
+            Some(Value::Object(_)) => self.sandbox_in_detail(),
+            given => {
+                self.fields.remove("sandbox");
+                match given {
+                    None | Some(Value::Null | Value::Bool(false)) => Sandbox::default(),
+                    Some(Value::Bool(true)) => confined(Confine::Required),
+                    Some(Value::String(text)) if text == "best-effort" => {
+                        confined(Confine::BestEffort)
+                    }
+                    Some(_) => {
+                        self.problem("sandbox", "is true, false, \"best-effort\" or an object");
+                        confined(Confine::Required)
+                    }
+                }
             }
         }
+    }
+
+    fn sandbox_in_detail(&mut self) -> Sandbox {
+        let Some(mut fields) = self.object("sandbox") else {
+            return Sandbox::default();
+        };
+        let confine = match fields.fields.remove("bestEffort") {
+            None | Some(Value::Bool(false)) => Confine::Required,
+            Some(Value::Bool(true)) => Confine::BestEffort,
+            Some(_) => {
+                fields.problem("bestEffort", "is true or false");
+                Confine::Required
+            }
+        };
+        let paths = |texts: Vec<String>| texts.into_iter().map(PathBuf::from).collect();
+        let sandbox = Sandbox {
+            confine,
+            read_write: fields.absolute("readWrite").map(paths).unwrap_or_default(),
+            read_only: fields.absolute("readOnly").map(paths).unwrap_or_default(),
+            ports: fields.ports(),
+        };
+        self.close(fields);
+        sandbox
+    }
+
+    fn absolute(&mut self, name: &str) -> Option<Vec<String>> {
+        let value = self.fields.remove(name).filter(|value| !value.is_null())?;
+        let paths: Option<Vec<String>> = serde_json::from_value(value).ok();
+        let paths = paths.filter(|paths| paths.iter().all(|path| Path::new(path).is_absolute()));
+        if paths.is_none() {
+            self.problem(name, "is a list of paths that begin with /");
+        }
+        paths
+    }
+
+    fn ports(&mut self) -> Option<Vec<u16>> {
+        let value = self
+            .fields
+            .remove("ports")
+            .filter(|value| !value.is_null())?;
+        let ports: Option<Vec<u16>> = serde_json::from_value(value).ok();
+        if ports.is_none() {
+            self.problem("ports", "is a list of port numbers");
+        }
+        ports
     }
 
     fn required(&mut self, name: &str) -> Option<String> {

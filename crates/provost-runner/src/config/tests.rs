@@ -40,7 +40,7 @@ fn everything_wrong_is_told_at_once() {
             "`mcpServers` is a list of servers, as ACP writes them",
             "`limits.turns` is a whole number above 0",
             "`limits.walSeconds` is not known here",
-            "`sandbox` is true, false or \"best-effort\"",
+            "`sandbox` is true, false, \"best-effort\" or an object",
             "`extra` is not known here",
         ]
     );
@@ -88,5 +88,30 @@ fn a_run_of_ones_own_needs_nobody_to_report_to() {
     assert_eq!(
         problems(text),
         ["`callbackUrl` is missing", "`token` is missing"]
+    );
+}
+
+#[test]
+fn a_sandbox_can_be_wider_by_name() {
+    let detail =
+        r#""do it", "sandbox": {"bestEffort": true, "readWrite": ["/srv/cache"], "ports": [443]}"#;
+    let text = SEED.replace("\"do it\"", detail);
+    let sandbox = read(&text, Path::new("/work"), Missing::Nothing)
+        .unwrap()
+        .sandbox;
+    assert_eq!(sandbox.confine, Confine::BestEffort);
+    assert_eq!(sandbox.read_write, [Path::new("/srv/cache")]);
+    assert_eq!(sandbox.ports, Some(vec![443]));
+    let text = SEED.replace(
+        "\"do it\"",
+        r#""do it", "sandbox": {"readOnly": ["x"], "ports": [70000], "wide": 1}"#,
+    );
+    assert_eq!(
+        problems(&text),
+        [
+            "`sandbox.readOnly` is a list of paths that begin with /",
+            "`sandbox.ports` is a list of port numbers",
+            "`sandbox.wide` is not known here",
+        ]
     );
 }

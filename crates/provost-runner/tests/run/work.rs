@@ -129,7 +129,10 @@ async fn a_confined_agent_works_and_its_commands_are_confined() {
     let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let secret = outside.path().join("secret");
     std::fs::write(&secret, "secret").unwrap();
-    let trial = Trial::new().await.set("sandbox", true);
+    let trial = Trial::new().await;
+    // Beside the repository, the scripted agent keeps a log.
+    let sandbox = json!({"readWrite": [trial.at(".")]});
+    let trial = trial.set("sandbox", sandbox);
     let home = trial.at("repo");
     let trial = trial.set("env", json!({"HOME": home, "PROVOST_TEST": "1"}));
     let create = json!({"sessionId": "s", "command": "cat", "args": [secret]});

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use provost_runner::{
     brake::Brake,
-    config::{self, By, Config, Missing, Sandbox},
+    config::{self, By, Config, Confine, Missing},
     permission::{Gateway, Standing},
     run::{Ended, Outcome, run as drive},
     sandbox,
@@ -228,8 +228,8 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     given(&mut config.model, &args.model);
     given(&mut config.mode, &args.mode);
     match args.sandbox.as_deref() {
-        Some("best-effort") => config.sandbox = Sandbox::BestEffort,
-        Some(_) => config.sandbox = Sandbox::Required,
+        Some("best-effort") => config.sandbox.confine = Confine::BestEffort,
+        Some(_) => config.sandbox.confine = Confine::Required,
         None => {}
     }
     let by = args.permissions.or_else(|| {

@@ -93,7 +93,10 @@ impl Script {
             return;
         };
         let (kind, body) = if path.ends_with("/chat/completions") {
-            ("text/event-stream", chat::events(&self.chat(&asked)))
+            (
+                "text/event-stream",
+                chat::events(self.chat(&asked).as_deref()),
+            )
         } else if path.ends_with("/v1/messages") && asked["stream"] == true {
             ("text/event-stream", events(&self.blocks(&asked)))
         } else if path.ends_with("/v1/messages") {

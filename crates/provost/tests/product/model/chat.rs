@@ -16,7 +16,7 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
 }
 
 /// A call of the shell, or the last word.
-pub(super) fn events(command: &Option<String>) -> String {
+pub(super) fn events(command: Option<&str>) -> String {
     let (delta, reason) = match command {
         Some(command) => {
             let arguments = json!({"command": command, "description": "Do the work"}).to_string();
