@@ -17,6 +17,7 @@ use provost_runner::{
     setup::{Surroundings, prepare},
 };
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     commands::terminal::interrupted,
@@ -150,9 +151,12 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             brake.pull("this runner was asked to end");
         }
     });
-    let view = watch.then(|| tokio::spawn(watch::show(events, questions, context.json())));
+    let over = CancellationToken::new();
+    let show = || watch::show(events, questions, context.json(), over.clone());
+    let view = watch.then(|| tokio::spawn(show()));
     let ended = drive(setup).await;
     stopping.abort();
+    over.cancel();
     if let Some(view) = view {
         // Its last words.
         let _ = view.await;

@@ -44,6 +44,7 @@ mod proxy;
 mod reload;
 mod replicas;
 mod run_replay;
+mod run_watch;
 mod seed;
 mod starting;
 mod tampering;

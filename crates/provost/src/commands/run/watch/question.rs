@@ -15,14 +15,18 @@ const MOST_BYTES: usize = 8 * 1024;
 const DIFF_LINES: usize = 60;
 const MOST_OPTIONS: usize = 20;
 
-pub(super) fn lines(question: &Question, style: Style) -> Vec<String> {
+/// With how many more wait.
+pub(super) fn lines(question: &Question, more: usize, style: Style) -> Vec<String> {
     let params = Fields::read(&question.raw);
     let call = params.inner("toolCall");
     let input = call.inner("rawInput");
     let kind = call
         .short("kind", 20)
         .unwrap_or_else(|| "something".to_owned());
-    let head = format!("may it do this? {}", style.paint(Ink::Bold, &kind));
+    let mut head = format!("may it do this? {}", style.paint(Ink::Bold, &kind));
+    if more > 0 {
+        head.push_str(&style.paint(Ink::Dim, &format!("  ({more} more to answer)")));
+    }
     let mut body = vec![];
     let command = command(&input);
     let title = call.short("title", 500);
@@ -154,4 +158,88 @@ fn meaning(kind: &str) -> (String, Ink) {
         other => return (format!("`{}`", output::shorten(other, 30)), Ink::Dim),
     };
     (meaning.to_owned(), ink)
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_runner::permission::Permission;
+    use serde_json::{Value, json, value::to_raw_value};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    const PLAIN: Style = Style {
+        colored: false,
+        width: Some(72),
+    };
+
+    fn asking(tool_call: Value, options: Value) -> Question {
+        let raw =
+            to_raw_value(&json!({"sessionId": "s", "toolCall": tool_call, "options": options}))
+                .unwrap();
+        let permission = Permission::read("p".to_owned(), raw).unwrap();
+        Question {
+            id: permission.id,
+            raw: permission.raw,
+            options: permission.options,
+            answer: oneshot::channel().0,
+        }
+    }
+
+    fn usual() -> Value {
+        json!([
+            {"optionId": "a", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "b", "name": "Yes, and echo *", "kind": "allow_always"},
+            {"optionId": "c", "name": "No", "kind": "reject_once"},
+        ])
+    }
+
+    #[test]
+    fn questions_show_what_is_decided() {
+        let run = json!({"toolCallId": "1", "kind": "execute", "title": "Say hi", "locations": [{"path": "/repo/hi.txt"}],
+            "rawInput": {"command": "echo hi > hi.txt &&\n  cat hi.txt\u{1b}[2J", "description": "harmless", "cwd": "/repo"}});
+        let write = json!({"toolCallId": "2", "kind": "edit", "title": "write /repo/a", "content": [
+            {"type": "diff", "path": "/repo/a", "oldText": null, "newText": "new\n"}]});
+        let long = json!({"kind": "execute", "rawInput": {"command": "true; ".repeat(100_000)}});
+        let other = json!({"title": "Fetch", "rawInput": {"url": "http://\u{202e}x"}});
+        let odd = json!([{"optionId": "z", "name": "No\u{1b}", "kind": "allow_always\u{1b}"}]);
+        let all = [
+            (run, usual()),
+            (write, usual()),
+            (other, odd),
+            (long, json!([])),
+        ];
+        let shown: Vec<_> = all
+            .into_iter()
+            .map(|(call, options)| {
+                let question = asking(call, options);
+                let mut shown = lines(&question, 2, PLAIN);
+                shown.push(prompt(&question, false, PLAIN));
+                // Of the long one, its beginning.
+                let cut = shown.iter().map(|line| line.chars().take(100).collect());
+                cut.collect::<Vec<String>>().join("\n")
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n\n"));
+    }
+
+    #[test]
+    fn answers_are_what_was_offered() {
+        let question = asking(json!({}), usual());
+        for (typed, expected) in [
+            ("y", Some(Wish::Allow)),
+            (" YES ", Some(Wish::Allow)),
+            ("n", Some(Wish::Reject)),
+            ("1", Some(Wish::Option("a".into()))),
+            ("3", Some(Wish::Option("c".into()))),
+            ("0", None),
+            ("4", None),
+            ("-1", None),
+            ("", None),
+            ("yep", None),
+            ("1 2", None),
+        ] {
+            assert_eq!(answer(typed, &question.options), expected, "{typed}");
+        }
+    }
 }

@@ -81,6 +81,9 @@ impl Screen {
     /// The terminal may be made wider or narrower.
     pub(in super::super) fn resize(&mut self, width: Option<usize>) {
         self.style.width = width;
+        if let Some(flow) = &mut self.flow {
+            flow.resize(width);
+        }
     }
 
     /// What is to be printed, now that this has happened.
