@@ -30,10 +30,10 @@ pub(super) struct Flow {
 }
 
 impl Voice {
-    /// What stands before its lines: it is told apart without colours, too.
+    /// What stands before its lines: it is told apart without colours, too, and never looks like ours.
     fn gutter(self) -> &'static str {
         match self {
-            Self::Agent => "",
+            Self::Agent => "  ",
             Self::Thought => "┊ ",
             Self::User => "> ",
             Self::Summary => "≡ ",
@@ -135,9 +135,10 @@ impl Flow {
 
     fn paint(&self, line: &str) -> String {
         let line = format!("{}{line}", self.voice.gutter());
+        let line = line.trim_end();
         match self.voice.ink() {
-            Some(ink) => self.style.paint(ink, &line),
-            None => line,
+            Some(ink) => self.style.paint(ink, line),
+            None => line.to_owned(),
         }
     }
 }

@@ -178,6 +178,7 @@ impl Screen {
     }
 
     fn ended(&mut self, ended: &Fields<'_>) -> Vec<String> {
+        self.doing = Doing::Ended;
         let failed = ended.text("state").as_deref() != Some("done");
         let mut lines = Vec::new();
         if failed {

@@ -11,6 +11,7 @@ pub(super) enum Doing {
     Working,
     Waiting,
     Ending,
+    Ended,
 }
 
 impl Doing {
@@ -20,6 +21,7 @@ impl Doing {
             Self::Working => "working",
             Self::Waiting => "waiting for permission",
             Self::Ending => "ending",
+            Self::Ended => "ended",
         }
     }
 }

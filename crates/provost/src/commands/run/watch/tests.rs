@@ -228,13 +228,13 @@ fn an_agent_that_is_odd_or_hostile() {
 
 #[test]
 fn nothing_floods_the_screen() {
-    let large = "x".repeat(10_000_000);
-    let lines = "y\n".repeat(1_000_000);
-    let many: Vec<_> = (0..100_000)
+    let (huge, large) = ("x".repeat(10_000_000), "x".repeat(1_000_000));
+    let lines = "y\n".repeat(500_000);
+    let many: Vec<_> = (0..20_000)
         .map(|n| json!({"path": format!("/f{n}"), "content": "s"}))
         .collect();
     for entry in [
-        says("agent_message_chunk", &large),
+        says("agent_message_chunk", &huge),
         says("agent_message_chunk", &lines),
         says("agent_message_chunk", &"\u{1b}".repeat(1_000_000)),
         says(&large, &large),
