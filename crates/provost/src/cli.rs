@@ -138,7 +138,7 @@ pub(crate) enum Command {
     /// Be an MCP server over stdio: the gateway's tools, or the gate in front of a server
     Mcp(mcp::Args),
     /// Run a prompt of a coding agent over ACP: unattended, reported and supervised
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Hold back everything, one agent or one session; what waits is denied
     Stop(stop::StopArgs),
     /// Lift a stop

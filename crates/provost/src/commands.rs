@@ -38,7 +38,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Policy(command) => policy::run(context, command).await,
         Command::Hook(args) => hook::run(context, args).await,
         Command::Mcp(args) => mcp::run(context, args).await,
-        Command::Run(args) => run::run(context, args).await,
+        Command::Run(args) => run::run(context, *args).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,
         Command::Version => version::run(context),

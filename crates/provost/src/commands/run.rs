@@ -179,23 +179,19 @@ fn exit(ended: &Ended) -> Exit {
 
 fn read(context: &Context, args: &Args) -> anyhow::Result<Config> {
     let here = std::env::current_dir().context("this folder cannot be found")?;
-    let (text, missing, from) = match &args.prompt {
-        Some(prompt) => (
-            place::of_prompt(prompt)?,
-            Missing::Callback,
-            "--prompt".to_owned(),
-        ),
-        None => {
-            let file = config_file(context)?;
-            let text = fs::read_to_string(&file)
-                .with_context(|| format!("`{}` cannot be read", file.display()))?;
-            let missing = if args.no_callback {
-                Missing::Callback
-            } else {
-                Missing::Nothing
-            };
-            (text, missing, file.display().to_string())
-        }
+    let (text, missing, from) = if let Some(prompt) = &args.prompt {
+        let text = place::of_prompt(prompt)?;
+        (text, Missing::Callback, "--prompt".to_owned())
+    } else {
+        let file = config_file(context)?;
+        let text = fs::read_to_string(&file)
+            .with_context(|| format!("`{}` cannot be read", file.display()))?;
+        let missing = if args.no_callback {
+            Missing::Callback
+        } else {
+            Missing::Nothing
+        };
+        (text, missing, file.display().to_string())
     };
     config::read(&text, &here, missing).map_err(|problems| {
         let problems = problems.0.join("\n  ");

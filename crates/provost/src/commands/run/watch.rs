@@ -239,22 +239,18 @@ impl View {
             self.pen.entered();
             return self.paint(&[]);
         };
-        match question::answer(&typed, &question.options) {
-            Some(wish) => {
-                // Whoever asked may have gone while it was typed.
-                let _ = question.answer.send(wish);
-                self.ask()
-            }
-            None => {
-                self.asked = Some(question);
-                self.prompt(true)
-            }
-        }
+        let Some(wish) = question::answer(&typed, &question.options) else {
+            self.asked = Some(question);
+            return self.prompt(true);
+        };
+        // Whoever asked may have gone while it was typed.
+        let _ = question.answer.send(wish);
+        self.ask()
     }
 
     fn withdrawn(&mut self) -> io::Result<()> {
         self.asked = None;
-        let gone = ["".to_owned(), "  it no longer asks".to_owned()];
+        let gone = [String::new(), "  it no longer asks".to_owned()];
         block_in_place(|| self.pen.write(&gone, &[]))?;
         self.ask()
     }

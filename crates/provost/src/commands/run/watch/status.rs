@@ -64,8 +64,8 @@ fn cost(amount: f64, currency: &str) -> String {
 
 fn short(count: u64) -> String {
     match count {
-        ..10_000 => count.to_string(),
-        ..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }

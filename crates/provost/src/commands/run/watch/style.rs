@@ -90,8 +90,8 @@ fn wide(c: char) -> usize {
 /// `1.2 MB`
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
-        ..1_000 => format!("{bytes} bytes"),
-        ..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }
