@@ -18,6 +18,7 @@ use provost_runner::{
     setup::{Surroundings, prepare},
 };
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     commands::terminal::interrupted,
@@ -151,9 +152,12 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             brake.pull("this runner was asked to end");
         }
     });
-    let view = watch.then(|| tokio::spawn(watch::show(events, questions, context.json())));
+    let over = CancellationToken::new();
+    let show = || watch::show(events, questions, context.json(), over.clone());
+    let view = watch.then(|| tokio::spawn(show()));
     let ended = drive(setup).await;
     stopping.abort();
+    over.cancel();
     if let Some(view) = view {
         // Its last words.
         let _ = view.await;

@@ -46,6 +46,7 @@ mod reload;
 mod replicas;
 mod run;
 mod run_replay;
+mod run_watch;
 mod seed;
 mod starting;
 mod tampering;

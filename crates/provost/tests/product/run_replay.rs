@@ -291,7 +291,7 @@ fn wrong_use_is_told() {
             "callback url",
         ),
         (&["--token-file", "token"], "--to"),
-        (&["--speed", "-1"], "speed"),
+        (&["--speed=-1"], "0 or more"),
         (&["--fast", "--to", "http://x"], "cannot be used with"),
     ] {
         let (code, text) = replayed.replay(arguments);

@@ -23,6 +23,7 @@ use tokio::{
     task::block_in_place,
     time::{Instant, Interval, MissedTickBehavior, interval},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::commands::terminal::Terminal;
 
@@ -37,14 +38,19 @@ const MOST_HELD: usize = 1_000;
 type Events = mpsc::UnboundedReceiver<Seen>;
 type Questions = mpsc::UnboundedReceiver<Question>;
 
-/// Until the run is over. A screen that cannot be written to ends the view, not the run: questions are then
+/// Until the run is `over`: something of the agent's may outlive it and still be heard. A screen that cannot be written to ends the view, not the run: questions are then
 /// answered with no.
-pub(super) async fn show(events: Events, questions: Option<Questions>, as_json: bool) {
+pub(super) async fn show(
+    mut events: Events,
+    questions: Option<Questions>,
+    as_json: bool,
+    over: CancellationToken,
+) {
     let shown = if as_json {
         drop(questions);
-        lines(events).await
+        lines(&mut events, &over).await
     } else {
-        View::new(questions).run(events).await
+        View::new(questions).run(&mut events, &over).await
     };
     if let Err(error) = shown {
         tracing::debug!(%error, "the view has ended");
@@ -52,13 +58,22 @@ pub(super) async fn show(events: Events, questions: Option<Questions>, as_json: 
 }
 
 /// The journal's, as they are written.
-async fn lines(mut events: Events) -> io::Result<()> {
-    while let Some(seen) = events.recv().await {
+async fn lines(events: &mut Events, over: &CancellationToken) -> io::Result<()> {
+    while let Some(seen) = next(events, over).await {
         if let Seen::Entry(line) = seen {
             block_in_place(|| json(&line))?;
         }
     }
     Ok(())
+}
+
+/// `None`: everything was seen.
+async fn next(events: &mut Events, over: &CancellationToken) -> Option<Seen> {
+    tokio::select! {
+        biased;
+        seen = events.recv() => seen,
+        () = over.cancelled() => None,
+    }
 }
 
 struct View {
@@ -111,9 +126,9 @@ impl View {
         }
     }
 
-    async fn run(mut self, mut events: Events) -> io::Result<()> {
+    async fn run(mut self, events: &mut Events, over: &CancellationToken) -> io::Result<()> {
         loop {
-            match self.next(&mut events).await {
+            match self.next(events, over).await {
                 Happened::Seen(Some(seen)) => self.seen(seen)?,
                 Happened::Seen(None) => return self.close(),
                 Happened::Asked(question) => {
@@ -127,11 +142,11 @@ impl View {
         }
     }
 
-    async fn next(&mut self, events: &mut Events) -> Happened {
+    async fn next(&mut self, events: &mut Events, over: &CancellationToken) -> Happened {
         tokio::select! {
             biased;
             () = withdrawn(self.asked.as_mut()) => Happened::Withdrawn,
-            seen = events.recv() => Happened::Seen(seen),
+            seen = next(events, over) => Happened::Seen(seen),
             question = asked(self.questions.as_mut()) => Happened::Asked(question),
             typed = typed(self.terminal.as_mut()) => Happened::Typed(typed),
             _ = self.tick.tick() => Happened::Tick,
@@ -176,10 +191,11 @@ impl View {
             if question.answer.is_closed() {
                 continue;
             }
-            let style = self.pen.style();
-            let mut lines = self.screen.end();
+            let mut lines = self.held();
+            lines.extend(self.screen.end());
             lines.push(String::new());
-            lines.extend(question::lines(&question, style));
+            let more = self.waiting.len();
+            lines.extend(question::lines(&question, more, self.pen.style()));
             block_in_place(|| self.pen.write(&lines, &[]))?;
             self.asked = Some(question);
             self.prompt(false)?;
@@ -195,14 +211,19 @@ impl View {
         crate::output::prompt(question::prompt(question, again, self.pen.style()))
     }
 
-    /// Shows what was held back.
     fn release(&mut self) -> io::Result<()> {
+        let lines = self.held();
+        self.paint(&lines)
+    }
+
+    /// What was held back, to be shown now.
+    fn held(&mut self) -> Vec<String> {
         let mut lines: Vec<_> = self.held.drain(..).collect();
         let lost = std::mem::take(&mut self.lost);
         if lost > 0 {
             lines.insert(0, format!("… {lost} lines not shown"));
         }
-        self.paint(&lines)
+        lines
     }
 
     fn typed(&mut self, typed: Option<String>) -> io::Result<()> {
@@ -218,22 +239,18 @@ impl View {
             self.pen.entered();
             return self.paint(&[]);
         };
-        match question::answer(&typed, &question.options) {
-            Some(wish) => {
-                // Whoever asked may have gone while it was typed.
-                let _ = question.answer.send(wish);
-                self.ask()
-            }
-            None => {
-                self.asked = Some(question);
-                self.prompt(true)
-            }
-        }
+        let Some(wish) = question::answer(&typed, &question.options) else {
+            self.asked = Some(question);
+            return self.prompt(true);
+        };
+        // Whoever asked may have gone while it was typed.
+        let _ = question.answer.send(wish);
+        self.ask()
     }
 
     fn withdrawn(&mut self) -> io::Result<()> {
         self.asked = None;
-        let gone = ["".to_owned(), "  it no longer asks".to_owned()];
+        let gone = [String::new(), "  it no longer asks".to_owned()];
         block_in_place(|| self.pen.write(&gone, &[]))?;
         self.ask()
     }
@@ -242,7 +259,7 @@ impl View {
         if self.asked.take().is_some() {
             self.pen.write(&[String::new()], &[])?;
         }
-        let mut lines: Vec<_> = self.held.drain(..).collect();
+        let mut lines = self.held();
         lines.extend(self.screen.end());
         self.pen.write(&lines, &[])
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use provost_runner::{
     config::{Callback, Identity},
     journal::Read,
-    report::{Reporter, Settings},
+    report::{Event, Reporter, Settings},
 };
 use serde::Serialize;
 use tokio::{
@@ -149,7 +149,19 @@ impl Sending {
         settings.memory_bytes = usize::MAX;
         let news = Arc::new(Notify::new());
         let told = Arc::clone(&news);
-        settings.observe = Some(Arc::new(move |_| told.notify_one()));
+        settings.observe = Some(Arc::new(move |event| {
+            // An attempt that failed is no progress.
+            let settled = matches!(
+                event,
+                Event::Delivered { .. }
+                    | Event::Refused { .. }
+                    | Event::Dropped { .. }
+                    | Event::Unauthorized { .. }
+            );
+            if settled {
+                told.notify_one();
+            }
+        }));
         let reporter = Reporter::start(settings).map_err(|error| usage(error.to_string()))?;
         self.run = Some(Run { reporter, news });
         self.tally.runs += 1;

@@ -45,7 +45,8 @@ fn changed(old: &str, new: &str, style: Style) -> Vec<String> {
             };
             let text = change.value().trim_end_matches(['\n', '\r']);
             let text = output::shorten(&text.replace('\t', "    "), LONGEST);
-            lines.push(style.paint(ink, &style.fit(&format!("{sign} {text}"), 4)));
+            let line = style.fit(&format!("{sign} {text}"), 4);
+            lines.push(style.paint(ink, line.trim_end()));
         }
     }
     lines

@@ -30,10 +30,10 @@ pub(super) struct Flow {
 }
 
 impl Voice {
-    /// What stands before its lines: it is told apart without colours, too.
+    /// What stands before its lines: it is told apart without colours, too, and never looks like ours.
     fn gutter(self) -> &'static str {
         match self {
-            Self::Agent => "",
+            Self::Agent => "  ",
             Self::Thought => "┊ ",
             Self::User => "> ",
             Self::Summary => "≡ ",
@@ -60,6 +60,10 @@ impl Flow {
             lines: 0,
             hidden: 0,
         }
+    }
+
+    pub(super) fn resize(&mut self, width: Option<usize>) {
+        self.style.width = width;
     }
 
     /// The lines that are whole with this.
@@ -98,7 +102,8 @@ impl Flow {
     /// The line that is being written.
     pub(super) fn open(&self) -> Option<String> {
         let is_hidden = self.open.is_empty() || self.lines >= MOST_LINES;
-        (!is_hidden).then(|| self.paint(&self.open))
+        let taken = columns(self.voice.gutter());
+        (!is_hidden).then(|| self.paint(&self.style.fit(&self.open, taken)))
     }
 
     fn add(&mut self, piece: &str, out: &mut Vec<String>) {
@@ -109,12 +114,14 @@ impl Flow {
         let room = width
             .saturating_sub(columns(self.voice.gutter()) + 1)
             .max(8);
-        while columns(&self.open) > room {
-            let (line, rest) = wrap(&self.open, room);
-            let (line, rest) = (line.to_owned(), rest.to_owned());
-            self.emit(&line, out);
-            self.open = rest;
+        let open = std::mem::take(&mut self.open);
+        let mut left = open.as_str();
+        while !split(left, room).1.is_empty() {
+            let (line, rest) = wrap(left, room);
+            self.emit(line, out);
+            left = rest;
         }
+        left.clone_into(&mut self.open);
     }
 
     fn emit(&mut self, line: &str, out: &mut Vec<String>) {
@@ -128,9 +135,10 @@ impl Flow {
 
     fn paint(&self, line: &str) -> String {
         let line = format!("{}{line}", self.voice.gutter());
+        let line = line.trim_end();
         match self.voice.ink() {
-            Some(ink) => self.style.paint(ink, &line),
-            None => line,
+            Some(ink) => self.style.paint(ink, line),
+            None => line.to_owned(),
         }
     }
 }

@@ -25,6 +25,7 @@ impl Screen {
                 self.asks(id, &fields.inner("params"))
             }
             (Some(method), Some(_)) => self.wants(method, &fields.inner("params")),
+            (Some("$/cancel_request"), None) => self.note(Ink::Dim, "·", "it takes a request back"),
             (Some(method), None) => {
                 let params = params
                     .map(|params| compact(params, 160))
@@ -135,9 +136,9 @@ impl Screen {
         let said = |name: &str, most: usize| decision.short(name, most).unwrap_or_default();
         let (outcome, by) = (said("outcome", 20), said("by", 20));
         let (title, reason) = (said("title", 120), said("reason", 200));
-        let text = match &*by {
-            "terminal" => format!("{outcome} here: {title}"),
-            by => format!("{outcome} by {by}: {title}  ({reason})"),
+        let text = match &*reason {
+            "decided at the terminal" => format!("{outcome} here: {title}"),
+            reason => format!("{outcome} by {by}: {title}  ({reason})"),
         };
         match &*outcome {
             // Whoever allows everything needs not be told each time.
@@ -177,6 +178,7 @@ impl Screen {
     }
 
     fn ended(&mut self, ended: &Fields<'_>) -> Vec<String> {
+        self.doing = Doing::Ended;
         let failed = ended.text("state").as_deref() != Some("done");
         let mut lines = Vec::new();
         if failed {

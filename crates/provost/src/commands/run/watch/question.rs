@@ -4,45 +4,54 @@ use provost_runner::permission::{Choice, Question, Wish};
 
 use super::{
     fields::{Fields, compact, places},
-    style::{Ink, Style, size},
+    style::{Ink, Style, columns, size},
     tool::diffs,
 };
 use crate::output;
 
 /// Of what is to be run or written: whoever decides sees all of it, or is told that they do not.
 const MOST_LINES: usize = 40;
-const MOST_BYTES: usize = 8 * 1024;
+const MOST_BYTES: usize = 4 * 1024;
 const DIFF_LINES: usize = 60;
 const MOST_OPTIONS: usize = 20;
+/// Columns of what stands before each line.
+const BAR: usize = 2;
 
-pub(super) fn lines(question: &Question, style: Style) -> Vec<String> {
+/// With how many more wait.
+pub(super) fn lines(question: &Question, more: usize, style: Style) -> Vec<String> {
     let params = Fields::read(&question.raw);
     let call = params.inner("toolCall");
     let input = call.inner("rawInput");
     let kind = call
         .short("kind", 20)
         .unwrap_or_else(|| "something".to_owned());
-    let head = format!("may it do this? {}", style.paint(Ink::Bold, &kind));
+    let mut head = format!("may it do this? {}", style.paint(Ink::Bold, &kind));
+    if more > 0 {
+        head.push_str(&style.paint(Ink::Dim, &format!("  ({more} more to answer)")));
+    }
     let mut body = vec![];
     let command = command(&input);
     let title = call.short("title", 500);
     if let Some(title) = title.filter(|title| command.as_deref() != Some(title)) {
-        body.push(style.paint(Ink::Bold, &title));
+        body.extend(style.folded(Some(Ink::Bold), &title, BAR));
     }
     match command {
         Some(command) => body.extend(whole(&command, "$ ", style)),
         None if call.raw("content").is_none() => {
-            body.extend(call.raw("rawInput").map(|input| compact(input, 1_000)));
+            let input = call.raw("rawInput").map(|input| compact(input, 1_000));
+            body.extend(style.folded(None, &input.unwrap_or_default(), BAR));
         }
         None => {}
     }
     for (name, label) in [("cwd", "in "), ("description", "it says: ")] {
-        let said = input.short(name, 300);
-        body.extend(said.map(|said| style.paint(Ink::Dim, &format!("{label}{said}"))));
+        if let Some(said) = input.short(name, 300) {
+            body.extend(style.folded(Some(Ink::Dim), &format!("{label}{said}"), BAR));
+        }
     }
     let places = places(&call);
     if !places.is_empty() {
-        body.push(style.paint(Ink::Dim, &format!("at {}", places.join(", "))));
+        let places = format!("at {}", places.join(", "));
+        body.extend(style.folded(Some(Ink::Dim), &places, BAR));
     }
     body.extend(diffs(&call, DIFF_LINES, style));
     body.push(String::new());
@@ -105,15 +114,12 @@ fn whole(text: &str, before: &str, style: Style) -> Vec<String> {
     let start = text
         .get(..text.floor_char_boundary(MOST_BYTES))
         .unwrap_or(text);
-    let mut lines: Vec<_> = start
-        .lines()
-        .take(MOST_LINES)
-        .enumerate()
-        .map(|(place, line)| {
-            let before = if place == 0 { before } else { "  " };
-            format!("{before}{}", output::safe(&line.replace('\t', "    ")))
-        })
-        .collect();
+    let mut lines = Vec::new();
+    for (place, line) in start.lines().take(MOST_LINES).enumerate() {
+        let before = if place == 0 { before } else { "  " };
+        let line = format!("{before}{}", output::safe(&line.replace('\t', "    ")));
+        lines.extend(style.folded(None, &line, BAR));
+    }
     if start.len() < text.len() || start.lines().nth(MOST_LINES).is_some() {
         let more = format!("NOT ALL OF IT IS SHOWN: it is {} long", size(text.len()));
         lines.push(style.paint(Ink::Red, &more));
@@ -129,17 +135,18 @@ fn options(options: &[Choice], style: Style) -> Vec<String> {
             let (meaning, ink) = meaning(&option.kind);
             let number = style.paint(Ink::Bold, &(place + 1).to_string());
             let name = output::shorten(&option.name, 120);
+            let name = style.fit(&name, columns(&meaning) + BAR + 7);
             format!("{number}  {}  {name}", style.paint(ink, &meaning))
         })
         .collect();
     if options.len() > MOST_OPTIONS {
         lines.push(format!("… and {} more", options.len() - MOST_OPTIONS));
     }
-    let has = |kind: &str| options.iter().any(|option| option.kind.starts_with(kind));
-    if !has("allow") {
-        lines.push("y  nothing that it offers is a yes: this is a no".to_owned());
+    let has = |kinds: [&str; 2]| options.iter().any(|option| kinds.contains(&&*option.kind));
+    if !has(["allow_once", "allow_always"]) {
+        lines.push("y  nothing that it offers is a yes: y is a no".to_owned());
     }
-    if !has("reject") {
+    if !has(["reject_once", "reject_always"]) {
         lines.push("n  it offers no no: its turn ends".to_owned());
     }
     lines
@@ -154,4 +161,90 @@ fn meaning(kind: &str) -> (String, Ink) {
         other => return (format!("`{}`", output::shorten(other, 30)), Ink::Dim),
     };
     (meaning.to_owned(), ink)
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_runner::permission::Permission;
+    use serde_json::{Value, json, value::to_raw_value};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    const PLAIN: Style = Style {
+        colored: false,
+        width: Some(72),
+    };
+
+    fn asking(tool_call: Value, options: Value) -> Question {
+        let raw =
+            to_raw_value(&json!({"sessionId": "s", "toolCall": tool_call, "options": options}))
+                .unwrap();
+        let permission = Permission::read("p".to_owned(), raw).unwrap();
+        Question {
+            id: permission.id,
+            raw: permission.raw,
+            options: permission.options,
+            answer: oneshot::channel().0,
+        }
+    }
+
+    fn usual() -> Value {
+        json!([
+            {"optionId": "a", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "b", "name": "Yes, and echo *", "kind": "allow_always"},
+            {"optionId": "c", "name": "No", "kind": "reject_once"},
+        ])
+    }
+
+    #[test]
+    fn questions_show_what_is_decided() {
+        let run = json!({"toolCallId": "1", "kind": "execute", "title": "Say hi", "locations": [{"path": "/repo/hi.txt"}],
+            "rawInput": {"command": "echo hi > hi.txt &&\n  cat hi.txt\u{1b}[2J", "description": "harmless", "cwd": "/repo"}});
+        let write = json!({"toolCallId": "2", "kind": "edit", "title": "write /repo/a", "content": [
+            {"type": "diff", "path": "/repo/a", "oldText": null, "newText": "new\n"}]});
+        let long = json!({"kind": "execute", "rawInput": {"command": "true; ".repeat(100_000)}});
+        let other = json!({"title": "Fetch", "rawInput": {"url": "http://\u{202e}x"}});
+        let odd = json!([{"optionId": "z", "name": "No\u{1b}", "kind": "allow_always\u{1b}"}]);
+        let all = [
+            (run, usual()),
+            (write, usual()),
+            (other, odd),
+            (long, json!([])),
+        ];
+        let shown: Vec<_> = all
+            .into_iter()
+            .map(|(call, options)| {
+                let question = asking(call, options);
+                let mut shown = lines(&question, 2, PLAIN);
+                shown.push(prompt(&question, false, PLAIN));
+                // Of the long one, its ends.
+                if shown.len() > 20 {
+                    shown.drain(4..shown.len() - 6);
+                }
+                shown.join("\n")
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n\n"));
+    }
+
+    #[test]
+    fn answers_are_what_was_offered() {
+        let question = asking(json!({}), usual());
+        for (typed, expected) in [
+            ("y", Some(Wish::Allow)),
+            (" YES ", Some(Wish::Allow)),
+            ("n", Some(Wish::Reject)),
+            ("1", Some(Wish::Option("a".into()))),
+            ("3", Some(Wish::Option("c".into()))),
+            ("0", None),
+            ("4", None),
+            ("-1", None),
+            ("", None),
+            ("yep", None),
+            ("1 2", None),
+        ] {
+            assert_eq!(answer(typed, &question.options), expected, "{typed}");
+        }
+    }
 }

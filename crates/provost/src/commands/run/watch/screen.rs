@@ -81,6 +81,9 @@ impl Screen {
     /// The terminal may be made wider or narrower.
     pub(in super::super) fn resize(&mut self, width: Option<usize>) {
         self.style.width = width;
+        if let Some(flow) = &mut self.flow {
+            flow.resize(width);
+        }
     }
 
     /// What is to be printed, now that this has happened.
@@ -187,7 +190,7 @@ impl Screen {
 
     fn sent(&mut self, sent: &Fields<'_>) -> Vec<String> {
         let how = sent.short("how", 60).unwrap_or_default();
-        if how == "delivered" {
+        if matches!(&*how, "delivered" | "again") {
             return Vec::new();
         }
         let number = sent.value("sequence").and_then(|number| number.as_u64());
@@ -196,6 +199,9 @@ impl Screen {
     }
 
     pub(super) fn meter(&mut self, params: &RawValue) {
-        self.meter.update(params);
+        // What a loaded session tells again was spent before.
+        if !self.requests.values().any(|asked| asked == "session/load") {
+            self.meter.update(params);
+        }
     }
 }

@@ -11,6 +11,7 @@ pub(super) enum Doing {
     Working,
     Waiting,
     Ending,
+    Ended,
 }
 
 impl Doing {
@@ -20,6 +21,7 @@ impl Doing {
             Self::Working => "working",
             Self::Waiting => "waiting for permission",
             Self::Ending => "ending",
+            Self::Ended => "ended",
         }
     }
 }
@@ -62,8 +64,8 @@ fn cost(amount: f64, currency: &str) -> String {
 
 fn short(count: u64) -> String {
     match count {
-        ..10_000 => count.to_string(),
-        ..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }

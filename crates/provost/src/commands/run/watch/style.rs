@@ -45,6 +45,22 @@ impl Style {
             _ => text.to_owned(),
         }
     }
+
+    /// What is safe already, in lines that leave `taken` columns free: a terminal that wraps by itself would
+    /// begin them where only our own lines begin.
+    pub(super) fn folded(self, ink: Option<Ink>, text: &str, taken: usize) -> Vec<String> {
+        let most = self
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(taken + 1).max(8));
+        let mut lines = Vec::new();
+        let mut left = text;
+        while !left.is_empty() {
+            let (line, rest) = split(left, most);
+            lines.push(ink.map_or_else(|| line.to_owned(), |ink| self.paint(ink, line)));
+            left = rest;
+        }
+        lines
+    }
 }
 
 pub(super) fn columns(text: &str) -> usize {
@@ -74,8 +90,8 @@ fn wide(c: char) -> usize {
 /// `1.2 MB`
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
-        ..1_000 => format!("{bytes} bytes"),
-        ..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }

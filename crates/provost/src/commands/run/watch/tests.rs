@@ -2,15 +2,10 @@
 
 use std::time::Duration;
 
-use provost_runner::{
-    journal::Line,
-    permission::{Permission, Question, Wish},
-};
-use serde_json::{Value, json, value::to_raw_value};
-use tokio::sync::oneshot;
+use provost_runner::journal::Line;
+use serde_json::{Value, json};
 
 use super::{
-    question,
     screen::{Screen, Show},
     style::Style,
 };
@@ -233,13 +228,13 @@ fn an_agent_that_is_odd_or_hostile() {
 
 #[test]
 fn nothing_floods_the_screen() {
-    let large = "x".repeat(10_000_000);
-    let lines = "y\n".repeat(1_000_000);
-    let many: Vec<_> = (0..100_000)
+    let (huge, large) = ("x".repeat(10_000_000), "x".repeat(1_000_000));
+    let lines = "y\n".repeat(500_000);
+    let many: Vec<_> = (0..20_000)
         .map(|n| json!({"path": format!("/f{n}"), "content": "s"}))
         .collect();
     for entry in [
-        says("agent_message_chunk", &large),
+        says("agent_message_chunk", &huge),
         says("agent_message_chunk", &lines),
         says("agent_message_chunk", &"\u{1b}".repeat(1_000_000)),
         says(&large, &large),
@@ -281,78 +276,5 @@ fn nothing_floods_the_screen() {
                 "{bytes} bytes, {rows} rows: {start}"
             );
         }
-    }
-}
-
-fn asking(tool_call: Value, options: Value) -> Question {
-    let raw = to_raw_value(&json!({"sessionId": "s", "toolCall": tool_call, "options": options}))
-        .unwrap();
-    let permission = Permission::read("p".to_owned(), raw).unwrap();
-    Question {
-        id: permission.id,
-        raw: permission.raw,
-        options: permission.options,
-        answer: oneshot::channel().0,
-    }
-}
-
-fn usual() -> Value {
-    json!([
-        {"optionId": "a", "name": "Yes", "kind": "allow_once"},
-        {"optionId": "b", "name": "Yes, and echo *", "kind": "allow_always"},
-        {"optionId": "c", "name": "No", "kind": "reject_once"},
-    ])
-}
-
-#[test]
-fn questions_show_what_is_decided() {
-    let run = json!({"toolCallId": "1", "kind": "execute", "title": "Say hi", "locations": [{"path": "/repo/hi.txt"}],
-        "rawInput": {"command": "echo hi > hi.txt &&\n  cat hi.txt\u{1b}[2J", "description": "harmless", "cwd": "/repo"}});
-    let write = json!({"toolCallId": "2", "kind": "edit", "title": "write /repo/a", "content": [
-        {"type": "diff", "path": "/repo/a", "oldText": null, "newText": "new\n"}]});
-    let long = json!({"kind": "execute", "rawInput": {"command": "true; ".repeat(100_000)}});
-    let other = json!({"title": "Fetch", "rawInput": {"url": "http://\u{202e}x"}});
-    let odd = json!([{"optionId": "z", "name": "No\u{1b}", "kind": "allow_always\u{1b}"}]);
-    let all = [
-        (run, usual()),
-        (write, usual()),
-        (other, odd),
-        (long, json!([])),
-    ];
-    let shown: Vec<_> = all
-        .into_iter()
-        .map(|(call, options)| {
-            let question = asking(call, options);
-            let mut lines = question::lines(&question, PLAIN);
-            lines.push(question::prompt(&question, false, PLAIN));
-            // Of the long one, its beginning.
-            let cut = lines.iter().map(|line| line.chars().take(100).collect());
-            cut.collect::<Vec<String>>().join("\n")
-        })
-        .collect();
-    insta::assert_snapshot!(shown.join("\n\n"));
-}
-
-#[test]
-fn answers_are_what_was_offered() {
-    let question = asking(json!({}), usual());
-    for (typed, expected) in [
-        ("y", Some(Wish::Allow)),
-        (" YES ", Some(Wish::Allow)),
-        ("n", Some(Wish::Reject)),
-        ("1", Some(Wish::Option("a".into()))),
-        ("3", Some(Wish::Option("c".into()))),
-        ("0", None),
-        ("4", None),
-        ("-1", None),
-        ("", None),
-        ("yep", None),
-        ("1 2", None),
-    ] {
-        assert_eq!(
-            question::answer(typed, &question.options),
-            expected,
-            "{typed}"
-        );
     }
 }

@@ -186,7 +186,11 @@ pub(super) fn diffs(fields: &Fields<'_>, most: usize, style: Style) -> Vec<Strin
         let heading = style.fit(&format!("{path}{made}"), 2);
         lines.push(format!("  {}", style.paint(Ink::Bold, &heading)));
         let changed = diff::lines(&old.unwrap_or_default(), &new, most, style);
-        lines.extend(changed.into_iter().map(|line| format!("  {line}")));
+        lines.extend(
+            changed
+                .into_iter()
+                .map(|line| format!("  {line}").trim_end().to_owned()),
+        );
     }
     if changes.len() > FILES {
         let more = format!("  … and {} more files", changes.len() - FILES);

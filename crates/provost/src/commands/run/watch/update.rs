@@ -114,7 +114,7 @@ impl Screen {
         let name = |raw: &&RawValue| Fields::read(raw).short("name", 40);
         let named: Vec<_> = all.iter().take(NAMED).filter_map(name).collect();
         let more = if all.len() > NAMED { ", …" } else { "" };
-        let text = format!("{} commands: {}{more}", all.len(), named.join(", "));
+        let text = format!("commands ({}): {}{more}", all.len(), named.join(", "));
         self.note(Ink::Dim, "·", text.trim_end_matches([' ', ':']))
     }
 
