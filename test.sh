@@ -85,6 +85,9 @@ export PROVOST_TEST_POSTGRES="postgres://provost@127.0.0.1:$port/postgres"
 export RUST_BACKTRACE=0
 say "format";    cargo fmt --all --check
 say "lints";     cargo clippy --workspace --all-targets --quiet -- -D warnings
+# An agent built with the crate of ACP itself, apart from everything else (see its manifest).
+say "peer";      cargo build --quiet --locked --manifest-path crates/provost-runner/tests/peer/Cargo.toml \
+  --target-dir "${CARGO_TARGET_DIR:-target}/peer"
 say "tests";     cargo nextest run --workspace "$@"
 say "doc tests"; cargo test --workspace --doc --quiet
 say "all green"

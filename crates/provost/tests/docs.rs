@@ -194,6 +194,11 @@ fn the_page_on_people_is_true() {
     run("docs/people.md");
 }
 
+#[test]
+fn the_page_on_running_an_agent_runs() {
+    run("docs/run.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -206,6 +211,7 @@ fn every_path_the_documents_name_exists() {
         "docs/config.md",
         "docs/connect.md",
         "docs/console.md",
+        "docs/run.md",
         "docs/people.md",
         "docs/supervisors.md",
     ] {
