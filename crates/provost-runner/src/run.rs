@@ -17,7 +17,7 @@ use serde_json::{
 };
 use tokio::{
     process::Command,
-    sync::{mpsc, watch},
+    sync::watch,
     task::{Id, JoinSet},
     time::{Instant, sleep},
 };
@@ -63,8 +63,6 @@ pub struct Setup {
     pub gateway: Option<Arc<Gateway>>,
     /// What the agent was confined to is found here, once it is.
     pub confined: Option<Confined>,
-    /// For whoever watches.
-    pub seen: Option<mpsc::UnboundedSender<Seen>>,
 }
 
 /// The folder of a confined agent's own, which goes with the run: its temporary files, and beside them the
@@ -72,16 +70,6 @@ pub struct Setup {
 pub struct Confined {
     pub folder: tempfile::TempDir,
     pub report: std::path::PathBuf,
-}
-
-/// What a view shows.
-#[derive(Debug)]
-pub enum Seen {
-    Update(Box<RawValue>),
-    State(State),
-    Spent(Spent),
-    /// A line of the journal.
-    Entry(String),
 }
 
 pub(crate) struct Run {
@@ -102,7 +90,6 @@ pub(crate) struct Run {
     confined: Option<Confined>,
     /// Looks whether the gateway wants it to stop.
     watching: Option<AbortOnDropHandle<()>>,
-    seen: Option<mpsc::UnboundedSender<Seen>>,
     meter: Meter,
     /// Answers that are being found.
     tasks: JoinSet<Answered>,
@@ -181,7 +168,6 @@ impl Run {
             stop,
             gateway,
             confined,
-            seen,
         } = setup;
         let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
         let now = Instant::now();
@@ -201,7 +187,6 @@ impl Run {
             gateway,
             confined,
             watching: None,
-            seen,
             tasks: JoinSet::new(),
             open: HashMap::new(),
             asked: 0,
@@ -312,14 +297,6 @@ impl Run {
         }
         self.state = state;
         self.reporter.state(state);
-        self.show(|| Seen::State(state));
-    }
-
-    fn show(&self, seen: impl FnOnce() -> Seen) {
-        if let Some(view) = &self.seen {
-            // A view that was closed has seen enough.
-            let _ = view.send(seen());
-        }
     }
 
     fn grace(&self) -> Duration {

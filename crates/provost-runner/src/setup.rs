@@ -19,7 +19,7 @@ use crate::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
     report::{Clock, Event, Kind, Reporter, Settings, State},
-    run::{Confined, Seen, Setup},
+    run::{Confined, Setup},
     sandbox::{self, Needs, Spec},
     workspace::{self, Confinement, Open, Workspace},
 };
@@ -43,7 +43,8 @@ pub struct Surroundings {
     /// `CODING_AGENT_ACP_COMMAND`, then `CLAUDE_ACP_COMMAND`.
     pub command: Option<String>,
     pub brake: Brake,
-    pub seen: Option<mpsc::UnboundedSender<Seen>>,
+    /// For whoever watches: the journal's lines, as they are written.
+    pub seen: Option<mpsc::UnboundedSender<String>>,
     /// How often the receiver hears that we live.
     pub heartbeat: Option<Duration>,
 }
@@ -86,7 +87,7 @@ pub async fn prepare(
     };
     let journal = Arc::new(match around.seen.clone() {
         // A view that was closed has seen enough.
-        Some(seen) => journal.watched(move |line| drop(seen.send(Seen::Entry(line.to_owned())))),
+        Some(seen) => journal.watched(move |line| drop(seen.send(line.to_owned()))),
         None => journal,
     });
     let reporter = reporter(&config, &journal, last, around.heartbeat)?;
@@ -126,7 +127,6 @@ pub async fn prepare(
         stop: around.brake,
         gateway,
         confined,
-        seen: around.seen,
     };
     Ok((setup, questions))
 }

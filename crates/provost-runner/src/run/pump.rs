@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use serde_json::{Value, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
-use super::{LINGER, Run, Seen, ask::Answered, ending::Stop};
+use super::{LINGER, Run, ask::Answered, ending::Stop};
 use crate::{
     acp::{Line, Message, RpcError},
     process::{Mouth, Process},
@@ -88,8 +88,6 @@ impl Run {
                     self.meter.update(&params);
                 }
                 self.notice_mode(&params);
-                self.show(|| Seen::Update(params.clone()));
-                self.show(|| Seen::Spent(self.meter.spent()));
                 self.reporter.notification(params, self.phase);
             }
             ("$/cancel_request", params) => self.cancel_asked(params.as_deref()),

@@ -17,7 +17,7 @@ mod tests;
 
 use std::{collections::VecDeque, io, time::Duration};
 
-use provost_runner::{journal::Line, permission::Question, run::Seen};
+use provost_runner::{journal::Line, permission::Question};
 use tokio::{
     sync::mpsc,
     task::block_in_place,
@@ -35,7 +35,7 @@ const TICK: Duration = Duration::from_millis(500);
 /// Lines that wait for an answer before they are shown.
 const MOST_HELD: usize = 1_000;
 
-type Events = mpsc::UnboundedReceiver<Seen>;
+type Events = mpsc::UnboundedReceiver<String>;
 type Questions = mpsc::UnboundedReceiver<Question>;
 
 /// Until the run is `over`: something of the agent's may outlive it and still be heard. A screen that cannot be written to ends the view, not the run: questions are then
@@ -59,16 +59,14 @@ pub(super) async fn show(
 
 /// The journal's, as they are written.
 async fn lines(events: &mut Events, over: &CancellationToken) -> io::Result<()> {
-    while let Some(seen) = next(events, over).await {
-        if let Seen::Entry(line) = seen {
-            block_in_place(|| json(&line))?;
-        }
+    while let Some(line) = next(events, over).await {
+        block_in_place(|| json(&line))?;
     }
     Ok(())
 }
 
 /// `None`: everything was seen.
-async fn next(events: &mut Events, over: &CancellationToken) -> Option<Seen> {
+async fn next(events: &mut Events, over: &CancellationToken) -> Option<String> {
     tokio::select! {
         biased;
         seen = events.recv() => seen,
@@ -93,7 +91,7 @@ struct View {
 }
 
 enum Happened {
-    Seen(Option<Seen>),
+    Seen(Option<String>),
     Asked(Question),
     /// `None`: the input ended.
     Typed(Option<String>),
@@ -153,10 +151,7 @@ impl View {
         }
     }
 
-    fn seen(&mut self, seen: Seen) -> io::Result<()> {
-        let Seen::Entry(text) = seen else {
-            return Ok(());
-        };
+    fn seen(&mut self, text: String) -> io::Result<()> {
         let Ok(line) = Line::parse(0, text) else {
             return Ok(());
         };
