@@ -131,7 +131,7 @@ pub async fn run(setup: Setup) -> Ended {
         spent,
         drained,
     };
-    journal.event(&json!({"ended": ended.describe()}));
+    journal.event(&json!({"ended": ended.describe(), "spent": spent.describe()}));
     ended
 }
 
@@ -264,6 +264,8 @@ impl Run {
             return;
         }
         self.state = state;
+        let spent = self.meter.spent().describe();
+        self.journal.event(&json!({"state": state, "spent": spent}));
         self.reporter.state(state);
         self.show(|| Seen::State(state));
     }
