@@ -80,7 +80,7 @@ pub struct Parts {
 pub enum Refused {
     #[error("{}", .0.join("; "))]
     Bad(Vec<String>),
-    #[error("repoDir is no folder within what is allowed here: {0}")]
+    #[error("`repoDir` is no folder within what is allowed here: {0}")]
     Outside(String),
     #[error("{0} runs wait already, and no more may")]
     Full(usize),

@@ -193,6 +193,11 @@ fn the_page_on_people_is_true() {
     run("docs/people.md");
 }
 
+#[test]
+fn the_page_on_runs_is_true() {
+    run("docs/runs.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -206,6 +211,7 @@ fn every_path_the_documents_name_exists() {
         "docs/connect.md",
         "docs/console.md",
         "docs/people.md",
+        "docs/runs.md",
         "docs/supervisors.md",
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap();

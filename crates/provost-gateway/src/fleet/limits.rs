@@ -47,7 +47,7 @@ fn tighter<T: PartialOrd + Copy>(
     if let (Some(usual), Some(asked)) = (usual, asked)
         && asked > usual
     {
-        wider.push(format!("limits.{name} is more than this gateway allows"));
+        wider.push(format!("`limits.{name}` is more than this gateway allows"));
     }
     asked.or(usual)
 }
@@ -114,7 +114,7 @@ mod tests {
         );
         assert_eq!(tightened(&usual, &ask(None, None)).unwrap(), usual);
         let wider = tightened(&usual, &ask(Some(11), None)).unwrap_err();
-        assert_eq!(wider, ["limits.turns is more than this gateway allows"]);
+        assert_eq!(wider, ["`limits.turns` is more than this gateway allows"]);
     }
 
     #[test]

@@ -100,11 +100,11 @@ fn named(settings: &Settings, given: Option<&Value>) -> Result<String, Refused> 
             let mut names = settings.agents.keys();
             match (names.next(), names.next()) {
                 (Some(only), None) => Ok(only.clone()),
-                _ => Err(Refused::bad(format!("agent is one of {}", known()))),
+                _ => Err(Refused::bad(format!("`agent` is one of {}", known()))),
             }
         }
         Some(_) => Err(Refused::bad(format!(
-            "agent is none of this gateway: it has {}",
+            "`agent` is none of this gateway: it has {}",
             known()
         ))),
     }
@@ -117,10 +117,10 @@ pub(super) fn resolve(
     given: Option<&Value>,
 ) -> Result<PathBuf, Refused> {
     let Some(given) = given.and_then(Value::as_str).map(Path::new) else {
-        return Err(Refused::bad("repoDir is missing: a folder to work in"));
+        return Err(Refused::bad("`repoDir` is missing: a folder to work in"));
     };
     if !given.is_absolute() {
-        return Err(Refused::bad("repoDir is an absolute path"));
+        return Err(Refused::bad("`repoDir` is an absolute path"));
     }
     let outside = || {
         let roots: Vec<_> = settings
@@ -141,7 +141,7 @@ pub(super) fn resolve(
     }
     let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
     if data.starts_with(&repo) || repo.starts_with(&data) {
-        let problem = "repoDir holds the data folder of this gateway, which is no agent's to see";
+        let problem = "`repoDir` holds the data folder of this gateway, which is no agent's to see";
         return Err(Refused::bad(problem));
     }
     Ok(repo)
@@ -163,16 +163,16 @@ fn check(
     match body.get("taskId") {
         None | Some(Value::Null) => {}
         Some(Value::String(id)) if !id.trim().is_empty() && id.len() <= LONGEST_NAME => {}
-        Some(_) => problems.push(format!("taskId is a text of 1 to {LONGEST_NAME} bytes")),
+        Some(_) => problems.push(format!("`taskId` is a text of 1 to {LONGEST_NAME} bytes")),
     }
     // In some modes an agent asks nobody.
     if let (Some(mode), Some(Value::String(asked))) = (&agent.mode, body.get("mode"))
         && mode != asked
     {
-        problems.push(format!("mode is `{mode}` for this agent, and no other"));
+        problems.push(format!("`mode` is `{mode}` for this agent, and no other"));
     }
     if prompt_size(body.get("prompt")) > LONGEST_PROMPT {
-        problems.push(format!("prompt has more than {LONGEST_PROMPT} bytes"));
+        problems.push(format!("`prompt` has more than {LONGEST_PROMPT} bytes"));
     }
     let given = Given {
         id: "run",

@@ -80,7 +80,7 @@ fn only_what_is_allowed_is_run() {
             with("repoDir", json!(path(data.clone()))),
             Some("data folder"),
         ),
-        (with("prompt", json!("")), Some("prompt is a text")),
+        (with("prompt", json!("")), Some("`prompt` is a text")),
         (
             with("prompt", json!("x".repeat(300_000))),
             Some("more than"),
@@ -90,7 +90,7 @@ fn only_what_is_allowed_is_run() {
         (with("taskId", json!("")), Some("taskId")),
         (with("callbackUrl", json!("ftp://x")), Some("callbackUrl")),
         (with("mode", json!("plan")), None),
-        (with("mode", json!("yolo")), Some("mode is `plan`")),
+        (with("mode", json!("yolo")), Some("`mode` is `plan`")),
         (with("mcpServers", json!({})), Some("mcpServers")),
     ] {
         let read = read(&settings, &data, asked(body.clone()));
