@@ -49,9 +49,9 @@ impl Fleet {
                 Err(Refused::KeyReused)
             };
         }
-        let waiting = self.inner().queue.len();
-        let (running, most) = (self.inner().running, self.settings.concurrency);
-        if waiting >= self.settings.queue && running >= most {
+        let (running, waiting) = self.counts();
+        // Together, because one that was taken in just now is not started yet.
+        if running + waiting >= self.settings.concurrency + self.settings.queue {
             return Err(Refused::Full(waiting));
         }
         self.check_stops(&wanted)?;

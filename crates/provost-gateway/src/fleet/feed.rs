@@ -1,13 +1,13 @@
 //! The journal as a feed. A place in it is a number of bytes, so that going on from there costs nothing.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
     path::Path,
 };
 
-use serde::de::IgnoredAny;
-use std::collections::BTreeMap;
+use serde_json::value::RawValue;
 
 /// Read at once; a longer line is read alone.
 const CHUNK: u64 = 256 * 1024;
@@ -77,7 +77,7 @@ pub(super) fn lines(
 }
 
 fn kind(line: &str) -> Option<String> {
-    let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(line).ok()?;
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).ok()?;
     fields.into_keys().find(|name| name != "at")
 }
 

@@ -129,7 +129,7 @@ impl Folder {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    tracing::error!(%error, file = name, "what a run no longer needs stays")
+                    tracing::error!(%error, file = name, "what a run no longer needs stays");
                 }
             }
         }

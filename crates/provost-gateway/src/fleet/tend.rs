@@ -37,7 +37,10 @@ impl Fleet {
         loop {
             let mut child = None;
             if !lives {
-                match self.begin(&run).await {
+                let (fleet, starting) = (Arc::clone(&self), Arc::clone(&run));
+                let begun = spawn_blocking(move || fleet.begin(&starting)).await;
+                let failed = |_| Err(ended("cannot_start", "its start broke off"));
+                match begun.unwrap_or_else(failed) {
                     Ok(started) => child = Some(started),
                     Err(ended) => {
                         run.note(self.gate.now(), &ended);
@@ -59,7 +62,7 @@ impl Fleet {
     }
 
     /// Starts its runner. An error is how it ended instead.
-    async fn begin(&self, run: &Arc<Run>) -> Result<Child, Value> {
+    fn begin(&self, run: &Arc<Run>) -> Result<Child, Value> {
         let story = run.story();
         if let Some(by) = &story.cancelled_by {
             return Err(cancelled(by));

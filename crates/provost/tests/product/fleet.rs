@@ -75,10 +75,9 @@ impl Stage {
     /// Of the runner that was started last.
     fn pid(&self, id: &str) -> i64 {
         let journal = self.journal(id);
-        let pids = journal
-            .iter()
-            .filter_map(|line| line["event"]["started"]["pid"].as_i64());
-        pids.last().unwrap()
+        let mut newest = journal.iter().rev();
+        let pid = newest.find_map(|line| line["event"]["started"]["pid"].as_i64());
+        pid.unwrap()
     }
 }
 

@@ -65,7 +65,9 @@ pub(super) fn told(run: &Run, now: Time) -> Told {
     };
     let cut = after > 0;
     while let Ok((entries, end)) = run.read(after) {
-        entries.iter().for_each(|entry| teller.hear(entry));
+        for entry in &entries {
+            teller.hear(entry);
+        }
         if end == after {
             break;
         }
