@@ -110,17 +110,25 @@ impl Meter {
 
     /// The parameters of a `session/update`.
     pub fn update(&mut self, params: &RawValue) {
-        let Ok(Params { update }) = serde_json::from_str::<Params<'_>>(params.get()) else {
-            return;
-        };
+        if let Ok(Params { update }) = serde_json::from_str(params.get()) {
+            return self.count(&update);
+        }
+        // Of a field that stands there twice the last counts, as for whoever else reads it.
+        let once = value(params).map(|value| value.to_string());
+        if let Some(Ok(Params { update })) = once.as_deref().map(serde_json::from_str) {
+            self.count(&update);
+        }
+    }
+
+    fn count(&mut self, update: &Update<'_>) {
         match update.session_update.as_deref() {
             Some("agent_message_chunk" | "agent_thought_chunk") => self.spoke(),
             Some("tool_call") => {
                 self.spoke();
-                self.tool(&update);
+                self.tool(update);
             }
-            Some("tool_call_update") => self.tool(&update),
-            Some("usage_update") => self.usage(&update),
+            Some("tool_call_update") => self.tool(update),
+            Some("usage_update") => self.usage(update),
             _ => {}
         }
     }

@@ -14,9 +14,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::{
-    io::{AsyncWriteExt as _, BufReader},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
-    sync::mpsc,
+    sync::{Semaphore, mpsc},
     task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
@@ -28,14 +28,21 @@ use crate::{
 
 /// What of its errors is kept for the report of a failure.
 const TAIL: usize = 8 * 1024;
-/// Lines that were read and not yet handled: the agent waits when there are more.
+/// Of its errors, a longer line is told in parts.
+const LONGEST: u64 = 16 * 1024;
+/// Lines that were read and not yet handled, and their bytes: the agent waits when there are more.
 const READ_AHEAD: usize = 256;
+const READ_AHEAD_BYTES: u32 = 4 * 1024 * 1024;
 /// An agent that asks and does not read its answers is not heard until it does.
 const MOST_UNREAD: usize = 16 * 1024 * 1024;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What the agent writes. It ends with the agent's output.
-pub type Heard = mpsc::Receiver<io::Result<Line>>;
+pub struct Heard {
+    lines: mpsc::Receiver<io::Result<Line>>,
+    /// Bytes that may still be read ahead.
+    room: Arc<Semaphore>,
+}
 
 /// What the agent is told. Its input ends when this is dropped.
 pub struct Mouth {
@@ -56,6 +63,15 @@ pub struct Process {
 pub struct Exit {
     pub code: Option<i32>,
     pub signal: Option<i32>,
+}
+
+impl Heard {
+    /// Nothing is lost if this is dropped.
+    pub async fn recv(&mut self) -> Option<io::Result<Line>> {
+        let line = self.lines.recv().await?;
+        self.room.add_permits(room(&line) as usize);
+        Some(line)
+    }
 }
 
 impl Mouth {
@@ -103,7 +119,9 @@ impl Process {
         };
         tokio::spawn(say(stdin, to_say, Arc::clone(&mouth.unread)));
         let (heard, lines) = mpsc::channel(READ_AHEAD);
-        tokio::spawn(hear(stdout, heard));
+        let room = Arc::new(Semaphore::new(READ_AHEAD_BYTES as usize));
+        tokio::spawn(hear(stdout, heard, Arc::clone(&room)));
+        let heard = Heard { lines, room };
         let errors = Arc::default();
         let hearing = tokio::spawn(listen(stderr, Arc::clone(&errors), Arc::clone(journal)));
         let process = Self {
@@ -112,7 +130,7 @@ impl Process {
             errors,
             hearing,
         };
-        Ok((process, mouth, lines))
+        Ok((process, mouth, heard))
     }
 
     /// Ends it and everything it started. Its input has ended, which it may take for a sign; then it is
@@ -128,6 +146,14 @@ impl Process {
         // What it said last is still on its way.
         let _ = timeout(grace, &mut self.hearing).await;
         exit
+    }
+
+    /// Comes back when the agent itself has ended, whoever else it started.
+    pub async fn exited(&mut self) {
+        // Where it cannot be waited for, its end shows in its output.
+        if self.child.wait().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// The end of what it said on its error output.
@@ -195,7 +221,13 @@ async fn say(
     }
 }
 
-async fn hear(stdout: ChildStdout, heard: mpsc::Sender<io::Result<Line>>) {
+/// What a line takes of the room. One that is larger than all of it has it for itself.
+fn room(line: &io::Result<Line>) -> u32 {
+    let size = line.as_ref().map_or(1, |line| line.size);
+    u32::try_from(size).map_or(READ_AHEAD_BYTES, |size| size.min(READ_AHEAD_BYTES))
+}
+
+async fn hear(stdout: ChildStdout, heard: mpsc::Sender<io::Result<Line>>, free: Arc<Semaphore>) {
     let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout));
     loop {
         let line = match lines.next().await {
@@ -204,6 +236,11 @@ async fn hear(stdout: ChildStdout, heard: mpsc::Sender<io::Result<Line>>) {
             Err(error) => Err(error),
         };
         let broken = line.is_err();
+        // Given back when the line is taken.
+        match free.acquire_many(room(&line)).await {
+            Ok(taken) => taken.forget(),
+            Err(_) => return,
+        }
         if heard.send(line).await.is_err() || broken {
             return;
         }
@@ -211,14 +248,21 @@ async fn hear(stdout: ChildStdout, heard: mpsc::Sender<io::Result<Line>>) {
 }
 
 async fn listen(stderr: ChildStderr, tail: Arc<Mutex<VecDeque<u8>>>, journal: Arc<Journal>) {
-    let mut lines = Lines::new(BufReader::new(stderr));
-    while let Ok(Some(line)) = lines.next().await {
-        journal.write::<()>(Entry::Err(&line.text));
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    // A line that never ends is told in parts: an agent must not wait for us to read its complaints.
+    while let Ok(1..) = (&mut stderr)
+        .take(LONGEST)
+        .read_until(b'\n', &mut line)
+        .await
+    {
+        let text = String::from_utf8_lossy(&line);
+        journal.write::<()>(Entry::Err(text.trim_end_matches(['\r', '\n'])));
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend(line.text.as_bytes());
-        tail.push_back(b'\n');
+        tail.extend(&line);
         let over = tail.len().saturating_sub(TAIL);
         tail.drain(..over);
+        line.clear();
     }
 }
 

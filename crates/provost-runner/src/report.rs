@@ -7,6 +7,7 @@ mod body;
 mod clock;
 mod core;
 mod end;
+mod event;
 mod fold;
 mod outcome;
 mod permissions;
@@ -18,7 +19,6 @@ mod spool;
 
 use std::{fmt, io, sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, time::Instant};
@@ -28,6 +28,7 @@ pub use answers::{Answer, Answers, OptionKind};
 pub use body::Kind;
 pub use clock::Clock;
 pub use end::{End, Failure};
+pub use event::Event;
 pub use outcome::Backoff;
 pub use settings::{Observe, Settings};
 
@@ -62,41 +63,6 @@ pub enum State {
     Done,
     Failed,
     Cancelled,
-}
-
-/// What became of a report, as the journal is told. The observer is called with the reporter's lock held, so
-/// that it sees things in their order: it must not call the reporter.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    Queued {
-        sequence: u64,
-        kind: Kind,
-        notifications: usize,
-        state: State,
-        /// Not of updates: the journal has their notifications already.
-        body: Option<&'a Bytes>,
-    },
-    Delivered {
-        sequence: u64,
-        kind: Kind,
-    },
-    /// Not wanted by the receiver (a 3xx or 4xx); it is not sent again.
-    Refused {
-        sequence: u64,
-        kind: Kind,
-        status: u16,
-    },
-    /// Too much waited, or its file was lost.
-    Dropped {
-        sequence: u64,
-        kind: Kind,
-        notifications: usize,
-    },
-    /// This report or heartbeat was answered with 401: nothing is sent any more.
-    Unauthorized {
-        sequence: u64,
-        kind: Kind,
-    },
 }
 
 /// How the reporting goes.
@@ -324,17 +290,21 @@ impl Reporter {
     }
 }
 
-/// And the last number that an earlier process used.
+/// And the last number that was used for this prompt.
 fn queue(settings: &Settings) -> Result<(Option<Queue>, u64), Error> {
     let bounds = Bounds {
         memory: settings.memory_bytes,
         disk: settings.spool_bytes,
     };
     let Some(folder) = &settings.spool else {
-        return Ok((Some(Queue::new(bounds, None, Vec::new())), 0));
+        return Ok((
+            Some(Queue::new(bounds, None, Vec::new())),
+            settings.last_sequence,
+        ));
     };
     let (spool, left) = Spool::open(folder, &settings.identity.prompt_id).map_err(Error::Spool)?;
     let last = left.last().map_or(0, |one| one.sequence);
+    let last = last.max(settings.last_sequence);
     Ok((Some(Queue::new(bounds, Some(spool), left)), last))
 }
 

@@ -18,9 +18,9 @@ use serde_json::{
 };
 use tokio::{
     process::Command,
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{Id, JoinSet},
-    time::Instant,
+    time::{Instant, sleep},
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -45,6 +45,8 @@ const LINGER: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(5);
 /// How long delivery is tried after the end. What is left then stays on disk.
 const DELIVERY: Duration = Duration::from_mins(10);
+/// And how long once it was told to stop.
+const HURRY: Duration = Duration::from_secs(5);
 
 /// Everything a run needs.
 pub struct Setup {
@@ -83,6 +85,8 @@ pub(crate) struct Run {
     judge: Arc<Judge>,
     workspace: Arc<Workspace>,
     acts: Arc<ActGate>,
+    /// How many questions about what the workspace does are open.
+    acts_open: watch::Receiver<usize>,
     stop: Brake,
     gateway: Option<Arc<Gateway>>,
     /// Looks whether the gateway wants it to stop.
@@ -102,12 +106,17 @@ pub(crate) struct Run {
     began: Instant,
     heard_at: Instant,
     prompting: bool,
+    /// When its process was seen to have ended; a child of it may still hold its output.
+    exited: Option<Instant>,
+    /// It is being ended: nothing it asks for is done any more.
+    ending: bool,
 }
 
 /// Runs the prompt. Comes back when the agent has ended and everything is reported, or cannot be.
 pub async fn run(setup: Setup) -> Ended {
     let reporter = setup.reporter.clone();
     let journal = Arc::clone(&setup.journal);
+    let brake = setup.stop.clone();
     reporter.state(State::Starting);
     let (outcome, spent) = match Run::start(setup) {
         Ok(mut run) => {
@@ -125,7 +134,7 @@ pub async fn run(setup: Setup) -> Ended {
             (outcome, Spent::default())
         }
     };
-    let drained: Drained = reporter.drained(DELIVERY).await;
+    let drained = deliver(&reporter, &brake).await;
     let ended = Ended {
         outcome,
         spent,
@@ -133,6 +142,19 @@ pub async fn run(setup: Setup) -> Ended {
     };
     journal.event(&json!({"ended": ended.describe(), "spent": spent.describe()}));
     ended
+}
+
+/// Whoever pulls the brake does not want to wait for a receiver that is away.
+async fn deliver(reporter: &Reporter, brake: &Brake) -> Drained {
+    let hurry = async {
+        brake.pulled().await;
+        sleep(HURRY).await;
+    };
+    tokio::select! {
+        drained = reporter.drained(DELIVERY) => return drained,
+        () = hurry => {}
+    }
+    reporter.drained(Duration::ZERO).await
 }
 
 impl Run {
@@ -161,6 +183,7 @@ impl Run {
             journal,
             judge,
             workspace,
+            acts_open: acts.open(),
             acts,
             stop,
             gateway,
@@ -177,6 +200,8 @@ impl Run {
             began: now,
             heard_at: now,
             prompting: false,
+            exited: None,
+            ending: false,
         })
     }
 
@@ -221,7 +246,8 @@ impl Run {
             usage: Option<Box<RawValue>>,
         }
         let result = self.call("session/prompt", params).await;
-        self.prompting = false;
+        // Whatever else stopped it leaves a prompt to be cancelled.
+        self.prompting = !matches!(result, Ok(_) | Err(Stop::Refused { .. }));
         let result = result?;
         let answer = result.as_deref().map(RawValue::get).unwrap_or_default();
         let Ok(Ended { stop_reason, usage }) = serde_json::from_str(answer) else {

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
-    report::{Clock, Event, Reporter, Settings},
+    report::{Clock, Event, Kind, Reporter, Settings, State},
     run::{Brake, Seen, Setup},
     sandbox::{self, Needs, Spec},
     workspace::{self, Confinement, Open, Workspace},
@@ -28,6 +29,9 @@ const OURS: [&str; 3] = [
     "PROVOST_KEY",
     "PROVOST_CONFIG",
 ];
+
+/// What may wait for the receiver where no folder is named for it: some of the longest lines of an agent.
+const MEMORY: usize = 64 * 1024 * 1024;
 
 /// What the machine and the caller give a run besides its configuration.
 #[derive(Default)]
@@ -85,6 +89,7 @@ pub async fn prepare(
         reporter.clone(),
         config.permissions.timeout,
         &config.identity.prompt_id,
+        Arc::clone(&journal),
     ));
     let workspace = workspace(&config, &acts, confinement.as_ref())?;
     let command = start(&config, &words, confinement.as_ref())?;
@@ -118,10 +123,23 @@ fn reporter(
     settings.callback.clone_from(&config.callback);
     settings.spool.clone_from(&config.spool);
     settings.spool_bytes = config.spool_bytes;
+    if config.spool.is_none() {
+        settings.memory_bytes = MEMORY;
+    }
     settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
     let journal = Arc::clone(journal);
     settings.observe = Some(Arc::new(move |event| note(&journal, event)));
     Ok(Reporter::start(settings)?)
+}
+
+/// Written as it is: what the agent wrote may be more than a value in memory can hold.
+#[derive(Serialize)]
+struct Queued<'a> {
+    sequence: u64,
+    kind: Kind,
+    notifications: usize,
+    state: State,
+    body: Option<&'a RawValue>,
 }
 
 /// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
@@ -136,13 +154,18 @@ fn note(journal: &Journal, event: &Event<'_>) {
         } => {
             let body = body.and_then(|body| {
                 let text = std::str::from_utf8(body).ok()?;
-                serde_json::from_str::<&serde_json::value::RawValue>(text).ok()
+                serde_json::from_str(text).ok()
             });
-            journal.write(Entry::Report(&json!({
-                "sequence": sequence, "kind": kind, "notifications": notifications, "state": state, "body": body,
-            })));
+            journal.write(Entry::Report(&Queued {
+                sequence: *sequence,
+                kind: *kind,
+                notifications: *notifications,
+                state: *state,
+                body,
+            }));
         }
         Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
+        Event::Again { sequence, .. } => sent(journal, *sequence, "not yet"),
         Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),
         Event::Unauthorized { sequence, .. } => sent(journal, *sequence, "unauthorized"),
         Event::Refused {

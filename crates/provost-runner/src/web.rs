@@ -14,6 +14,8 @@ use hyper_util::{
 };
 use tokio::time::{Instant, timeout_at};
 
+/// No exchange is waited for longer, whatever was asked: a point in time must be one that can be named.
+const LONGEST: Duration = Duration::from_hours(24);
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// How far one exchange may go.
@@ -111,7 +113,7 @@ impl Web {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Answer, Error> {
-        let until = Instant::now() + self.limits.deadline;
+        let until = Instant::now() + self.limits.deadline.min(LONGEST);
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
         *request.uri_mut() = url.clone();

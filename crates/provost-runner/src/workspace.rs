@@ -129,9 +129,9 @@ impl Workspace {
         }
     }
 
-    /// How many files were written so far.
-    pub fn changed(&self) -> usize {
-        self.written().len()
+    /// The files that were written since this was asked last.
+    pub fn take_changed(&self) -> HashSet<PathBuf> {
+        std::mem::take(&mut *self.written())
     }
 
     /// Kills what still runs and waits until it is gone. No command starts afterwards.

@@ -210,7 +210,7 @@ mod tests {
                     "{id}: {}",
                     result.map_or("nothing".into(), |r| r.to_string())
                 ),
-                Err(error) => format!("{id}: {} {error}", error.code),
+                Err(error) => format!("{id}: {} {}", error.code, error.message),
             },
             Message::Noise => "noise".to_owned(),
         };

@@ -8,8 +8,11 @@ use std::sync::{
 use async_trait::async_trait;
 use serde_json::{Value, json, value::to_raw_value};
 
+use tokio::sync::watch;
+
 use super::{Judge, Permission};
 use crate::{
+    journal::Journal,
     report::Reporter,
     workspace::{Act, Gate, Old},
 };
@@ -21,6 +24,16 @@ pub struct ActGate {
     prompt: String,
     asked: AtomicU64,
     session: Mutex<String>,
+    journal: Arc<Journal>,
+    open: watch::Sender<usize>,
+}
+
+/// A question that is open. One that is given up is settled, too.
+struct Pending<'a> {
+    gate: &'a ActGate,
+    permission: &'a Permission,
+    outcome: &'static str,
+    by: &'static str,
 }
 
 impl ActGate {
@@ -29,6 +42,7 @@ impl ActGate {
         reporter: Reporter,
         within: std::time::Duration,
         prompt: &str,
+        journal: Arc<Journal>,
     ) -> Self {
         Self {
             judge,
@@ -37,7 +51,14 @@ impl ActGate {
             prompt: prompt.to_owned(),
             asked: AtomicU64::new(0),
             session: Mutex::default(),
+            journal,
+            open: watch::Sender::default(),
         }
+    }
+
+    /// How many questions are open.
+    pub fn open(&self) -> watch::Receiver<usize> {
+        self.open.subscribe()
     }
 
     pub fn session(&self, id: &str) {
@@ -73,16 +94,40 @@ impl Gate for ActGate {
         }
         let permission = self.permission(tool_call)?;
         let asked = self.judge.asked(&permission);
-        let announced = self.judge.announces();
-        self.reporter
-            .permission_pending(&permission.id, &permission.raw, announced);
+        let mut pending = Pending::new(self, &permission);
         let judgement = asked.decided(&permission, self.within).await;
-        let (_, outcome) = permission.answer(&judgement.wish);
-        self.reporter.permission_settled(&permission.id, outcome);
-        match outcome {
+        pending.outcome = permission.answer(&judgement.wish).1;
+        pending.by = judgement.by;
+        match pending.outcome {
             "allowed" => Ok(()),
             _ => Err(judgement.reason),
         }
+    }
+}
+
+impl<'a> Pending<'a> {
+    fn new(gate: &'a ActGate, permission: &'a Permission) -> Self {
+        let announced = gate.judge.announces();
+        gate.reporter
+            .permission_pending(&permission.id, &permission.raw, announced);
+        gate.open.send_modify(|open| *open += 1);
+        Self {
+            gate,
+            permission,
+            outcome: "cancelled",
+            by: "runner",
+        }
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        let (id, outcome) = (&self.permission.id, self.outcome);
+        self.gate.journal.decision(&json!({
+            "permissionId": id, "title": self.permission.title, "outcome": outcome, "by": self.by,
+        }));
+        self.gate.reporter.permission_settled(id, outcome);
+        self.gate.open.send_modify(|open| *open -= 1);
     }
 }
 

@@ -118,7 +118,7 @@ impl Endpoint {
             .map_err(|_| "the signature does not fit")?;
         let now = self.clock.millis();
         let stamp: i64 = stamp.parse().map_err(|_| "the timestamp cannot be read")?;
-        if (now - stamp).abs() > WINDOW {
+        if now.abs_diff(stamp) > WINDOW.unsigned_abs() {
             return Err("the timestamp is more than five minutes off");
         }
         self.used_once(nonce, now)

@@ -164,6 +164,8 @@ impl Core {
         self.state = match &end {
             End::Complete { stop_reason, .. } if stop_reason == "cancelled" => State::Cancelled,
             End::Complete { .. } => State::Done,
+            // Somebody stopped it, and said so.
+            End::Failed(_) if self.state == State::Cancelled => State::Cancelled,
             End::Failed(_) => State::Failed,
         };
         self.end = Some(end.clone());
@@ -222,7 +224,7 @@ impl Core {
             }
             Outcome::Again(_) => {
                 self.counts.retries += 1;
-                return;
+                return self.tell(&Event::Again { sequence, kind });
             }
             Outcome::Unauthorized => return self.unauthorized(sequence, kind),
         }

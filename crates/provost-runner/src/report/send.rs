@@ -131,9 +131,13 @@ async fn deliver(sender: &Sender, entry: &Entry, backoff: Backoff) -> bool {
 
 /// Says that the run lives. One that fails is not sent again: the next one says more.
 pub(super) async fn heartbeat(sender: Sender, every: Duration) {
+    // A clock that beats never or without a pause would be none.
+    let every = every.clamp(Duration::from_millis(1), Duration::from_hours(24));
     let mut beats = interval_at(Instant::now() + every, every);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    for count in 1_u64.. {
+    // Not from 1: another process of the same prompt must not repeat an id.
+    let first = sender.shared.clock.millis();
+    for count in first.. {
         beats.tick().await;
         let now = sender.shared.clock.millis();
         let body = sender.shared.lock().heartbeat(now);

@@ -16,6 +16,9 @@ pub struct Settings {
     /// The folder where reports wait that are too much for memory, and stay if they were not delivered.
     pub spool: Option<PathBuf>,
     pub spool_bytes: u64,
+    /// The last number that an earlier process used for the same prompt, 0 for a new one. What it left in the
+    /// spool folder is looked at besides.
+    pub last_sequence: u64,
     /// Bodies that wait in memory.
     pub memory_bytes: usize,
     pub heartbeat: Duration,
@@ -34,6 +37,7 @@ impl Settings {
             callback: None,
             spool: None,
             spool_bytes: 256 * 1024 * 1024,
+            last_sequence: 0,
             memory_bytes: 8 * 1024 * 1024,
             heartbeat: Duration::from_secs(15),
             deadline: Duration::from_secs(30),

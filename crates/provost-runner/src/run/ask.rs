@@ -7,11 +7,14 @@ use serde_json::{Value, json, value::RawValue};
 use super::Run;
 use crate::{
     acp::{self, RpcError},
-    permission::{Judgement, Permission, cancelled},
+    permission::{Judgement, Permission, Wish, cancelled},
 };
 
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
+const INTERNAL: i64 = -32603;
+/// The protocol's, for a request that was cancelled.
+const CANCELLED: i64 = -32800;
 
 /// A request of the agent that is being answered.
 pub(crate) struct Open {
@@ -24,6 +27,8 @@ pub(crate) struct Open {
 pub(crate) enum Answered {
     Judged(Judgement),
     Served(Result<Value, RpcError>),
+    /// Whoever looked for the answer broke.
+    Broken,
 }
 
 impl Run {
@@ -33,6 +38,9 @@ impl Run {
         method: &str,
         params: Option<Box<RawValue>>,
     ) {
+        if self.ending {
+            return self.dismiss(&id, method);
+        }
         let Some(params) = params else {
             return self.refuse(&id, RpcError::new(INVALID_PARAMS, "`params` is missing"));
         };
@@ -46,6 +54,15 @@ impl Run {
                 self.refuse(&id, error);
             }
         }
+    }
+
+    /// The turn is over, for its questions as well.
+    fn dismiss(&self, id: &RawValue, method: &str) {
+        let result = match method {
+            "session/request_permission" => Ok(cancelled()),
+            _ => Err(over()),
+        };
+        self.say(acp::response(id, &result));
     }
 
     fn permission(&mut self, id: Box<RawValue>, params: Box<RawValue>) {
@@ -97,6 +114,13 @@ impl Run {
     }
 
     pub(super) fn settle(&mut self, open: &Open, answered: Answered) {
+        let answered = match (answered, &open.permission) {
+            (Answered::Broken, Some(_)) => {
+                let reason = "the decision could not be made";
+                Answered::Judged(Judgement::new(Wish::Reject, "runner", reason))
+            }
+            (answered, _) => answered,
+        };
         let result = match (answered, &open.permission) {
             (Answered::Judged(judgement), Some(permission)) => {
                 let (answer, outcome) = permission.answer(&judgement.wish);
@@ -108,25 +132,38 @@ impl Run {
                 Ok(answer)
             }
             (Answered::Served(result), _) => result,
-            (Answered::Judged(_), None) => Ok(Value::Null),
+            (Answered::Judged(_) | Answered::Broken, _) => {
+                Err(RpcError::new(INTERNAL, "this could not be done"))
+            }
         };
         self.say(acp::response(&open.id, &result));
     }
 
     /// Answers everything that is open, because the turn is over: a cancelled prompt leaves no question.
-    pub(super) fn drop_questions(&mut self) {
+    pub(super) async fn give_up_questions(&mut self) {
+        self.drop_questions();
+        // Whoever looked for an answer has something to tidy up.
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    fn drop_questions(&mut self) {
         for (_, open) in std::mem::take(&mut self.open) {
             open.abort.abort();
             let result = match &open.permission {
                 Some(permission) => {
+                    self.journal.decision(&json!({
+                        "permissionId": permission.id, "title": permission.title, "outcome": "cancelled",
+                        "by": "runner", "reason": "the turn is over",
+                    }));
                     self.reporter
                         .permission_settled(&permission.id, "cancelled");
                     Ok(cancelled())
                 }
-                None => Err(RpcError::new(-32800, "the prompt was cancelled")),
+                None => Err(over()),
             };
             self.say(acp::response(&open.id, &result));
         }
+        self.rest();
     }
 
     /// The agent takes a request back.
@@ -147,7 +184,7 @@ impl Run {
                 self.reporter
                     .permission_settled(&permission.id, "withdrawn");
             }
-            self.refuse(&open.id, RpcError::new(-32800, "taken back"));
+            self.refuse(&open.id, RpcError::new(CANCELLED, "taken back"));
         }
         self.rest();
     }
@@ -155,4 +192,8 @@ impl Run {
     fn refuse(&self, id: &RawValue, error: RpcError) {
         self.say(acp::response(id, &Err(error)));
     }
+}
+
+fn over() -> RpcError {
+    RpcError::new(CANCELLED, "the prompt was cancelled")
 }

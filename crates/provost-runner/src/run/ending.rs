@@ -1,6 +1,6 @@
 //! How a run ends, and what is told of it.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use serde_json::{
     Map, Value, json,
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{LINGER, Run};
 use crate::{
-    acp::{self, RpcError},
+    acp::{self, Line, RpcError},
     meter::{Breach, Spent},
     process::Exit,
     report::{Drained, End, Failure, Reporter, State},
@@ -137,7 +137,7 @@ impl Run {
         match stop {
             Stop::Complete { reason, usage } => {
                 self.linger(LINGER).await;
-                self.drop_questions();
+                self.give_up_questions().await;
                 let state = if reason == "cancelled" {
                     State::Cancelled
                 } else {
@@ -179,35 +179,47 @@ impl Run {
     /// Takes in what still comes.
     async fn linger(&mut self, time: Duration) {
         let until = Instant::now() + time;
-        while let Ok(Ok(_)) = timeout_at(until, self.step()).await {}
+        // What it may spend bounds its turn, and that is over.
+        while Instant::now() < until
+            && let Ok(Ok(_) | Err(Stop::Breach(_))) = timeout_at(until, self.step()).await
+        {}
     }
 
     /// Has the agent stop by itself, if it will: it is told that its turn is over, and so are its questions.
     async fn cancel_prompt(&mut self, grace: Duration) {
+        if self.prompting {
+            let session = json!({ "sessionId": self.session });
+            self.say(acp::notification("session/cancel", session));
+        }
+        self.ending = true;
+        self.give_up_questions().await;
         if !self.prompting {
             return;
         }
-        let session = self.session.clone();
-        self.say(acp::notification(
-            "session/cancel",
-            json!({ "sessionId": session }),
-        ));
-        self.drop_questions();
         let prompt = self.requests;
         let until = Instant::now() + grace;
-        while let Ok(Some(line)) = timeout_at(until, self.heard.recv()).await {
-            // What it may spend is past: only the answer counts.
-            match self.hear(line) {
-                Ok(Some((id, _))) if id == prompt => break,
-                _ => self.drop_questions(),
+        while let Some(line) = self.hear_until(until).await {
+            if let Ok(Some((id, _))) = self.take_in(line)
+                && id == prompt
+            {
+                break;
             }
         }
         self.prompting = false;
     }
 
+    /// The time is looked at as well: where there is always a line, a timeout never gets its turn.
+    async fn hear_until(&mut self, until: Instant) -> Option<io::Result<Line>> {
+        if Instant::now() >= until {
+            return None;
+        }
+        timeout_at(until, self.heard.recv()).await.ok().flatten()
+    }
+
     /// Ends the process, and tells what it said last. What it writes meanwhile is taken in: it may be
     /// waiting to get rid of it.
     async fn end_process(&mut self, grace: Duration) -> (Exit, String) {
+        self.ending = true;
         self.workspace.end().await;
         self.mouth = None;
         let Some(mut process) = self.process.take() else {
@@ -218,14 +230,15 @@ impl Run {
             loop {
                 tokio::select! {
                     exit = &mut ending => break exit,
-                    Some(line) = self.heard.recv() => drop(self.hear(line)),
+                    Some(line) = self.heard.recv() => drop(self.take_in(line)),
                 }
             }
         };
-        while let Ok(line) = self.heard.try_recv() {
-            drop(self.hear(line));
+        // What it wrote last is still on its way. Whoever left its group may hold its output for ever.
+        let until = Instant::now() + grace;
+        while let Some(line) = self.hear_until(until).await {
+            drop(self.take_in(line));
         }
-        self.drop_questions();
         (exit, process.last_errors())
     }
 }

@@ -143,6 +143,8 @@ impl Run {
         }
         let session = self.session.clone();
         let params = json!({"sessionId": session, "modeId": wanted});
+        // What it said before is no answer to this.
+        self.mode = None;
         self.call("session/set_mode", &params).await?;
         match self.mode.clone() {
             Some(now) if now != wanted => Err(Stop::Failed {

@@ -5,11 +5,11 @@ use std::{io, time::Duration};
 use serde_json::{Value, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Run, Seen, ask::Answered, ending::Stop};
+use super::{LINGER, Run, Seen, ask::Answered, ending::Stop};
 use crate::{
     acp::{Line, Message, RpcError},
-    process::Mouth,
-    report::State,
+    process::{Mouth, Process},
+    report::{Phase, State},
 };
 
 /// Answers that may be on their way at once: an agent that asks more is not heard until some are found.
@@ -31,44 +31,62 @@ impl Run {
             by = self.stop.pulled() => Err(Stop::Told(by)),
             () = unauthorized.cancelled() => Err(Stop::Unauthorized),
             Some(answered) = self.tasks.join_next_with_id() => {
-                if let Ok((id, answered)) = answered {
-                    self.answer(id, answered);
+                match answered {
+                    Ok((id, answered)) => self.answer(id, answered),
+                    Err(broken) => self.answer(broken.id(), Answered::Broken),
                 }
+                self.limited()
+            }
+            Ok(()) = self.acts_open.changed() => {
+                self.rest();
                 self.limited()
             }
             line = self.heard.recv(), if hearing => match line {
                 Some(line) => self.hear(line),
                 None => Err(Stop::Exited),
             },
-            () = sleep_until(Instant::now() + TICK) => self.limited(),
+            Some(()) = exit(self.process.as_mut()), if self.exited.is_none() => {
+                self.exited = Some(Instant::now());
+                Ok(None)
+            }
+            () = sleep_until(Instant::now() + TICK) => {
+                // A child of an agent that is gone may keep its output open for ever.
+                if self.exited.is_some_and(|at| at.elapsed() > LINGER) {
+                    return Err(Stop::Exited);
+                }
+                self.limited()
+            }
         }
     }
 
-    pub(super) fn hear(&mut self, line: io::Result<Line>) -> Result<Option<Response>, Stop> {
+    fn hear(&mut self, line: io::Result<Line>) -> Result<Option<Response>, Stop> {
+        let response = self.take_in(line)?;
+        self.limited()?;
+        Ok(response)
+    }
+
+    /// Whatever was spent already.
+    pub(super) fn take_in(&mut self, line: io::Result<Line>) -> Result<Option<Response>, Stop> {
         let line = line.map_err(|error| Stop::protocol("output", error.to_string()))?;
         self.heard_at = Instant::now();
         self.meter.output(line.size);
         self.journal.heard(&line.text);
-        let response = match Message::parse(&line.text) {
-            Message::Notification { method, params } => {
-                self.notified(&method, params);
-                None
-            }
-            Message::Request { id, method, params } => {
-                self.requested(id, &method, params);
-                None
-            }
-            Message::Response { id, result } => Some((id, result)),
-            Message::Noise => None,
-        };
-        self.limited()?;
-        Ok(response)
+        match Message::parse(&line.text) {
+            Message::Notification { method, params } => self.notified(&method, params),
+            Message::Request { id, method, params } => self.requested(id, &method, params),
+            Message::Response { id, result } => return Ok(Some((id, result))),
+            Message::Noise => {}
+        }
+        Ok(None)
     }
 
     fn notified(&mut self, method: &str, params: Option<Box<RawValue>>) {
         match (method, params) {
             ("session/update", Some(params)) => {
-                self.meter.update(&params);
+                // What an earlier run did is not this one's.
+                if self.phase == Phase::Live {
+                    self.meter.update(&params);
+                }
                 self.notice_mode(&params);
                 self.show(|| Seen::Update(params.clone()));
                 self.show(|| Seen::Spent(self.meter.spent()));
@@ -95,20 +113,22 @@ impl Run {
     fn answer(&mut self, id: tokio::task::Id, answered: Answered) {
         if let Some(open) = self.open.remove(&id) {
             self.settle(&open, answered);
+            // It waited for us until now.
+            self.heard_at = Instant::now();
+        }
+        for path in self.workspace.take_changed() {
+            self.meter.changed(&path.to_string_lossy());
         }
         self.rest();
     }
 
     /// The state that fits what is being waited for.
     pub(super) fn rest(&mut self) {
-        let waiting = self.open.values().any(|open| open.permission.is_some());
+        let asked = self.open.values().any(|open| open.permission.is_some());
+        let waiting = asked || *self.acts_open.borrow_and_update() > 0;
         match (self.state, waiting) {
             (State::Running, true) => self.enter(State::WaitingPermission),
-            (State::WaitingPermission, false) => {
-                // Nobody's silence while it waited was the agent's.
-                self.heard_at = Instant::now();
-                self.enter(State::Running);
-            }
+            (State::WaitingPermission, false) => self.enter(State::Running),
             _ => {}
         }
     }
@@ -125,4 +145,10 @@ impl Run {
             None => Ok(None),
         }
     }
+}
+
+/// When the process has ended.
+async fn exit(process: Option<&mut Process>) -> Option<()> {
+    process?.exited().await;
+    Some(())
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::report::{State, permissions::Permissions};
+use crate::report::{End, Failure, State, permissions::Permissions};
 
 fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).unwrap()
@@ -160,6 +160,43 @@ fn a_message_that_never_ends_keeps_its_end() {
     let text = written_out(&fold);
     assert!(text.len() <= CAP);
     assert!(text.contains("the end") && text.contains(r#""truncated":true"#));
+}
+
+#[test]
+fn the_worst_of_everything_fits() {
+    let bad = "\u{1}".repeat(10_000);
+    let mut permissions = Permissions::default();
+    for number in 0..40 {
+        let call = json!({"toolCall": {"toolCallId": bad, "title": bad}});
+        permissions.ask(&number.to_string(), &raw(&call));
+        permissions.settle(&format!("settled {number}"), &bad);
+    }
+    let mut fold = Fold::default();
+    for number in 100..150 {
+        let value = json!(vec![number; 4_000]);
+        for (kind, field) in [
+            ("plan", "entries"),
+            ("config_option_update", "configOptions"),
+            ("available_commands_update", "availableCommands"),
+        ] {
+            fold.take(&notice(json!({"sessionUpdate": kind, field: value})));
+        }
+        fold.take(&said(
+            "agent_message_chunk",
+            Some(&number.to_string()),
+            &bad,
+        ));
+    }
+    let end = End::Failed(Failure {
+        message: bad,
+        ..Failure::default()
+    });
+    let snapshot = fold.snapshot(State::Failed, 3, 0, &permissions, Some(&end));
+    let text = serde_json::to_string(&snapshot).unwrap();
+    assert!(text.len() <= CAP, "{}", text.len());
+    let snapshot: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(snapshot["pendingPermissions"].as_array().unwrap().len(), 16);
+    assert_eq!(snapshot["plan"].as_array().unwrap().len(), 4_000);
 }
 
 fn update() -> impl Strategy<Value = Value> {

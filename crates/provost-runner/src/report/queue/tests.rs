@@ -78,6 +78,22 @@ fn without_a_folder_memory_is_the_bound_and_a_giant_goes_alone() {
 }
 
 #[test]
+fn a_disk_that_fails_costs_updates_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (spool, left) = Spool::open(folder.path(), "p").unwrap();
+    let mut queue = Queue::new(bounds(250, 1 << 20), Some(spool), left);
+    drop(folder);
+    let push = |queue: &mut Queue, sequence, kind| {
+        numbers(&queue.push(sequence, kind, 1, body(sequence, kind, 100)))
+    };
+    assert!(push(&mut queue, 1, Kind::SessionUpdate).is_empty());
+    assert!(push(&mut queue, 2, Kind::SessionUpdate).is_empty());
+    assert_eq!(push(&mut queue, 3, Kind::SessionUpdate), [3]);
+    assert!(push(&mut queue, 4, Kind::PromptFailed).is_empty());
+    assert_eq!((queue.len(), queue.keep()), (3, 0));
+}
+
+#[test]
 fn what_is_kept_is_private_and_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().join("deep/spool");

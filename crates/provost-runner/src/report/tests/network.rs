@@ -12,7 +12,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     config::{Identity, Secret},
-    report::{Callback, Clock, Reporter, Settings, send::Post},
+    report::{Callback, Clock, Event, Observe, Reporter, Settings, send::Post},
     web,
 };
 
@@ -117,7 +117,7 @@ impl Network {
 }
 
 impl Reply {
-    async fn answer(self) -> Result<web::Answer, web::Error> {
+    pub(super) async fn answer(self) -> Result<web::Answer, web::Error> {
         let mut headers = HeaderMap::new();
         let (status, body) = match self {
             Self::Status(status, body) => (status, body),
@@ -157,4 +157,22 @@ pub(super) fn settings() -> Settings {
 
 pub(super) fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
+}
+
+/// Writes down what happens to which report.
+pub(super) fn observer() -> (Observe, Arc<Mutex<Vec<String>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let list = Arc::clone(&told);
+    let observe: Observe = Arc::new(move |event| {
+        let (name, sequence) = match event {
+            Event::Queued { sequence, .. } => ("Queued", sequence),
+            Event::Delivered { sequence, .. } => ("Delivered", sequence),
+            Event::Again { sequence, .. } => ("Again", sequence),
+            Event::Refused { sequence, .. } => ("Refused", sequence),
+            Event::Dropped { sequence, .. } => ("Dropped", sequence),
+            Event::Unauthorized { sequence, .. } => ("Unauthorized", sequence),
+        };
+        list.lock().unwrap().push(format!("{name} {sequence}"));
+    });
+    (observe, told)
 }

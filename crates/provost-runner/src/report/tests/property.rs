@@ -61,12 +61,12 @@ fn reply() -> impl Strategy<Value = Reply> {
 }
 
 /// What was said, in order.
-async fn play(reporter: &Reporter, steps: &[Step]) -> Vec<String> {
+async fn play(reporter: &Reporter, steps: &[Step]) -> Vec<(String, Phase)> {
     let mut all = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Notify(which, phase) => {
-                all.push(said(*which, number));
+                all.push((said(*which, number), *phase));
                 reporter.notification(raw(&said(*which, number)), *phase);
             }
             Step::Agent => reporter.agent_notification("_x", Some(raw("{ }"))),
@@ -92,14 +92,40 @@ fn settled(network: &Network) -> Vec<Request> {
     sent
 }
 
-fn check(network: &Network, pulse: &Network, said: &[String], counts: Counts) {
+fn phased(request: &Request) -> Vec<(String, Phase)> {
+    let phase = match request.json()["phase"].as_str() {
+        Some("replay") => Phase::Replay,
+        _ => Phase::Live,
+    };
+    let all = request.notifications().into_iter();
+    all.map(|text| (text, phase)).collect()
+}
+
+/// No batch is over its bounds, and each snapshot ends where its report ends.
+fn check_batches(settled: &[Request]) {
+    let mut count = 0;
+    for request in settled {
+        let items = request.notifications();
+        let bytes: usize = items.iter().map(String::len).sum();
+        assert!(items.len() <= 50 && (bytes <= 1_000_000 || items.len() == 1));
+        count += items.len();
+        let json = request.json();
+        if let Some(snapshot) = json.get("snapshot") {
+            assert_eq!(snapshot["notificationCount"], count);
+            assert_eq!(snapshot["throughSequence"], json["sequence"]);
+        }
+    }
+}
+
+fn check(network: &Network, pulse: &Network, said: &[(String, Phase)], counts: Counts) {
     let settled = settled(network);
     assert_eq!(
         sequences(&settled),
         (1..=counts.last_sequence).collect::<Vec<_>>()
     );
-    let heard: Vec<String> = settled.iter().flat_map(Request::notifications).collect();
-    assert_eq!(heard, said);
+    let heard: Vec<(String, Phase)> = settled.iter().flat_map(phased).collect();
+    assert!(heard == said, "{} heard, {} said", heard.len(), said.len());
+    check_batches(&settled);
     for request in network.sent() {
         let first = settled
             .iter()

@@ -1,0 +1,45 @@
+//! What becomes of reports, told to whoever keeps the run's journal.
+
+use bytes::Bytes;
+
+use super::{Kind, State};
+
+/// What became of a report, as the journal is told. The observer is called with the reporter's lock held, so
+/// that it sees things in their order: it must not call the reporter.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    Queued {
+        sequence: u64,
+        kind: Kind,
+        notifications: usize,
+        state: State,
+        /// Not of updates: the journal has their notifications already.
+        body: Option<&'a Bytes>,
+    },
+    Delivered {
+        sequence: u64,
+        kind: Kind,
+    },
+    /// Not delivered yet: the same report goes out again after a wait.
+    Again {
+        sequence: u64,
+        kind: Kind,
+    },
+    /// Not wanted by the receiver (a 3xx or 4xx); it is not sent again.
+    Refused {
+        sequence: u64,
+        kind: Kind,
+        status: u16,
+    },
+    /// Too much waited, or its file was lost.
+    Dropped {
+        sequence: u64,
+        kind: Kind,
+        notifications: usize,
+    },
+    /// This report or heartbeat was answered with 401: nothing is sent any more.
+    Unauthorized {
+        sequence: u64,
+        kind: Kind,
+    },
+}
