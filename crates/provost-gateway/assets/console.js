@@ -243,6 +243,33 @@
     for (const name of ["done", "of", "count", "left"]) address.searchParams.delete(name);
     history.replaceState(null, "", address);
   }
+  // ---- runs, shown anew while they go on
+
+  const shown = one("[data-fresh]");
+  let changes = null;
+
+  async function show_anew() {
+    const answer = await fetch(shown.dataset.fresh + location.search, { redirect: "error" });
+    if (answer.status === 401) return changes.close();
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    shown.replaceChildren(...fresh.body.children);
+  }
+
+  function follow() {
+    changes?.close();
+    if (!shown || document.hidden) return;
+    changes = new EventSource(shown.dataset.changes);
+    changes.onopen = show_anew;
+    changes.addEventListener("changed", show_anew);
+  }
+
+  if (shown) {
+    document.addEventListener("visibilitychange", follow);
+    addEventListener("pagehide", () => changes?.close());
+    follow();
+  }
+
   setInterval(tell, 1000);
   document.addEventListener("visibilitychange", by_sight);
   addEventListener("pagehide", () => feed?.close());

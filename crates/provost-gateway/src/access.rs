@@ -13,6 +13,8 @@ use provost_core::{
     time::Time,
 };
 
+use crate::fleet::PREFIX;
+
 pub use attempts::Attempts;
 pub use origin::{Foreign, check as check_origin};
 
@@ -133,7 +135,8 @@ impl Access {
         if !is_name(name) {
             return Err(Refused::BadName);
         }
-        if control.is_keyed(name) {
+        // Agents that are run here have keys of their own.
+        if control.is_keyed(name) || name.starts_with(PREFIX) {
             return Err(Refused::NameTaken);
         }
         Ok(Caller::Agent(name.into()))

@@ -1,6 +1,9 @@
 //! What every door shares.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use arc_swap::ArcSwap;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -20,6 +23,7 @@ use crate::{
     channels::Channels,
     console::Console,
     doors::http::{Listed, Sessions},
+    fleet::Fleet,
     telemetry::Spans,
 };
 
@@ -44,6 +48,9 @@ pub struct App {
     pub(crate) listed: Listed,
     /// Who is signed in to the console.
     pub console: Console,
+    /// The agents that are run here, where any may be. It asks the gate where we listen, and is put in once
+    /// that is known.
+    pub fleet: OnceLock<Arc<Fleet>>,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
@@ -111,6 +118,7 @@ impl App {
             sessions: Sessions::default(),
             listed: Listed::default(),
             console: Console::default(),
+            fleet: OnceLock::new(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,

@@ -11,6 +11,7 @@ mod decide;
 mod diff;
 mod error;
 mod fields;
+mod fleet;
 mod grants;
 mod inbox;
 mod links;
@@ -74,6 +75,16 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/console/sessions", get(runs::sessions))
         .route("/console/session/{id}", get(runs::session))
         .route("/console/agents", get(runs::agents))
+        .route("/console/runs", get(fleet::page).post(fleet::start))
+        .route("/console/runs/{id}", get(fleet::run))
+        .route("/console/runs/{id}/cancel", post(fleet::cancel))
+        .route("/console/fragment/runs/list", get(fleet::fragment))
+        .route("/console/fragment/runs/changes", get(fleet::of_all))
+        .route(
+            "/console/fragment/runs/{id}/story",
+            get(fleet::run_fragment),
+        )
+        .route("/console/fragment/runs/{id}/changes", get(fleet::of_one))
         .route("/console/grants", get(grants::page).post(grants::create))
         .route("/console/grants/{id}/revoke", post(grants::revoke))
         .route("/console/policy", get(policy::page))

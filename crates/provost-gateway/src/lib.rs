@@ -8,6 +8,7 @@ pub mod backends;
 pub mod channels;
 pub mod console;
 pub mod doors;
+pub mod fleet;
 pub mod hooks;
 pub mod notify;
 pub mod secret;

@@ -11,8 +11,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::value::RawValue;
 
-pub(crate) use read::split;
-pub use read::{Missing, Problems, read};
+pub use read::{Missing, Problems, read, split};
 pub use secret::Secret;
 
 /// Started where nobody says what to start.

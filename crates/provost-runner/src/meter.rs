@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fmt, time::Duration};
 
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::config::Limits;
 
@@ -51,6 +51,15 @@ pub struct Spent {
     pub cost: f64,
     pub output_bytes: u64,
     pub files_changed: usize,
+}
+
+impl Spent {
+    pub fn describe(&self) -> Value {
+        json!({
+            "turns": self.turns, "toolCalls": self.tool_calls, "tokens": self.tokens, "cost": self.cost,
+            "filesChanged": self.files_changed, "outputBytes": self.output_bytes,
+        })
+    }
 }
 
 #[derive(Deserialize)]

@@ -138,7 +138,7 @@ pub async fn run(setup: Setup) -> Ended {
         spent,
         drained,
     };
-    journal.event(&json!({"ended": ended.describe()}));
+    journal.event(&json!({"ended": ended.describe(), "spent": spent.describe()}));
     ended
 }
 
@@ -296,6 +296,8 @@ impl Run {
             return;
         }
         self.state = state;
+        let spent = self.meter.spent().describe();
+        self.journal.event(&json!({"state": state, "spent": spent}));
         self.reporter.state(state);
     }
 

@@ -114,7 +114,8 @@ pub async fn prepare(
     let identity = &config.identity;
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
-            "promptId": identity.prompt_id, "repoDir": config.repo, "command": words, "permissions": config.permissions.by.name()},
+            "promptId": identity.prompt_id, "repoDir": config.repo, "command": words,
+            "permissions": config.permissions.by.name(), "pid": std::process::id()},
     }));
     let setup = Setup {
         config,

@@ -21,6 +21,7 @@ mod policies;
 mod problem;
 mod reader;
 mod render;
+mod runs;
 mod secret;
 mod server;
 #[cfg(test)]
@@ -41,7 +42,7 @@ use provost_core::{
     people::Directory,
     policy::{Policy, PolicySet, Rule, Verdict},
 };
-use provost_gateway::{app::Waiting, backends::BackendsConfig};
+use provost_gateway::{app::Waiting, backends::BackendsConfig, fleet};
 
 pub(crate) use auth::{Auth, DeclaredAgents};
 pub(crate) use channels::ChannelsConfig;
@@ -61,7 +62,7 @@ use policies::{Origin, Policies, PolicyPlace, RulePlace};
 use reader::{Environment, Reader};
 
 /// The keys of the top of the file.
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 31] = [
     "listen",
     "port",
     "data",
@@ -86,6 +87,7 @@ const KEYS: [&str; 30] = [
     "routes",
     "channels",
     "public_url",
+    "runs",
     "telemetry",
     "storage_path",
     "trace_file",
@@ -126,6 +128,8 @@ pub(crate) struct Config {
     /// Who is asked about what.
     pub(crate) people: Directory,
     pub(crate) telemetry: Telemetry,
+    /// The agents that may be run here; `None`: none.
+    pub(crate) runs: Option<fleet::Settings>,
 }
 
 /// What came of reading a file.
@@ -163,6 +167,7 @@ impl Default for Config {
             channels: ChannelsConfig::default(),
             people: Directory::default(),
             telemetry: Telemetry::default(),
+            runs: None,
         }
     }
 }
@@ -298,6 +303,7 @@ impl Reader<'_> {
             people,
             channels,
             telemetry: self.read_telemetry(top),
+            runs: self.read_runs(top),
         }
     }
 }

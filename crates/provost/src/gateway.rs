@@ -1,6 +1,7 @@
 //! The whole machine: store, gate, backends and doors, put together from a configuration and run.
 
 mod admin_key;
+mod fleet;
 mod keep;
 mod people;
 mod reload;
@@ -95,8 +96,13 @@ pub(crate) async fn start(
     tokio::spawn(keep::keep(app.clone(), config.retention));
     tokio::spawn(keep::keep_metrics(app.clone()));
     let addr = listener.local_addr()?;
+    fleet::open(&config, &app, addr).await?;
     let router = doors::http::router(&app);
     let serving = tokio::spawn(server::serve(app.clone(), router, listener));
+    if let Some(fleet) = app.fleet.get() {
+        // They ask this gateway, which answers now.
+        fleet.start();
+    }
     Ok(Running {
         addr,
         app,
@@ -124,6 +130,9 @@ impl Running {
     /// Ends in order: no new requests, running calls finish, outcomes are recorded, the store closes.
     pub(crate) async fn stop(self) {
         self.app.stop();
+        if let Some(fleet) = self.app.fleet.get() {
+            fleet.stop();
+        }
         if self.serving.await.is_err() {
             tracing::error!("the server ended badly");
         }

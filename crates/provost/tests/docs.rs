@@ -199,6 +199,11 @@ fn the_page_on_running_an_agent_runs() {
     run("docs/run.md");
 }
 
+#[test]
+fn the_page_on_runs_is_true() {
+    run("docs/runs.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -213,6 +218,7 @@ fn every_path_the_documents_name_exists() {
         "docs/console.md",
         "docs/run.md",
         "docs/people.md",
+        "docs/runs.md",
         "docs/supervisors.md",
     ] {
         let text = fs::read_to_string(root().join(document)).unwrap();

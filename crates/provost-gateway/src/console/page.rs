@@ -34,6 +34,7 @@ pub(super) enum Here {
     Inbox,
     Traces,
     Sessions,
+    Runs,
     Agents,
     Grants,
     Policy,
@@ -48,6 +49,8 @@ pub(super) struct Shell {
     pub(super) admin: bool,
     /// A human or an admin.
     pub(super) person: bool,
+    /// Agents are run here, and this is somebody who may see them.
+    pub(super) runs: bool,
     pub(super) csrf: Arc<str>,
     pub(super) pending: usize,
     /// What is stopped, in words.
@@ -65,6 +68,7 @@ impl Shell {
             role: key.role.as_str(),
             admin: visitor.is_admin(),
             person: visitor.is_person(),
+            runs: visitor.is_person() && app.fleet.get().is_some(),
             csrf: visitor.session.csrf.clone(),
             pending: inbox::count(app, key).await?,
             stopped: control
@@ -80,6 +84,7 @@ impl Shell {
             Here::Inbox => "inbox",
             Here::Traces => "traces",
             Here::Sessions => "sessions",
+            Here::Runs => "runs",
             Here::Agents => "agents",
             Here::Grants => "grants",
             Here::Policy => "policy",

@@ -16,6 +16,7 @@ mod operations;
 mod permissions;
 mod policies;
 mod router;
+mod runs;
 mod servers;
 mod stops;
 mod tools;

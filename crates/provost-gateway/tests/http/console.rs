@@ -8,6 +8,8 @@ mod deciding;
 mod looking;
 #[path = "console/racing.rs"]
 mod racing;
+#[path = "console/running.rs"]
+mod running;
 #[path = "console/signing_in.rs"]
 mod signing_in;
 #[path = "console/steering.rs"]

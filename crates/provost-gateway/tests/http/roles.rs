@@ -175,6 +175,27 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"tool": "x", "digest": "0".repeat(64)}),
             found(PEOPLE, 404),
         ),
+        // Nothing is run here.
+        row("GET", "/v1/runs", none.clone(), found(PEOPLE, 404)),
+        row("POST", "/v1/runs", json!({}), found(PEOPLE, 404)),
+        row(
+            "GET",
+            "/v1/runs/0000000000000000",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "GET",
+            "/v1/runs/0000000000000000/events",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "POST",
+            "/v1/runs/0000000000000000/cancel",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
         row("GET", "/policies", none.clone(), PEOPLE),
         row("GET", "/keys", none.clone(), ADMIN),
         row(

@@ -470,6 +470,6 @@ impl Reader {
 }
 
 /// A command line in words, as a shell would split it; nothing in it is expanded.
-pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+pub fn split(line: &str) -> Option<Vec<String>> {
     shlex::split(line).filter(|words| !words.is_empty())
 }

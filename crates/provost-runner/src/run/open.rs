@@ -42,8 +42,9 @@ impl Run {
                 data: json!({ "protocolVersion": version }),
             });
         }
+        let resumes = can_load(&agent) || can_resume(&agent);
         self.journal
-            .event(&json!({"agent": agent.get("agentInfo")}));
+            .event(&json!({"agent": agent.get("agentInfo"), "resumes": resumes}));
         Ok(agent)
     }
 
@@ -76,15 +77,10 @@ impl Run {
             self.entered(session.to_owned());
             return Ok(opened);
         };
-        let can = |pointer: &str| {
-            agent
-                .pointer(pointer)
-                .is_some_and(|can| !can.is_null() && *can != Value::Bool(false))
-        };
         let place = self.place(Some(&session))?;
-        let can_load = can("/agentCapabilities/loadSession");
+        let can_load = can_load(agent);
         self.entered(session.clone());
-        if can("/agentCapabilities/sessionCapabilities/resume") {
+        if can_resume(agent) {
             match self.call("session/resume", &place).await {
                 Ok(opened) => return Ok(value(opened)),
                 Err(Stop::Refused { .. }) if can_load => {}
@@ -239,6 +235,20 @@ impl Run {
             _ => Ok(()),
         }
     }
+}
+
+fn can_load(agent: &Value) -> bool {
+    can(agent, "/agentCapabilities/loadSession")
+}
+
+fn can_resume(agent: &Value) -> bool {
+    can(agent, "/agentCapabilities/sessionCapabilities/resume")
+}
+
+fn can(agent: &Value, pointer: &str) -> bool {
+    agent
+        .pointer(pointer)
+        .is_some_and(|can| !can.is_null() && *can != Value::Bool(false))
 }
 
 fn not_resumed(stop: Stop, session: &str) -> Stop {

@@ -3,6 +3,7 @@
 mod agents;
 mod findings;
 mod here;
+mod runs;
 mod there;
 
 use serde_json::json;
@@ -25,6 +26,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     }
     if let Some(config) = &config {
         here::settings(config, &mut findings);
+        runs::settings(config, &mut findings);
     }
     agents::claude_code(&mut findings).await;
     let failed = findings

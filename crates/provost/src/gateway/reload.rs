@@ -99,6 +99,6 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     }));
     tracing::info!(
         rules,
-        "the changed config is in force; listen, data, database, tools, channels, notify_url, retention and telemetry change at a restart"
+        "the changed config is in force; listen, data, database, tools, channels, runs, notify_url, retention and telemetry change at a restart"
     );
 }

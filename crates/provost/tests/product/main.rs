@@ -17,6 +17,7 @@ mod bot;
 mod chromium;
 mod echo;
 mod events_feed;
+mod fleet;
 mod harness;
 mod http;
 mod mcp_clients;

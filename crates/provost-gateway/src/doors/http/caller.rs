@@ -61,6 +61,9 @@ pub(super) fn keyed(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
 }
 
 fn whoever(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
+    if let Some(agent) = run_here(parts, app) {
+        return Ok(Caller::Agent(agent));
+    }
     let remote = remote(parts)?;
     let live = app.live.load();
     let caller = live
@@ -70,6 +73,13 @@ fn whoever(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
         count_failure(app, remote)?;
     }
     caller.map_err(refused)
+}
+
+/// An agent that is run here, by the key of its run.
+fn run_here(parts: &Parts, app: &App) -> Option<Arc<str>> {
+    let given = parts.headers.get(http::header::AUTHORIZATION)?;
+    let (_, key) = given.to_str().ok()?.split_once(' ')?;
+    app.fleet.get()?.agent_of(key.trim())
 }
 
 fn count_failure(app: &App, remote: SocketAddr) -> Result<(), ApiError> {

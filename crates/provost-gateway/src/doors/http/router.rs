@@ -9,7 +9,7 @@ use axum::{
 
 use super::{
     approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, permissions,
-    policies, servers, stops, tools, traces, v1,
+    policies, runs, servers, stops, tools, traces, v1,
 };
 use crate::{app::App, console};
 
@@ -51,6 +51,10 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/resume", post(stops::resume))
         .route("/mcp-servers/{name}/tools", get(servers::tools))
         .route("/mcp-servers/{name}/trust", post(servers::trust))
+        .route("/v1/runs", get(runs::list).post(runs::create))
+        .route("/v1/runs/{id}", get(runs::detail))
+        .route("/v1/runs/{id}/events", get(runs::events))
+        .route("/v1/runs/{id}/cancel", post(runs::cancel))
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))

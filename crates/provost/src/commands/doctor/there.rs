@@ -6,7 +6,7 @@ use http::StatusCode;
 use provost_core::time::format_duration;
 use serde_json::Value;
 
-use super::findings::Findings;
+use super::{findings::Findings, runs};
 use crate::{
     client::{Client, ClientError, Target},
     commands::{
@@ -40,6 +40,7 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     tools(&client, findings).await;
     mcp_servers(&client, findings).await;
     channels(&health, findings);
+    runs::counts(&client, findings).await;
     stops(&health, findings);
 }
 

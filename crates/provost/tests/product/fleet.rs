@@ -1,0 +1,470 @@
+//! Agents that are run by the gateway: from the request to the end, through its restarts.
+
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    events_feed::Feed,
+    harness::{AGENT, ALICE, FS_BOT, Gateway, KEYS, Site, eventually},
+    http::{Answer, Client},
+};
+
+const ONE: &str = "concurrency: 1";
+
+/// A folder in which agents may work, and a gateway that runs them.
+struct Stage {
+    site: Site,
+    repo: PathBuf,
+    /// It is the same after a restart: runs find the gateway there.
+    port: u16,
+    settings: String,
+}
+
+impl Stage {
+    fn new(settings: &str, env: &str) -> Self {
+        let site = Site::empty();
+        let repo = site.path("projects/repo");
+        fs::create_dir_all(&repo).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = port.local_addr().unwrap().port();
+        let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/product/fleet_agent.py");
+        let agent = format!("{{command: python3 {}, env: {{{env}}}}}", agent.display());
+        let settings = format!(
+            "{KEYS}runs:\n  {settings}\n  roots: [projects]\n  agents: {{scripted: {agent}}}\n"
+        );
+        let stage = Self {
+            site,
+            repo,
+            port,
+            settings,
+        };
+        stage.configure("");
+        stage
+    }
+
+    fn configure(&self, more: &str) {
+        let (port, settings) = (self.port, &self.settings);
+        let config = format!("listen: 127.0.0.1:{port}\ndata: data\n{settings}{more}");
+        self.site.configure(&config);
+    }
+
+    fn body(&self, prompt: &str) -> Value {
+        json!({"prompt": prompt, "repoDir": self.repo})
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.site.data().join("runs")
+    }
+
+    fn journal(&self, id: &str) -> Vec<Value> {
+        let text =
+            fs::read_to_string(self.runs().join(id).join("journal.jsonl")).unwrap_or_default();
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        lines.collect()
+    }
+
+    /// Of the runner that was started last.
+    fn pid(&self, id: &str) -> i64 {
+        let journal = self.journal(id);
+        let mut newest = journal.iter().rev();
+        let pid = newest.find_map(|line| line["event"]["started"]["pid"].as_i64());
+        pid.unwrap()
+    }
+}
+
+/// What still runs when a test is over is nobody's.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
+            let id = entry.file_name().into_string().unwrap();
+            let ended = self
+                .journal(&id)
+                .iter()
+                .any(|line| line["event"]["ended"].is_object());
+            if !ended
+                && self
+                    .journal(&id)
+                    .iter()
+                    .any(|line| line["event"]["started"].is_object())
+            {
+                kill(self.pid(&id));
+            }
+        }
+    }
+}
+
+fn kill(pid: i64) {
+    let kill = format!("kill -KILL {pid}");
+    Command::new("sh").args(["-c", &kill]).status().unwrap();
+}
+
+fn start(gateway: &Gateway, body: &Value) -> String {
+    gateway.alice().post("/v1/runs", body).is(202).field("id")
+}
+
+fn get(gateway: &Gateway, id: &str) -> Value {
+    gateway.alice().get(&format!("/v1/runs/{id}")).ok().json()
+}
+
+#[track_caller]
+fn until(gateway: &Gateway, id: &str, state: &str) -> Value {
+    let mut last = Value::Null;
+    let last = &mut last;
+    eventually(&format!("the state {state} of {id}"), || {
+        *last = get(gateway, id);
+        let ended = ["done", "failed", "cancelled"].contains(&last["state"].as_str().unwrap());
+        assert!(!ended || last["state"] == state, "{last}");
+        (last["state"] == state).then(|| last.clone())
+    })
+}
+
+fn cancel(gateway: &Gateway, id: &str) -> Answer {
+    gateway
+        .alice()
+        .post(&format!("/v1/runs/{id}/cancel"), &json!({}))
+}
+
+/// Its whole feed, from a place on, until it ends.
+fn told(gateway: &Gateway, id: &str, after: Option<u64>) -> String {
+    let target = format!("/v1/runs/{id}/events");
+    Feed::open(&gateway.alice(), &target, after).rest()
+}
+
+#[test]
+fn a_run_asks_the_gate_and_ends() {
+    let stage = Stage::new("concurrency: 2", "SECRET: hunter2");
+    let gateway = stage.site.start();
+    let mut body = stage.body("ask me");
+    body["taskId"] = json!("t-1");
+    let id = start(&gateway, &body);
+    let waiting = until(&gateway, &id, "waiting_permission");
+    assert_eq!(waiting["agentName"], "run:scripted");
+    let asked = gateway.one_pending();
+    assert_eq!(asked["agent_id"], "run:scripted", "{asked}");
+    assert_eq!(asked["session_id"], waiting["sessionId"], "{asked}");
+    gateway.alice().approve(asked["id"].as_str().unwrap()).ok();
+    let done = until(&gateway, &id, "done");
+    assert_eq!(done["stopReason"], "end_turn");
+    assert_eq!(
+        (&done["taskId"], &done["createdBy"]),
+        (&json!("t-1"), &json!("human:alice"))
+    );
+    assert_eq!(done["error"], Value::Null);
+    assert!(done["spent"]["outputBytes"].as_u64().unwrap() > 0, "{done}");
+    // What happened is told from beginning to end, and from any place on.
+    let all = told(&gateway, &id, None);
+    assert!(all.contains("chosen: allow"), "{all}");
+    let mut feed = Feed::open(&gateway.alice(), &format!("/v1/runs/{id}/events"), None);
+    let first = feed.next();
+    assert_eq!(
+        (&*first.name, &first.data["event"]["queued"]["agent"]),
+        ("event", &json!("scripted"))
+    );
+    let rest = told(&gateway, &id, Some(first.id));
+    assert!(all.ends_with(&rest) && rest.len() < all.len());
+    let last = all.lines().rfind(|line| line.starts_with("id:")).unwrap();
+    let end = gateway
+        .alice()
+        .with("last-event-id", last.trim_start_matches("id: "));
+    end.get(&format!("/v1/runs/{id}/events")).is(204);
+    // Nothing secret is left, and nothing is others'.
+    let folder = stage.runs().join(&id);
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        if entry.file_type().unwrap().is_file() {
+            let mode = entry.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{:?}", entry.path());
+            let text = fs::read_to_string(entry.path()).unwrap();
+            assert!(!text.contains("hunter2"), "{:?}", entry.path());
+        }
+    }
+    let mode = fs::metadata(&folder).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+    cancel(&gateway, &id).refused(409, "already_ended");
+    let listed = gateway
+        .alice()
+        .get("/v1/runs?state=done&limit=1")
+        .ok()
+        .json();
+    assert_eq!(listed["runs"][0]["id"], json!(id));
+}
+
+#[test]
+fn one_at_a_time_and_the_rest_waits() {
+    let stage = Stage::new("concurrency: 1\n  queue: 1\n  keep: 1", "");
+    let gateway = stage.site.start();
+    let first = start(&gateway, &stage.body("hang"));
+    until(&gateway, &first, "running");
+    let second = gateway
+        .alice()
+        .post("/v1/runs", &stage.body("second"))
+        .is(202);
+    assert_eq!(second.json()["state"], "queued");
+    assert_eq!(second.json()["position"], 1);
+    let second = second.field("id");
+    let full = gateway.alice().post("/v1/runs", &stage.body("third"));
+    full.refused(429, "queue_full");
+    assert!(full.header("retry-after").is_some());
+    let counts = gateway.alice().get("/v1/runs").ok().json();
+    assert_eq!(
+        (&counts["running"], &counts["queued"]),
+        (&json!(1), &json!(1))
+    );
+    cancel(&gateway, &first).is(202);
+    let cancelled = until(&gateway, &first, "cancelled");
+    assert_eq!(cancelled["cancelledBy"], "human:alice");
+    until(&gateway, &second, "done");
+    // Only so many are kept.
+    eventually("the end of the oldest", || {
+        let gone = gateway.alice().get(&format!("/v1/runs/{first}"));
+        (gone.status == 404).then_some(())
+    });
+    eventually("the end of its folder", || {
+        (!stage.runs().join(&first).exists()).then_some(())
+    });
+}
+
+#[test]
+fn a_run_is_cancelled_wherever_it_stands() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let waiting = start(&gateway, &stage.body("ask"));
+    let queued = start(&gateway, &stage.body("queued"));
+    until(&gateway, &waiting, "waiting_permission");
+    gateway.one_pending();
+    let answer = cancel(&gateway, &queued).is(200).json();
+    assert_eq!(answer["state"], "cancelled");
+    assert_eq!(answer["error"]["message"], "cancelled by human:alice");
+    cancel(&gateway, &waiting).is(202);
+    let cancelled = until(&gateway, &waiting, "cancelled");
+    assert_eq!(cancelled["cancelledBy"], "human:alice");
+    assert!(!told(&gateway, &waiting, None).contains("chosen"));
+    // It frees its place.
+    let next = start(&gateway, &stage.body("next"));
+    until(&gateway, &next, "done");
+}
+
+#[test]
+fn a_stop_ends_runs_and_lets_none_begin() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    let queued = start(&gateway, &stage.body("queued"));
+    until(&gateway, &id, "running");
+    let stop = json!({"agent": "run:scripted", "reasoning": "enough"});
+    gateway.admin().post("/stop", &stop).ok();
+    let stopped = until(&gateway, &id, "cancelled");
+    let why = stopped["error"]["message"].as_str().unwrap();
+    assert!(why.contains("enough"), "{stopped}");
+    until(&gateway, &queued, "cancelled");
+    let refused = gateway.alice().post("/v1/runs", &stage.body("more"));
+    refused.refused(403, "forbidden");
+    let resume = json!({"agent": "run:scripted"});
+    gateway.admin().post("/resume", &resume).ok();
+    let id = start(&gateway, &stage.body("more"));
+    until(&gateway, &id, "done");
+}
+
+#[test]
+fn a_run_outlives_the_gateway() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("ask"));
+    let queued = start(&gateway, &stage.body("queued"));
+    until(&gateway, &id, "waiting_permission");
+    gateway.one_pending();
+    let pid = stage.pid(&id);
+    let mut feed = Feed::open(&gateway.alice(), &format!("/v1/runs/{id}/events"), None);
+    let seen = feed.next();
+    gateway.kill();
+    let gateway = stage.site.start();
+    // The same process, the same question, and the one that waits still does.
+    assert_eq!(get(&gateway, &id)["state"], "waiting_permission");
+    assert_eq!(get(&gateway, &queued)["position"], 1);
+    let asked = gateway.one_pending();
+    gateway.alice().approve(asked["id"].as_str().unwrap()).ok();
+    let done = until(&gateway, &id, "done");
+    assert_eq!((&done["resumed"], stage.pid(&id)), (&json!(0), pid));
+    assert!(told(&gateway, &id, Some(seen.id)).contains("chosen: allow"));
+    until(&gateway, &queued, "done");
+    // What has ended is known as it ended.
+    drop(gateway);
+    let gateway = stage.site.start();
+    let again = get(&gateway, &id);
+    assert_eq!(again, done);
+}
+
+#[test]
+fn a_run_that_was_adopted_is_cancelled_like_any_other() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    gateway.kill();
+    let gateway = stage.site.start();
+    cancel(&gateway, &id).is(202);
+    let cancelled = until(&gateway, &id, "cancelled");
+    assert_eq!(cancelled["error"]["reason"], "stopped", "{cancelled}");
+}
+
+#[test]
+fn a_run_that_was_lost_is_taken_up_once() {
+    let stage = Stage::new(ONE, "CAN_LOAD: 'yes'");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    let running = until(&gateway, &id, "running");
+    gateway.kill();
+    kill(stage.pid(&id));
+    let gateway = stage.site.start();
+    let done = until(&gateway, &id, "done");
+    assert_eq!(done["resumed"], 1, "{done}");
+    assert_eq!(done["sessionId"], running["sessionId"]);
+    let all = told(&gateway, &id, None);
+    assert!(all.contains("heard: You were interrupted"), "{all}");
+}
+
+#[test]
+fn a_run_that_cannot_go_on_fails_and_says_why() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    gateway.kill();
+    kill(stage.pid(&id));
+    let gateway = stage.site.start();
+    let failed = until(&gateway, &id, "failed");
+    assert_eq!(failed["error"]["reason"], "lost", "{failed}");
+    let why = failed["error"]["message"].as_str().unwrap();
+    assert!(why.contains("cannot go on with a session"), "{failed}");
+    // Lost under the eyes of a gateway, it is the same.
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    kill(stage.pid(&id));
+    let failed = until(&gateway, &id, "failed");
+    let why = failed["error"]["message"].as_str().unwrap();
+    assert!(why.contains("signal 9"), "{failed}");
+}
+
+#[test]
+fn people_start_runs_and_nobody_else() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hello"));
+    until(&gateway, &id, "done");
+    let clients: [(Client, u16); 5] = [
+        (gateway.client(), 401),
+        (gateway.agent(), 403),
+        (gateway.client().key(AGENT), 403),
+        (gateway.client().key(FS_BOT), 403),
+        (gateway.admin(), 200),
+    ];
+    for (client, status) in clients {
+        client.get("/v1/runs").is(status);
+        client.get(&format!("/v1/runs/{id}")).is(status);
+        client.get(&format!("/v1/runs/{id}/events")).is(status);
+        let started = client.post("/v1/runs", &stage.body("hello"));
+        started.is(if status == 200 { 202 } else { status });
+        let cancelled = client.post(&format!("/v1/runs/{id}/cancel"), &json!({}));
+        cancelled.is(if status == 200 { 409 } else { status });
+    }
+    // Nobody passes for an agent that is run here.
+    let claimed = gateway
+        .client()
+        .agent("run:scripted")
+        .decide("x", json!({}));
+    claimed.refused(403, "forbidden");
+    let forged = gateway.client().key(&format!("run:{id}:00"));
+    forged.get("/v1/standing").is(401);
+}
+
+#[test]
+fn what_may_not_be_run_is_refused() {
+    let stage = Stage::new(ONE, "");
+    let elsewhere = stage.site.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, stage.repo.join("link")).unwrap();
+    let gateway = stage.site.start();
+    let alice = gateway.alice();
+    let with = |name: &str, value: Value| {
+        let mut body = stage.body("hello");
+        body[name] = value;
+        alice.post("/v1/runs", &body)
+    };
+    with("repoDir", json!(stage.repo.join("link"))).refused(403, "outside_roots");
+    with("repoDir", json!("/etc")).refused(403, "outside_roots");
+    with("repoDir", json!(stage.site.data())).refused(403, "outside_roots");
+    with("agent", json!("other")).refused(400, "bad_request");
+    with("prompt", json!(7)).refused(400, "bad_request");
+    with("command", json!("sh")).refused(400, "bad_request");
+    with("limits", json!({"wallSeconds": 1e6})).refused(400, "bad_request");
+    let two = with("limits", json!({"wallSeconds": -1, "turn": 1}));
+    let problems = two.json()["problems"].as_array().unwrap().len();
+    assert_eq!(problems, 2, "{}", two.text());
+    alice
+        .send("POST", "/v1/runs", b"[]")
+        .refused(400, "bad_request");
+    alice.get("/v1/runs?state=odd").refused(400, "bad_request");
+    alice.get("/v1/runs/none").refused(404, "not_found");
+    assert_eq!(fs::read_dir(stage.runs()).unwrap().count(), 0);
+    // The same request under the same key is the same run.
+    let keyed = alice.with("idempotency-key", "k1");
+    let first = keyed
+        .post("/v1/runs", &stage.body("hello"))
+        .is(202)
+        .field("id");
+    let again = keyed.post("/v1/runs", &stage.body("hello")).is(202);
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(again.field("id"), first);
+    let other = keyed.post("/v1/runs", &stage.body("other"));
+    other.refused(422, "idempotency_key_reused");
+    // Without the section there is nothing to be run.
+    drop(gateway);
+    stage
+        .site
+        .configure(&format!("listen: 127.0.0.1:0\ndata: data\n{KEYS}"));
+    let gateway = stage.site.start();
+    let none = gateway.client().key(ALICE).get("/v1/runs");
+    none.refused(404, "not_configured");
+}
+
+#[test]
+fn an_agent_that_does_not_start_fails_the_run() {
+    let stage = Stage::new(ONE, "");
+    let settings = stage.settings.replace("python3", "no-such-program");
+    let config = format!("listen: 127.0.0.1:0\ndata: data\n{settings}");
+    stage.site.configure(&config);
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hello"));
+    let failed = until(&gateway, &id, "failed");
+    assert_eq!(failed["error"]["reason"], "spawn_failed", "{failed}");
+}
+
+#[test]
+fn the_gateways_environment_is_not_the_agents() {
+    let stage = Stage::new(ONE, "GIVEN: x");
+    let mut gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hello"));
+    until(&gateway, &id, "done");
+    // It tells whether it has this variable; the tests' own environment is the gateway's.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let all = told(&gateway, &id, None);
+    assert!(all.contains("\"version\":\"False\""), "{all}");
+    // A gateway that is asked to end leaves its runs alone.
+    let id = start(&gateway, &stage.body("ask"));
+    until(&gateway, &id, "waiting_permission");
+    gateway.terminate();
+    assert!(gateway.ended().success());
+    let gateway = stage.site.start();
+    let asked = gateway.one_pending();
+    gateway.alice().deny(asked["id"].as_str().unwrap()).ok();
+    until(&gateway, &id, "done");
+    assert!(told(&gateway, &id, None).contains("chosen: reject"));
+}

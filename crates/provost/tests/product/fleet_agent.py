@@ -1,0 +1,57 @@
+"""An ACP agent that does what its prompt says: `ask`, `hang` or anything else, which is answered at once."""
+import json, os, sys
+
+session, prompt = f"s-{os.getpid()}", None
+
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def say(text):
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    send(method="session/update", params={"sessionId": session, "update": update})
+
+
+def end(reason):
+    global prompt
+    if prompt is not None:
+        send(id=prompt, result={"stopReason": reason})
+    prompt = None
+
+
+def prompted(message):
+    global prompt
+    prompt = message["id"]
+    text = message["params"]["prompt"][0]["text"]
+    say(f"heard: {text}")
+    if "ask" in text:
+        call = {"toolCallId": "1", "title": text, "kind": "execute", "rawInput": {"command": f"echo {text}"}}
+        options = [{"optionId": k, "name": k, "kind": f"{k}_once"} for k in ("allow", "reject")]
+        send(id=100, method="session/request_permission",
+             params={"sessionId": session, "toolCall": call, "options": options})
+    elif "hang" not in text:
+        end("end_turn")
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        can = {"loadSession": bool(os.environ.get("CAN_LOAD"))}
+        secret = {"name": "scripted", "version": str("CARGO_MANIFEST_DIR" in os.environ)}
+        send(id=message["id"], result={"protocolVersion": 1, "agentInfo": secret, "agentCapabilities": can})
+    elif method == "session/new":
+        send(id=message["id"], result={"sessionId": session})
+    elif method == "session/load":
+        session = message["params"]["sessionId"]
+        send(id=message["id"], result={})
+    elif method == "session/prompt":
+        prompted(message)
+    elif method == "session/cancel":
+        end("cancelled")
+    elif message.get("id") == 100:
+        outcome = message["result"]["outcome"]
+        if outcome["outcome"] == "selected":
+            say(f"chosen: {outcome['optionId']}")
+            end("end_turn")
