@@ -11,6 +11,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    chromium::Browser,
+    console::sign_in,
     events_feed::Feed,
     harness::{AGENT, ALICE, FS_BOT, Gateway, KEYS, Site, eventually},
     http::{Answer, Client},
@@ -467,4 +469,47 @@ fn the_gateways_environment_is_not_the_agents() {
     gateway.alice().deny(asked["id"].as_str().unwrap()).ok();
     until(&gateway, &id, "done");
     assert!(told(&gateway, &id, None).contains("chosen: reject"));
+}
+
+#[test]
+fn a_person_starts_a_run_in_the_browser_and_sees_it_go_on() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let mut browser = Browser::start();
+    browser.look(1100, 900, "light");
+    sign_in(&mut browser, &gateway, ALICE);
+    browser.click("nav a[href='/console/runs']");
+    browser.until(
+        "the form",
+        "document.querySelector('textarea[name=prompt]')",
+    );
+    browser.click("input[name=repoDir]");
+    browser.type_text(stage.repo.to_str().unwrap());
+    browser.click("textarea[name=prompt]");
+    browser.type_text("ask <b>me</b>");
+    browser.click("main button.primary");
+    browser.until("its page", "document.querySelector('[data-fresh] .badge')");
+    browser.eval("window.marker = 'not reloaded'");
+    // What it says, asks and is answered comes by itself.
+    let shows =
+        |text: &str| format!("document.querySelector('[data-fresh]').innerText.includes({text:?})");
+    browser.until("its words", &shows("heard: ask <b>me</b>"));
+    browser.until(
+        "its question",
+        "document.querySelector('a[href^=\"/console/approval/\"]')",
+    );
+    let asked = gateway.one_pending();
+    gateway.alice().approve(asked["id"].as_str().unwrap()).ok();
+    browser.until("its end", &shows("end_turn"));
+    assert_eq!(browser.text("window.marker"), "not reloaded");
+    // From the inbox to the run.
+    let id = start(&gateway, &stage.body("ask again"));
+    until(&gateway, &id, "waiting_permission");
+    browser.go(&format!("{}/", gateway.url()));
+    browser.click("a[href^='/console/runs?session=']");
+    browser.until("the list", &shows("waits for permission"));
+    browser.click("[data-fresh] button.no");
+    browser.until("the cancelled run", &shows("cancelled"));
+    until(&gateway, &id, "cancelled");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
