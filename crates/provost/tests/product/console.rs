@@ -20,7 +20,7 @@ const ASK: &str = "policies:
       - {tools: ['*'], action: human_approval}
 ";
 
-fn sign_in(browser: &mut Browser, gateway: &Gateway, key: &str) {
+pub(crate) fn sign_in(browser: &mut Browser, gateway: &Gateway, key: &str) {
     browser.go(&format!("{}/", gateway.url()));
     assert!(
         browser

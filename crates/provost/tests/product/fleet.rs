@@ -1,9 +1,12 @@
 //! Agents that are run by the gateway: from the request to the end, through its restarts.
 
+mod refusals;
+mod restarts;
+
 use std::{
     fs,
     net::TcpListener,
-    os::unix::fs::{PermissionsExt as _, symlink},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -11,9 +14,11 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    chromium::Browser,
+    console::sign_in,
     events_feed::Feed,
-    harness::{AGENT, ALICE, FS_BOT, Gateway, KEYS, Site, eventually},
-    http::{Answer, Client},
+    harness::{ALICE, Gateway, KEYS, Site, eventually},
+    http::Answer,
 };
 
 const ONE: &str = "concurrency: 1";
@@ -274,197 +279,44 @@ fn a_stop_ends_runs_and_lets_none_begin() {
 }
 
 #[test]
-fn a_run_outlives_the_gateway() {
+fn a_person_starts_a_run_in_the_browser_and_sees_it_go_on() {
     let stage = Stage::new(ONE, "");
     let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("ask"));
-    let queued = start(&gateway, &stage.body("queued"));
-    until(&gateway, &id, "waiting_permission");
-    gateway.one_pending();
-    let pid = stage.pid(&id);
-    let mut feed = Feed::open(&gateway.alice(), &format!("/v1/runs/{id}/events"), None);
-    let seen = feed.next();
-    gateway.kill();
-    let gateway = stage.site.start();
-    // The same process, the same question, and the one that waits still does.
-    assert_eq!(get(&gateway, &id)["state"], "waiting_permission");
-    assert_eq!(get(&gateway, &queued)["position"], 1);
+    let mut browser = Browser::start();
+    browser.look(1100, 900, "light");
+    sign_in(&mut browser, &gateway, ALICE);
+    browser.click("nav a[href='/console/runs']");
+    browser.until(
+        "the form",
+        "document.querySelector('textarea[name=prompt]')",
+    );
+    browser.click("input[name=repoDir]");
+    browser.type_text(stage.repo.to_str().unwrap());
+    browser.click("textarea[name=prompt]");
+    browser.type_text("ask <b>me</b>");
+    browser.click("main button.primary");
+    browser.until("its page", "document.querySelector('[data-fresh] .badge')");
+    browser.eval("window.marker = 'not reloaded'");
+    // What it says, asks and is answered comes by itself.
+    let shows =
+        |text: &str| format!("document.querySelector('[data-fresh]').innerText.includes({text:?})");
+    browser.until("its words", &shows("heard: ask <b>me</b>"));
+    browser.until(
+        "its question",
+        "document.querySelector('a[href^=\"/console/approval/\"]')",
+    );
     let asked = gateway.one_pending();
     gateway.alice().approve(asked["id"].as_str().unwrap()).ok();
-    let done = until(&gateway, &id, "done");
-    assert_eq!((&done["resumed"], stage.pid(&id)), (&json!(0), pid));
-    assert!(told(&gateway, &id, Some(seen.id)).contains("chosen: allow"));
-    until(&gateway, &queued, "done");
-    // What has ended is known as it ended.
-    drop(gateway);
-    let gateway = stage.site.start();
-    let again = get(&gateway, &id);
-    assert_eq!(again, done);
-}
-
-#[test]
-fn a_run_that_was_adopted_is_cancelled_like_any_other() {
-    let stage = Stage::new(ONE, "");
-    let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hang"));
-    until(&gateway, &id, "running");
-    gateway.kill();
-    let gateway = stage.site.start();
-    cancel(&gateway, &id).is(202);
-    let cancelled = until(&gateway, &id, "cancelled");
-    assert_eq!(cancelled["error"]["reason"], "stopped", "{cancelled}");
-}
-
-#[test]
-fn a_run_that_was_lost_is_taken_up_once() {
-    let stage = Stage::new(ONE, "CAN_LOAD: 'yes'");
-    let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hang"));
-    let running = until(&gateway, &id, "running");
-    gateway.kill();
-    kill(stage.pid(&id));
-    let gateway = stage.site.start();
-    let done = until(&gateway, &id, "done");
-    assert_eq!(done["resumed"], 1, "{done}");
-    assert_eq!(done["sessionId"], running["sessionId"]);
-    let all = told(&gateway, &id, None);
-    assert!(all.contains("heard: You were interrupted"), "{all}");
-}
-
-#[test]
-fn a_run_that_cannot_go_on_fails_and_says_why() {
-    let stage = Stage::new(ONE, "");
-    let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hang"));
-    until(&gateway, &id, "running");
-    gateway.kill();
-    kill(stage.pid(&id));
-    let gateway = stage.site.start();
-    let failed = until(&gateway, &id, "failed");
-    assert_eq!(failed["error"]["reason"], "lost", "{failed}");
-    let why = failed["error"]["message"].as_str().unwrap();
-    assert!(why.contains("cannot go on with a session"), "{failed}");
-    // Lost under the eyes of a gateway, it is the same.
-    let id = start(&gateway, &stage.body("hang"));
-    until(&gateway, &id, "running");
-    kill(stage.pid(&id));
-    let failed = until(&gateway, &id, "failed");
-    let why = failed["error"]["message"].as_str().unwrap();
-    assert!(why.contains("signal 9"), "{failed}");
-}
-
-#[test]
-fn people_start_runs_and_nobody_else() {
-    let stage = Stage::new(ONE, "");
-    let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hello"));
-    until(&gateway, &id, "done");
-    let clients: [(Client, u16); 5] = [
-        (gateway.client(), 401),
-        (gateway.agent(), 403),
-        (gateway.client().key(AGENT), 403),
-        (gateway.client().key(FS_BOT), 403),
-        (gateway.admin(), 200),
-    ];
-    for (client, status) in clients {
-        client.get("/v1/runs").is(status);
-        client.get(&format!("/v1/runs/{id}")).is(status);
-        client.get(&format!("/v1/runs/{id}/events")).is(status);
-        let started = client.post("/v1/runs", &stage.body("hello"));
-        started.is(if status == 200 { 202 } else { status });
-        let cancelled = client.post(&format!("/v1/runs/{id}/cancel"), &json!({}));
-        cancelled.is(if status == 200 { 409 } else { status });
-    }
-    // Nobody passes for an agent that is run here.
-    let claimed = gateway
-        .client()
-        .agent("run:scripted")
-        .decide("x", json!({}));
-    claimed.refused(403, "forbidden");
-    let forged = gateway.client().key(&format!("run:{id}:00"));
-    forged.get("/v1/standing").is(401);
-}
-
-#[test]
-fn what_may_not_be_run_is_refused() {
-    let stage = Stage::new(ONE, "");
-    let elsewhere = stage.site.path("elsewhere");
-    fs::create_dir(&elsewhere).unwrap();
-    symlink(&elsewhere, stage.repo.join("link")).unwrap();
-    let gateway = stage.site.start();
-    let alice = gateway.alice();
-    let with = |name: &str, value: Value| {
-        let mut body = stage.body("hello");
-        body[name] = value;
-        alice.post("/v1/runs", &body)
-    };
-    with("repoDir", json!(stage.repo.join("link"))).refused(403, "outside_roots");
-    with("repoDir", json!("/etc")).refused(403, "outside_roots");
-    with("repoDir", json!(stage.site.data())).refused(403, "outside_roots");
-    with("agent", json!("other")).refused(400, "bad_request");
-    with("prompt", json!(7)).refused(400, "bad_request");
-    with("command", json!("sh")).refused(400, "bad_request");
-    with("limits", json!({"wallSeconds": 1e6})).refused(400, "bad_request");
-    let two = with("limits", json!({"wallSeconds": -1, "turn": 1}));
-    let problems = two.json()["problems"].as_array().unwrap().len();
-    assert_eq!(problems, 2, "{}", two.text());
-    alice
-        .send("POST", "/v1/runs", b"[]")
-        .refused(400, "bad_request");
-    alice.get("/v1/runs?state=odd").refused(400, "bad_request");
-    alice.get("/v1/runs/none").refused(404, "not_found");
-    assert_eq!(fs::read_dir(stage.runs()).unwrap().count(), 0);
-    // The same request under the same key is the same run.
-    let keyed = alice.with("idempotency-key", "k1");
-    let first = keyed
-        .post("/v1/runs", &stage.body("hello"))
-        .is(202)
-        .field("id");
-    let again = keyed.post("/v1/runs", &stage.body("hello")).is(202);
-    assert_eq!(again.header("idempotency-replayed"), Some("true"));
-    assert_eq!(again.field("id"), first);
-    let other = keyed.post("/v1/runs", &stage.body("other"));
-    other.refused(422, "idempotency_key_reused");
-    // Without the section there is nothing to be run.
-    drop(gateway);
-    stage
-        .site
-        .configure(&format!("listen: 127.0.0.1:0\ndata: data\n{KEYS}"));
-    let gateway = stage.site.start();
-    let none = gateway.client().key(ALICE).get("/v1/runs");
-    none.refused(404, "not_configured");
-}
-
-#[test]
-fn an_agent_that_does_not_start_fails_the_run() {
-    let stage = Stage::new(ONE, "");
-    let settings = stage.settings.replace("python3", "no-such-program");
-    let config = format!("listen: 127.0.0.1:0\ndata: data\n{settings}");
-    stage.site.configure(&config);
-    let gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hello"));
-    let failed = until(&gateway, &id, "failed");
-    assert_eq!(failed["error"]["reason"], "spawn_failed", "{failed}");
-}
-
-#[test]
-fn the_gateways_environment_is_not_the_agents() {
-    let stage = Stage::new(ONE, "GIVEN: x");
-    let mut gateway = stage.site.start();
-    let id = start(&gateway, &stage.body("hello"));
-    until(&gateway, &id, "done");
-    // It tells whether it has this variable; the tests' own environment is the gateway's.
-    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    let all = told(&gateway, &id, None);
-    assert!(all.contains("\"version\":\"False\""), "{all}");
-    // A gateway that is asked to end leaves its runs alone.
-    let id = start(&gateway, &stage.body("ask"));
+    browser.until("its end", &shows("end_turn"));
+    assert_eq!(browser.text("window.marker"), "not reloaded");
+    // From the inbox to the run.
+    let id = start(&gateway, &stage.body("ask again"));
     until(&gateway, &id, "waiting_permission");
-    gateway.terminate();
-    assert!(gateway.ended().success());
-    let gateway = stage.site.start();
-    let asked = gateway.one_pending();
-    gateway.alice().deny(asked["id"].as_str().unwrap()).ok();
-    until(&gateway, &id, "done");
-    assert!(told(&gateway, &id, None).contains("chosen: reject"));
+    browser.go(&format!("{}/", gateway.url()));
+    browser.click("a[href^='/console/runs?session=']");
+    browser.until("the list", &shows("waits for permission"));
+    browser.click("[data-fresh] button.no");
+    browser.until("the cancelled run", &shows("cancelled"));
+    until(&gateway, &id, "cancelled");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }

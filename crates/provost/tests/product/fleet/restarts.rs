@@ -1,0 +1,108 @@
+//! Runs go on while gateways come and go, and where they cannot, that is told.
+
+use serde_json::json;
+
+use super::{ONE, Stage, cancel, get, kill, start, told, until};
+use crate::events_feed::Feed;
+
+#[test]
+fn a_run_outlives_the_gateway() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("ask"));
+    let queued = start(&gateway, &stage.body("queued"));
+    until(&gateway, &id, "waiting_permission");
+    gateway.one_pending();
+    let pid = stage.pid(&id);
+    let mut feed = Feed::open(&gateway.alice(), &format!("/v1/runs/{id}/events"), None);
+    let seen = feed.next();
+    gateway.kill();
+    let gateway = stage.site.start();
+    // The same process, the same question, and the one that waits still does.
+    assert_eq!(get(&gateway, &id)["state"], "waiting_permission");
+    assert_eq!(get(&gateway, &queued)["position"], 1);
+    let asked = gateway.one_pending();
+    gateway.alice().approve(asked["id"].as_str().unwrap()).ok();
+    let done = until(&gateway, &id, "done");
+    assert_eq!((&done["resumed"], stage.pid(&id)), (&json!(0), pid));
+    assert!(told(&gateway, &id, Some(seen.id)).contains("chosen: allow"));
+    until(&gateway, &queued, "done");
+    // What has ended is known as it ended.
+    drop(gateway);
+    let gateway = stage.site.start();
+    let again = get(&gateway, &id);
+    assert_eq!(again, done);
+}
+
+#[test]
+fn a_run_that_was_adopted_is_cancelled_like_any_other() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    gateway.kill();
+    let gateway = stage.site.start();
+    cancel(&gateway, &id).is(202);
+    let cancelled = until(&gateway, &id, "cancelled");
+    assert_eq!(cancelled["error"]["reason"], "stopped", "{cancelled}");
+}
+
+#[test]
+fn a_run_that_was_lost_is_taken_up_once() {
+    let stage = Stage::new(ONE, "CAN_LOAD: 'yes'");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    let running = until(&gateway, &id, "running");
+    gateway.kill();
+    kill(stage.pid(&id));
+    let gateway = stage.site.start();
+    let done = until(&gateway, &id, "done");
+    assert_eq!(done["resumed"], 1, "{done}");
+    assert_eq!(done["sessionId"], running["sessionId"]);
+    let all = told(&gateway, &id, None);
+    assert!(all.contains("heard: You were interrupted"), "{all}");
+}
+
+#[test]
+fn a_run_that_cannot_go_on_fails_and_says_why() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    gateway.kill();
+    kill(stage.pid(&id));
+    let gateway = stage.site.start();
+    let failed = until(&gateway, &id, "failed");
+    assert_eq!(failed["error"]["reason"], "lost", "{failed}");
+    let why = failed["error"]["message"].as_str().unwrap();
+    assert!(why.contains("cannot go on with a session"), "{failed}");
+    // Lost under the eyes of a gateway, it is the same.
+    let id = start(&gateway, &stage.body("hang"));
+    until(&gateway, &id, "running");
+    kill(stage.pid(&id));
+    let failed = until(&gateway, &id, "failed");
+    let why = failed["error"]["message"].as_str().unwrap();
+    assert!(why.contains("signal 9"), "{failed}");
+}
+
+#[test]
+fn the_gateways_environment_is_not_the_agents() {
+    let stage = Stage::new(ONE, "GIVEN: x");
+    let mut gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("hello"));
+    until(&gateway, &id, "done");
+    // It tells whether it has this variable; the tests' own environment is the gateway's.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let all = told(&gateway, &id, None);
+    assert!(all.contains("\"version\":\"False\""), "{all}");
+    // A gateway that is asked to end leaves its runs alone.
+    let id = start(&gateway, &stage.body("ask"));
+    until(&gateway, &id, "waiting_permission");
+    gateway.terminate();
+    assert!(gateway.ended().success());
+    let gateway = stage.site.start();
+    let asked = gateway.one_pending();
+    gateway.alice().deny(asked["id"].as_str().unwrap()).ok();
+    until(&gateway, &id, "done");
+    assert!(told(&gateway, &id, None).contains("chosen: reject"));
+}
