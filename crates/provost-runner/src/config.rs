@@ -2,6 +2,7 @@
 //!
 //! The file is the one of the supervisor that came before, and more. Everything wrong with it is told at once.
 
+mod fields;
 mod read;
 mod secret;
 #[cfg(test)]

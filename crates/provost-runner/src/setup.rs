@@ -1,11 +1,8 @@
 //! Puts a run together from its configuration: whom to tell, whom to ask, and what to start.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+mod confine;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
@@ -13,14 +10,14 @@ use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
     brake::Brake,
-    config::{By, Config, Confine, DEFAULT_COMMAND, split},
+    config::{By, Config, DEFAULT_COMMAND, split},
     journal::{Entry, Journal, last_sequence},
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
     report::{Clock, Event, Kind, Reporter, Settings, State},
     run::{Confined, Setup},
-    sandbox::{self, Needs, Spec},
+    sandbox,
     workspace::{self, Confinement, Open, Workspace},
 };
 
@@ -97,10 +94,10 @@ pub async fn prepare(
     };
     let (judge, questions) = judge(&config, gateway.clone(), &reporter, &around.brake).await?;
     let words = command(&config, around.command.as_deref())?;
-    let confined = confined(&config)?;
+    let confined = confine::confined(&config)?;
     let confinement = confined
         .as_ref()
-        .map(|confined| confinement(&config, &around.launcher, &words, confined))
+        .map(|confined| confine::confinement(&config, &around.launcher, &words, confined))
         .transpose()?;
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
@@ -254,74 +251,6 @@ fn command(config: &Config, given: Option<&str>) -> Result<Vec<String>, Unready>
         (_, Some(words)) => Ok(words.clone()),
         _ => words(DEFAULT_COMMAND),
     }
-}
-
-/// A folder of the agent's own, shared with nobody, where it is confined.
-fn confined(config: &Config) -> Result<Option<Confined>, Unready> {
-    if config.sandbox.confine == Confine::Off {
-        return Ok(None);
-    }
-    let folder = tempfile::Builder::new().prefix("provost-run-").tempdir();
-    let folder = folder.map_err(Unready::Temporary)?;
-    std::fs::create_dir(folder.path().join("tmp")).map_err(Unready::Temporary)?;
-    Ok(Some(Confined {
-        report: folder.path().join("enforced.json"),
-        folder,
-    }))
-}
-
-fn confinement(
-    config: &Config,
-    launcher: &Path,
-    words: &[String],
-    confined: &Confined,
-) -> Result<Confinement, Unready> {
-    let own = |name: &str| {
-        let at = config.env.get(name).map(OsString::from);
-        at.or_else(|| std::env::var_os(name)).map(PathBuf::from)
-    };
-    let home = own("HOME").unwrap_or_else(|| config.repo.clone());
-    let path = own("PATH").unwrap_or_default();
-    let program = words.first().map(String::as_str).unwrap_or_default();
-    let mut spec = Spec::for_agent(&Needs {
-        repo_dir: &config.repo,
-        home: &home,
-        temp: &confined.folder.path().join("tmp"),
-        command: OsStr::new(program),
-        path: path.as_os_str(),
-        operator_home: None,
-        extra_read_write: &config.sandbox.read_write,
-        extra_read_only: &[folders(words), config.sandbox.read_only.clone()].concat(),
-    });
-    spec.strict = config.sandbox.confine == Confine::Required;
-    spec.network.clone_from(&config.sandbox.ports);
-    spec.report = Some(confined.report.clone());
-    let support = sandbox::support();
-    if spec.strict && support.abi == 0 {
-        let lacking = "Landlock".to_owned();
-        return Err(sandbox::Refused::Unsupported { abi: 0, lacking }.into());
-    }
-    Ok(Confinement {
-        launcher: launcher.to_owned(),
-        spec,
-    })
-}
-
-/// Where the scripts are that the agent's program is given: `node /opt/agent/dist/index.js`. Of a package of
-/// npm, all that is installed beside it.
-fn folders(words: &[String]) -> Vec<PathBuf> {
-    let scripts = words.iter().skip(1).map(Path::new);
-    let scripts = scripts.filter(|path| path.is_absolute() && path.is_file());
-    let scripts = scripts.filter_map(|path| path.canonicalize().ok());
-    scripts.filter_map(|path| installed(&path)).collect()
-}
-
-fn installed(script: &Path) -> Option<PathBuf> {
-    let modules = script
-        .ancestors()
-        .filter(|folder| folder.ends_with("node_modules"))
-        .last();
-    modules.or(script.parent()).map(Path::to_owned)
 }
 
 fn workspace(
