@@ -181,8 +181,12 @@ fn a_run_asks_the_gate_and_ends() {
         .alice()
         .with("last-event-id", last.trim_start_matches("id: "));
     end.get(&format!("/v1/runs/{id}/events")).is(204);
-    // Nothing secret is left, and nothing is others'.
+    // Nothing secret is left once its runner has gone, and nothing is others'.
     let folder = stage.runs().join(&id);
+    eventually("the secrets' removal", || {
+        let secret = ["run.json", "request.json"].map(|name| folder.join(name));
+        (!secret.iter().any(|path| path.exists())).then_some(())
+    });
     for entry in fs::read_dir(&folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_file() {
             let mode = entry.metadata().unwrap().permissions().mode();
