@@ -1,6 +1,6 @@
 //! The console in a real browser.
 
-mod pages;
+pub(crate) mod pages;
 
 use serde_json::json;
 

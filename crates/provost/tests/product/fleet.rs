@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     chromium::Browser,
+    console::pages::fit,
     console::sign_in,
     events_feed::Feed,
     harness::{ALICE, Gateway, KEYS, Site, eventually},
@@ -316,6 +317,12 @@ fn a_person_starts_a_run_in_the_browser_and_sees_it_go_on() {
     // From the inbox to the run.
     let id = start(&gateway, &stage.body("ask again"));
     until(&gateway, &id, "waiting_permission");
+    let pages = [
+        ("runs", "/console/runs".to_owned()),
+        ("run", format!("/console/runs/{id}")),
+    ];
+    fit(&mut browser, &gateway.url(), &pages);
+    browser.look(1100, 900, "light");
     browser.go(&format!("{}/", gateway.url()));
     browser.click("a[href^='/console/runs?session=']");
     browser.until("the list", &shows("waits for permission"));
