@@ -1,6 +1,6 @@
 //! What agents ask people themselves: how much of it, and what channels are given of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -186,4 +186,39 @@ async fn only_what_is_allowed_is_called_back() {
     let refused = ask("https://example.org/b").await;
     assert_eq!(refused, (422, json!("callback_not_allowed")));
     assert_eq!(ask("https://hooks.example.org/b").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_title_says_something() {
+    let app = TestApp::new().await;
+    let _mail = with_mail(&app);
+    for title in ["", " \t"] {
+        let refused = request(&app, title, "rm -rf", json!({})).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert_eq!(refused.body["error"]["code"], "missing_field");
+    }
+}
+
+#[tokio::test]
+async fn one_waits_as_long_as_the_request_is_open() {
+    let app = TestApp::new().await;
+    let _mail = with_mail(&app);
+    // That is for calls; a request says itself how long it is open.
+    app.app.gate.replace_settings(Settings {
+        timeout: Duration::ZERO,
+        ..Settings::default()
+    });
+    let made = request(&app, "t", "", json!({"expires_in_sec": 600})).await;
+    let id = made.body["approval_id"].as_str().unwrap();
+    let status = format!("/v1/approvals/{id}?wait=60s");
+    let waiting = app.ask(Who::Agent, "GET", &status, Value::Null);
+    let deciding = async {
+        while app.app.gate.waiting() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let path = format!("/approvals/{id}/approve");
+        app.ask(Who::Human, "POST", &path, json!({})).await
+    };
+    let (waited, _) = tokio::join!(waiting, deciding);
+    assert_eq!(waited.body["status"], "approved", "{}", waited.body);
 }
