@@ -1,6 +1,8 @@
 //! Delivering: what is due is shown, told, tried again, and in the end given up. What a crash interrupts is due
 //! again when its lease is over.
 
+mod again;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -13,9 +15,11 @@ use provost_core::{
     delivery::{Delivery, Shown},
     people::{FALLBACK, Fallback},
     ports::{Channel, Leased, StoreError, Undelivered},
+    time::Time,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast::error::RecvError};
 
+use self::again::{Next, next};
 use super::brake::{Brake, Digest};
 use crate::app::App;
 
@@ -28,10 +32,6 @@ const LEASE: Duration = Duration::from_mins(2);
 const POLL: Duration = Duration::from_secs(1);
 /// When a channel has all it can do is looked at again.
 const BUSY: Duration = Duration::from_secs(5);
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_mins(10);
-/// After that many failures, in a row and over hours, a delivery is given up.
-const MOST_ATTEMPTS: u32 = 30;
 
 /// Runs until the gateway stops.
 pub async fn deliver(app: Arc<App>) {
@@ -131,6 +131,10 @@ impl Porter {
             return failed(app, &delivery, Undelivered::Never { why }).await;
         };
         let asks = delivery.shown.is_none() && approval.state.status == Status::Pending;
+        if asks && let Some(until) = quiet_until(app, &delivery, &approval) {
+            let store = app.gate.store();
+            return store.postpone_delivery(&delivery.id, until).await;
+        }
         if asks && DISTURBING.contains(&&*delivery.plan.channel) {
             let until = lock(&self.brake).hold(&delivery, app.gate.now());
             if let Some(until) = until {
@@ -156,6 +160,15 @@ impl Porter {
             Err(Failure::Store(error)) => Err(error),
         }
     }
+}
+
+/// Until when somebody is left alone. The plan was made with the question, and a supervisor may have kept it
+/// until their hours were over. Whom an agent names is asked at once.
+fn quiet_until(app: &App, delivery: &Delivery, approval: &Approval) -> Option<Time> {
+    let person = delivery.plan.person.as_deref()?;
+    let routed = approval.question.request.is_none();
+    let people = app.gate.people();
+    routed.then(|| people.quiet_until(person, app.gate.now()))?
 }
 
 /// A thread that panicked left nothing half done here.
@@ -249,7 +262,7 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     metrics::counter!("provost_delivery_failures_total", "channel" => delivery.plan.channel.to_string())
         .increment(1);
     let (approval, channel) = (&delivery.approval_id, &delivery.plan.channel);
-    let again_at = match next(delivery.attempts, &why) {
+    let again_at = match next(delivery, &why) {
         Next::Wait(wait) => {
             tracing::debug!(delivery.id = %delivery.id, %why, "told to wait");
             return store.postpone_delivery(&delivery.id, now.plus(wait)).await;
@@ -266,61 +279,4 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     store
         .delivery_failed(&delivery.id, again_at, &why.to_string())
         .await
-}
-
-/// What is done about a delivery that did not succeed.
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    /// The other side said when: that is no failure of ours, however often it says so.
-    Wait(Duration),
-    Again(Duration),
-    GiveUp,
-}
-
-fn next(attempts: u32, why: &Undelivered) -> Next {
-    match why {
-        Undelivered::Later {
-            after: Some(after), ..
-        } => Next::Wait((*after).max(POLL)),
-        Undelivered::Later { after: None, .. } if attempts < MOST_ATTEMPTS => {
-            Next::Again(pause(attempts))
-        }
-        Undelivered::Later { .. } | Undelivered::Never { .. } => Next::GiveUp,
-    }
-}
-
-fn pause(attempts: u32) -> Duration {
-    FIRST_PAUSE
-        .saturating_mul(1 << attempts.min(16))
-        .min(LONGEST_PAUSE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_says_when_is_never_given_up_on() {
-        let later = |after: Option<u64>| Undelivered::Later {
-            why: "429".to_owned(),
-            after: after.map(Duration::from_secs),
-        };
-        let never = Undelivered::Never {
-            why: "410".to_owned(),
-        };
-        let seconds = Duration::from_secs;
-        for (attempts, why, expected) in [
-            (0, later(Some(30)), Next::Wait(seconds(30))),
-            (0, later(Some(0)), Next::Wait(POLL)),
-            (MOST_ATTEMPTS, later(Some(30)), Next::Wait(seconds(30))),
-            (u32::MAX, later(Some(30)), Next::Wait(seconds(30))),
-            (0, later(None), Next::Again(FIRST_PAUSE)),
-            (1, later(None), Next::Again(seconds(2))),
-            (MOST_ATTEMPTS - 1, later(None), Next::Again(LONGEST_PAUSE)),
-            (MOST_ATTEMPTS, later(None), Next::GiveUp),
-            (0, never, Next::GiveUp),
-        ] {
-            assert_eq!(next(attempts, &why), expected, "{attempts} {why:?}");
-        }
-    }
 }
