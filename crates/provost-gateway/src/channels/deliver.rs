@@ -13,7 +13,7 @@ use provost_core::{
     approval::{Approval, Status},
     card::Card,
     delivery::{Delivery, Shown},
-    people::{FALLBACK, Fallback},
+    people::Fallback,
     ports::{Channel, Leased, StoreError, Undelivered},
     time::Time,
 };
@@ -122,8 +122,8 @@ impl Porter {
 
     async fn one(&self, leased: Leased) -> Result<(), StoreError> {
         let (app, Leased { delivery, approval }) = (&*self.app, leased);
-        if &*delivery.plan.channel == FALLBACK {
-            return fall_back(app, &delivery, &approval).await;
+        if let Some(fallback) = Fallback::of(&delivery.plan) {
+            return fall_back(app, &delivery, &approval, fallback).await;
         }
         let channels = app.channels.load_full();
         let Some(channel) = channels.get(&delivery.plan.channel) else {
@@ -200,7 +200,11 @@ async fn carry(
     approval: &Approval,
 ) -> Result<(), Failure> {
     let (store, now) = (app.gate.store(), app.gate.now());
-    let card = Card::of(approval, app.live.load().exposure, now);
+    let mut card = Card::of(approval, app.live.load().exposure, now);
+    if card.end.is_none() && approval.question.request.is_none() {
+        let all = store.deliveries(&approval.question.id).await?;
+        card.fallback = all.iter().find_map(|one| Fallback::of(&one.delivery.plan));
+    }
     let over = approval.state.status != Status::Pending;
     match &delivery.shown {
         None if card.end.is_some() && !over => {
@@ -243,12 +247,13 @@ async fn update(
     }
 }
 
-async fn fall_back(app: &App, delivery: &Delivery, approval: &Approval) -> Result<(), StoreError> {
+async fn fall_back(
+    app: &App,
+    delivery: &Delivery,
+    approval: &Approval,
+    fallback: Fallback,
+) -> Result<(), StoreError> {
     let route = delivery.plan.text("route");
-    let fallback = match delivery.plan.text("action") {
-        "approved" => Fallback::Approve,
-        _ => Fallback::Deny,
-    };
     if let Err(error) = app.gate.fall_back(approval, route, fallback).await {
         tracing::warn!(approval.id = %approval.question.id, %error, "a fallback was not decided, it is tried again");
         let soon = app.gate.now().plus(POLL);
