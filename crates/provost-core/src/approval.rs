@@ -294,6 +294,11 @@ impl Decision {
         self.reasoning = Some(reasoning.into());
         self
     }
+
+    /// The grant that it made, or that made it.
+    pub fn rule(&self) -> Option<&GrantId> {
+        self.made_grant.as_ref().or(self.grant_id.as_ref())
+    }
 }
 
 /// A lease: while it lasts, other supervisors leave the approval alone.

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::{
     approval::{Approval, Kind, Status},
-    ids::ApprovalId,
+    ids::{ApprovalId, GrantId},
     key::Role,
     menu::Code,
+    people::Fallback,
     review::{Act, Summary, redact_map},
     time::Time,
     trace::view::Exposure,
@@ -40,6 +41,8 @@ pub struct Card {
     pub choices: Vec<Code>,
     pub created_at: Time,
     pub expires_at: Time,
+    /// What is decided when nobody does in time, where that is more than its expiry.
+    pub fallback: Option<Fallback>,
     pub end: Option<End>,
 }
 
@@ -89,6 +92,10 @@ pub struct End {
     pub note: Option<String>,
     /// What was put in the place of a request.
     pub replacement: Option<String>,
+    /// The grant that it made, or that answered.
+    pub rule_id: Option<GrantId>,
+    /// A grant answered, and nobody was asked.
+    pub auto: bool,
     pub at: Time,
 }
 
@@ -136,6 +143,7 @@ impl Card {
             choices: choices(approval),
             created_at: question.created_at,
             expires_at: state.expires_at,
+            fallback: None,
             end: end(approval, now),
         }
     }
@@ -250,6 +258,8 @@ fn end(approval: &Approval, now: Time) -> Option<End> {
         code: decision.and_then(|decision| decision.code),
         note: decision.and_then(|decision| decision.reasoning.clone()),
         replacement: decision.and_then(|decision| decision.replacement.clone()),
+        rule_id: decision.and_then(|decision| decision.rule().cloned()),
+        auto: decision.is_some_and(|decision| decision.grant_id.is_some()),
         at: decision.map_or(state.expires_at, |decision| decision.at),
     })
 }

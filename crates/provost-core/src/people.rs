@@ -14,6 +14,7 @@ pub use route::{Fallback, Route, Routed, Step};
 use crate::{
     delivery::{Plan, Purpose},
     key::Role,
+    time::Time,
 };
 
 /// The channel of [`Plan`]s that decide when nobody did.
@@ -74,6 +75,12 @@ impl Directory {
 
     pub fn named(&self, name: &str) -> Option<&Person> {
         self.people.iter().find(|person| *person.name == *name)
+    }
+
+    /// Until when a person is not to be disturbed, where that is later than now.
+    pub fn quiet_until(&self, name: &str, now: Time) -> Option<Time> {
+        let wait = self.named(name)?.hours.as_ref()?.until_open(now);
+        (!wait.is_zero()).then(|| now.plus(wait))
     }
 
     pub(crate) fn watching(&self) -> impl Iterator<Item = Plan> {

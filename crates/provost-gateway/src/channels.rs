@@ -36,9 +36,12 @@ pub const CALLBACK: &str = "callback";
 
 /// What somebody is told for whom more waits than is sent at once.
 fn more_wait(waiting: usize) -> String {
+    let wait = match waiting {
+        1 => "1 more question waits".to_owned(),
+        more => format!("{more} more questions wait"),
+    };
     format!(
-        "{waiting} more questions wait for you. They come a few at a time; the console and \
-         `provost approvals watch` show all of them."
+        "{wait} for you. They come a few at a time; the console and `provost approvals watch` show all of them."
     )
 }
 

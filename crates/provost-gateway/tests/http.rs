@@ -14,6 +14,8 @@ mod app;
 mod console;
 #[path = "http/hooks.rs"]
 mod hooks;
+#[path = "http/inbox.rs"]
+mod inbox;
 #[path = "http/mcp.rs"]
 mod mcp;
 #[path = "http/openapi.rs"]

@@ -125,11 +125,8 @@ impl Gate {
         let waiter = self.waiters.join(id);
         let give_up_at = match wait {
             Wait::UntilDecided => None,
-            // Nobody waits longer than the question is open.
-            Wait::AtMost(patience) => {
-                let patience = patience.min(self.settings.load().timeout);
-                Some(tokio::time::Instant::now() + patience)
-            }
+            // A question ends by itself: patience without end is patience until then.
+            Wait::AtMost(patience) => tokio::time::Instant::now().checked_add(patience),
         };
         loop {
             let woken = waiter.woken();

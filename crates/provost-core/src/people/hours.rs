@@ -151,6 +151,14 @@ fn offset(text: &str) -> Option<Offset> {
         _ => return None,
     };
     let (hours, minutes) = text.get(1..)?.split_once(':')?;
-    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let (hours, minutes) = (two_digits(hours)?, two_digits(minutes)?);
+    if minutes > 59 {
+        return None;
+    }
     Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()
+}
+
+fn two_digits(text: &str) -> Option<i32> {
+    let sound = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    sound.then(|| text.parse().ok()).flatten()
 }

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::{Address, Directory, FALLBACK, Person};
@@ -42,7 +43,8 @@ pub struct Step {
 }
 
 /// What is decided when nobody did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fallback {
     Approve,
     Deny,
@@ -53,6 +55,23 @@ impl Fallback {
         match self {
             Self::Approve => Status::Approved,
             Self::Deny => Status::Denied,
+        }
+    }
+
+    /// What a plan of [`FALLBACK`] decides.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let planned = || match plan.text("action") {
+            "approved" => Self::Approve,
+            _ => Self::Deny,
+        };
+        (&*plan.channel == FALLBACK).then(planned)
+    }
+
+    /// For whoever is asked.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Approve => "If nobody decides in time, it is approved by itself.",
+            Self::Deny => "If nobody decides in time, it is denied by itself.",
         }
     }
 }

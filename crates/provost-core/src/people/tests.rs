@@ -201,6 +201,40 @@ fn people_are_known_by_their_addresses() {
     }
 }
 
+#[test]
+fn nobody_is_disturbed_outside_their_hours() {
+    let mut alice = person("alice", 42);
+    alice.hours = Some("Mon-Fri 08:00-18:00".parse().unwrap());
+    let directory = Directory {
+        people: vec![alice, person("bob", 43)],
+        ..Directory::default()
+    };
+    let evening = NOON.plus(minutes(8 * 60));
+    let morning = NOON.plus(minutes(20 * 60));
+    assert_eq!(directory.quiet_until("alice", NOON), None);
+    assert_eq!(directory.quiet_until("alice", evening), Some(morning));
+    assert_eq!(directory.quiet_until("alice", morning), None);
+    assert_eq!(directory.quiet_until("bob", evening), None);
+    assert_eq!(directory.quiet_until("carol", evening), None);
+}
+
+#[test]
+fn offsets_are_hours_and_minutes() {
+    for (zone, fits) in [
+        ("+02:00", true),
+        ("-9:30", true),
+        ("+99:00", false),
+        ("+1:99", false),
+        ("+-1:00", false),
+        ("++1:00", false),
+        ("+999999999:00", false),
+        ("+01:00:00", false),
+    ] {
+        let hours = format!("Mon 08:00-18:00 {zone}").parse::<Hours>();
+        assert_eq!(hours.is_ok(), fits, "{zone} {hours:?}");
+    }
+}
+
 proptest::proptest! {
     /// As one would find out with a calendar, minute by minute.
     #[test]

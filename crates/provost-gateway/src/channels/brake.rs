@@ -11,6 +11,8 @@ use provost_core::{delivery::Delivery, ids::DeliveryId, time::Time};
 /// To one address in one [`WINDOW`].
 const MOST: usize = 10;
 const WINDOW: Duration = Duration::from_mins(1);
+/// What comes in a burst is counted when all of it is there.
+const BURST: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
 pub(super) struct Brake {
@@ -21,6 +23,8 @@ pub(super) struct Brake {
 struct Lately {
     sent: VecDeque<Time>,
     held: HashSet<DeliveryId>,
+    /// Since when something is, of which nobody was told.
+    held_at: Option<Time>,
     /// One of those that are held.
     last: Option<Delivery>,
     told_at: Option<Time>,
@@ -46,6 +50,7 @@ impl Brake {
             return None;
         }
         lately.held.insert(delivery.id.clone());
+        lately.held_at.get_or_insert(now);
         lately.last = Some(delivery.clone());
         lately.sent.front().map(|at| at.plus(WINDOW))
     }
@@ -55,9 +60,11 @@ impl Brake {
         let mut digests = Vec::new();
         for lately in self.addresses.values_mut() {
             let told_lately = lately.told_at.is_some_and(|at| now < at.plus(WINDOW));
-            if lately.held.is_empty() || told_lately {
+            let still_coming = lately.held_at.is_some_and(|at| now < at.plus(BURST));
+            if lately.held.is_empty() || told_lately || still_coming {
                 continue;
             }
+            lately.held_at = None;
             let waiting = std::mem::take(&mut lately.held).len();
             lately.told_at = Some(now);
             digests.extend(
@@ -123,10 +130,11 @@ mod tests {
             None,
             "others are not held"
         );
-        let digests = brake.digests(at(0));
+        assert!(brake.digests(at(0)).is_empty(), "more may be coming");
+        let digests = brake.digests(at(3));
         assert_eq!(digests.len(), 1);
         assert_eq!(digests[0].waiting, 15);
-        assert!(brake.digests(at(1)).is_empty(), "told once");
+        assert!(brake.digests(at(4)).is_empty(), "told once");
         assert_eq!(brake.hold(held[0], at(30)), Some(at(60)));
         assert!(brake.digests(at(30)).is_empty(), "not again so soon");
         let still: Vec<_> = held
@@ -134,7 +142,7 @@ mod tests {
             .filter(|one| brake.hold(one, at(60)).is_some())
             .collect();
         assert_eq!(still.len(), 5);
-        assert_eq!(brake.digests(at(60))[0].waiting, 5);
+        assert_eq!(brake.digests(at(63))[0].waiting, 5);
         assert!(brake.digests(at(500)).is_empty());
         assert!(brake.addresses.is_empty(), "nothing is kept of those days");
     }

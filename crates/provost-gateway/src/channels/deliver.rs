@@ -1,6 +1,8 @@
 //! Delivering: what is due is shown, told, tried again, and in the end given up. What a crash interrupts is due
 //! again when its lease is over.
 
+mod again;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -11,11 +13,13 @@ use provost_core::{
     approval::{Approval, Status},
     card::Card,
     delivery::{Delivery, Shown},
-    people::{FALLBACK, Fallback},
+    people::Fallback,
     ports::{Channel, Leased, StoreError, Undelivered},
+    time::Time,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast::error::RecvError};
 
+use self::again::{Next, next};
 use super::brake::{Brake, Digest};
 use crate::app::App;
 
@@ -28,10 +32,6 @@ const LEASE: Duration = Duration::from_mins(2);
 const POLL: Duration = Duration::from_secs(1);
 /// When a channel has all it can do is looked at again.
 const BUSY: Duration = Duration::from_secs(5);
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_mins(10);
-/// After that many failures, in a row and over hours, a delivery is given up.
-const MOST_ATTEMPTS: u32 = 30;
 
 /// Runs until the gateway stops.
 pub async fn deliver(app: Arc<App>) {
@@ -122,8 +122,8 @@ impl Porter {
 
     async fn one(&self, leased: Leased) -> Result<(), StoreError> {
         let (app, Leased { delivery, approval }) = (&*self.app, leased);
-        if &*delivery.plan.channel == FALLBACK {
-            return fall_back(app, &delivery, &approval).await;
+        if let Some(fallback) = Fallback::of(&delivery.plan) {
+            return fall_back(app, &delivery, &approval, fallback).await;
         }
         let channels = app.channels.load_full();
         let Some(channel) = channels.get(&delivery.plan.channel) else {
@@ -131,6 +131,10 @@ impl Porter {
             return failed(app, &delivery, Undelivered::Never { why }).await;
         };
         let asks = delivery.shown.is_none() && approval.state.status == Status::Pending;
+        if asks && let Some(until) = quiet_until(app, &delivery, &approval) {
+            let store = app.gate.store();
+            return store.postpone_delivery(&delivery.id, until).await;
+        }
         if asks && DISTURBING.contains(&&*delivery.plan.channel) {
             let until = lock(&self.brake).hold(&delivery, app.gate.now());
             if let Some(until) = until {
@@ -156,6 +160,15 @@ impl Porter {
             Err(Failure::Store(error)) => Err(error),
         }
     }
+}
+
+/// Until when somebody is left alone. The plan was made with the question, and a supervisor may have kept it
+/// until their hours were over. Whom an agent names is asked at once.
+fn quiet_until(app: &App, delivery: &Delivery, approval: &Approval) -> Option<Time> {
+    let person = delivery.plan.person.as_deref()?;
+    let routed = approval.question.request.is_none();
+    let people = app.gate.people();
+    routed.then(|| people.quiet_until(person, app.gate.now()))?
 }
 
 /// A thread that panicked left nothing half done here.
@@ -187,7 +200,11 @@ async fn carry(
     approval: &Approval,
 ) -> Result<(), Failure> {
     let (store, now) = (app.gate.store(), app.gate.now());
-    let card = Card::of(approval, app.live.load().exposure, now);
+    let mut card = Card::of(approval, app.live.load().exposure, now);
+    if card.end.is_none() && approval.question.request.is_none() {
+        let all = store.deliveries(&approval.question.id).await?;
+        card.fallback = all.iter().find_map(|one| Fallback::of(&one.delivery.plan));
+    }
     let over = approval.state.status != Status::Pending;
     match &delivery.shown {
         None if card.end.is_some() && !over => {
@@ -230,12 +247,13 @@ async fn update(
     }
 }
 
-async fn fall_back(app: &App, delivery: &Delivery, approval: &Approval) -> Result<(), StoreError> {
+async fn fall_back(
+    app: &App,
+    delivery: &Delivery,
+    approval: &Approval,
+    fallback: Fallback,
+) -> Result<(), StoreError> {
     let route = delivery.plan.text("route");
-    let fallback = match delivery.plan.text("action") {
-        "approved" => Fallback::Approve,
-        _ => Fallback::Deny,
-    };
     if let Err(error) = app.gate.fall_back(approval, route, fallback).await {
         tracing::warn!(approval.id = %approval.question.id, %error, "a fallback was not decided, it is tried again");
         let soon = app.gate.now().plus(POLL);
@@ -249,7 +267,7 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     metrics::counter!("provost_delivery_failures_total", "channel" => delivery.plan.channel.to_string())
         .increment(1);
     let (approval, channel) = (&delivery.approval_id, &delivery.plan.channel);
-    let again_at = match next(delivery.attempts, &why) {
+    let again_at = match next(delivery, &why) {
         Next::Wait(wait) => {
             tracing::debug!(delivery.id = %delivery.id, %why, "told to wait");
             return store.postpone_delivery(&delivery.id, now.plus(wait)).await;
@@ -266,61 +284,4 @@ async fn failed(app: &App, delivery: &Delivery, why: Undelivered) -> Result<(), 
     store
         .delivery_failed(&delivery.id, again_at, &why.to_string())
         .await
-}
-
-/// What is done about a delivery that did not succeed.
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    /// The other side said when: that is no failure of ours, however often it says so.
-    Wait(Duration),
-    Again(Duration),
-    GiveUp,
-}
-
-fn next(attempts: u32, why: &Undelivered) -> Next {
-    match why {
-        Undelivered::Later {
-            after: Some(after), ..
-        } => Next::Wait((*after).max(POLL)),
-        Undelivered::Later { after: None, .. } if attempts < MOST_ATTEMPTS => {
-            Next::Again(pause(attempts))
-        }
-        Undelivered::Later { .. } | Undelivered::Never { .. } => Next::GiveUp,
-    }
-}
-
-fn pause(attempts: u32) -> Duration {
-    FIRST_PAUSE
-        .saturating_mul(1 << attempts.min(16))
-        .min(LONGEST_PAUSE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_says_when_is_never_given_up_on() {
-        let later = |after: Option<u64>| Undelivered::Later {
-            why: "429".to_owned(),
-            after: after.map(Duration::from_secs),
-        };
-        let never = Undelivered::Never {
-            why: "410".to_owned(),
-        };
-        let seconds = Duration::from_secs;
-        for (attempts, why, expected) in [
-            (0, later(Some(30)), Next::Wait(seconds(30))),
-            (0, later(Some(0)), Next::Wait(POLL)),
-            (MOST_ATTEMPTS, later(Some(30)), Next::Wait(seconds(30))),
-            (u32::MAX, later(Some(30)), Next::Wait(seconds(30))),
-            (0, later(None), Next::Again(FIRST_PAUSE)),
-            (1, later(None), Next::Again(seconds(2))),
-            (MOST_ATTEMPTS - 1, later(None), Next::Again(LONGEST_PAUSE)),
-            (MOST_ATTEMPTS, later(None), Next::GiveUp),
-            (0, never, Next::GiveUp),
-        ] {
-            assert_eq!(next(attempts, &why), expected, "{attempts} {why:?}");
-        }
-    }
 }

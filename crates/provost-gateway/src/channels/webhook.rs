@@ -161,9 +161,11 @@ fn ended(card: &Card) -> Value {
     let decision = card.end.as_ref().filter(|end| end.by.is_some()).map(|end| {
         json!({
             "code": end.code_or_plain(),
-            "note": end.note,
+            "note": end.note.as_ref().filter(|_| !end.auto),
             "override": end.replacement,
+            "rule_id": end.rule_id,
             "decided_by": end.by,
+            "decided_at": end.at.millis().div_euclid(1000),
             "via": end.via,
         })
     });

@@ -203,6 +203,7 @@ pub(crate) fn card(id: &ApprovalId) -> Card {
         choices: Code::ALL.to_vec(),
         created_at: time("2026-03-03T10:00:00Z"),
         expires_at: time("2026-03-03T11:00:00Z"),
+        fallback: None,
         end: None,
     }
 }
@@ -221,6 +222,8 @@ pub(crate) fn ended(id: &ApprovalId, by: &Sender, reply: &Reply) -> Card {
         code: Some(reply.code),
         note: reply.text.clone(),
         replacement: None,
+        rule_id: None,
+        auto: false,
         at: card.created_at,
     };
     Card {

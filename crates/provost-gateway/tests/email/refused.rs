@@ -77,6 +77,25 @@ async fn our_own_mails_decide_nothing() {
     site.decision(&asked, "a reply from our own address").await;
 }
 
+#[tokio::test]
+async fn whoever_left_people_decides_nothing() {
+    let site = Site::reading().await;
+    let delivery = site.desk.deliver(YOU);
+    for kept in &mut site.desk.state().deliveries {
+        kept.plan.person = Some("you".into());
+    }
+    let asked = site.show(delivery).await;
+    let yes = asked.mail.reply(YOU, "\n1\n");
+    site.imap().put(&yes).await;
+    site.all_handled().await;
+    assert!(site.desk.decision(&asked.delivery).is_none());
+
+    site.desk.state().people.insert(YOU.into(), "you".into());
+    let again = without(&yes, "Message-ID");
+    site.imap().put(again).await;
+    site.decision(&asked, "one of `people` again").await;
+}
+
 /// The token is then all that finds the question.
 fn strip_thread(mail: &str) -> String {
     without(&without(mail, "In-Reply-To"), "References")

@@ -1,6 +1,6 @@
 //! What agents ask people themselves: how much of it, and what channels are given of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use provost_core::{
@@ -8,10 +8,12 @@ use provost_core::{
     delivery::{Delivery, Shown},
     gate::Settings,
     policy::{Policy, PolicySet, RateLimit},
-    ports::{Channel, Undelivered},
+    ports::{Channel, SystemClock, Undelivered},
     trace::view::Exposure,
 };
-use provost_gateway::channels::{Allowed, AllowedUrl, Channels, deliver};
+use provost_gateway::channels::{
+    Allowed, AllowedUrl, CALLBACK, Channels, deliver, webhook::Callbacks,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -186,4 +188,78 @@ async fn only_what_is_allowed_is_called_back() {
     let refused = ask("https://example.org/b").await;
     assert_eq!(refused, (422, json!("callback_not_allowed")));
     assert_eq!(ask("https://hooks.example.org/b").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_title_says_something() {
+    let app = TestApp::new().await;
+    let _mail = with_mail(&app);
+    for title in ["", " \t"] {
+        let refused = request(&app, title, "rm -rf", json!({})).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert_eq!(refused.body["error"]["code"], "missing_field");
+    }
+}
+
+#[tokio::test]
+async fn one_waits_as_long_as_the_request_is_open() {
+    let app = TestApp::new().await;
+    let _mail = with_mail(&app);
+    // That is for calls; a request says itself how long it is open.
+    app.app.gate.replace_settings(Settings {
+        timeout: Duration::ZERO,
+        ..Settings::default()
+    });
+    let made = request(&app, "t", "", json!({"expires_in_sec": 600})).await;
+    let id = made.body["approval_id"].as_str().unwrap();
+    let status = format!("/v1/approvals/{id}?wait=60s");
+    let waiting = app.ask(Who::Agent, "GET", &status, Value::Null);
+    let deciding = async {
+        while app.app.gate.waiting() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let path = format!("/approvals/{id}/approve");
+        app.ask(Who::Human, "POST", &path, json!({})).await
+    };
+    let (waited, _) = tokio::join!(waiting, deciding);
+    assert_eq!(waited.body["status"], "approved", "{}", waited.body);
+}
+
+#[tokio::test]
+async fn a_callback_tells_what_the_client_would_see() {
+    let app = TestApp::new().await;
+    let (given, mut taken) = unbounded_channel();
+    let receiver = axum::Router::new().route(
+        "/told",
+        axum::routing::post(async move |body: String| {
+            let _ = given.send(body);
+        }),
+    );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/told", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async { axum::serve(listener, receiver).await });
+    let _mail = with_mail(&app);
+    let callbacks = Callbacks::new([7; 32], Allowed::default(), Arc::new(SystemClock));
+    let channels = (*app.app.channels.load_full()).clone();
+    let channels = channels.with(CALLBACK, Arc::new(callbacks));
+    app.app.channels.store(Arc::new(channels));
+    let delivering = tokio::spawn(deliver(app.app.clone()));
+    let mut ids = Vec::new();
+    for title in ["first", "released by the first"] {
+        let made = request(&app, title, "", json!({"callback_url": url})).await;
+        ids.push(made.body["approval_id"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/approvals/{}/approve", ids[0]);
+    let always = json!({"remember": "always", "reasoning": "fine"});
+    app.ask(Who::Human, "POST", &path, always).await;
+    for _ in &ids {
+        let told: Value = serde_json::from_str(&taken.recv().await.unwrap()).unwrap();
+        let id = told["data"]["approval_id"].as_str().unwrap();
+        let path = format!("/v1/approvals/{id}");
+        let seen = app.ask(Who::Agent, "GET", &path, Value::Null).await;
+        assert_eq!(told["data"]["decision"], seen.body["decision"], "{told}");
+        assert!(seen.body["decision"]["rule_id"].is_string());
+    }
+    delivering.abort();
+    serving.abort();
 }

@@ -253,6 +253,8 @@ fn decide(card: &mut Card, sender: &Sender, reply: &Reply) -> Answered {
         code: Some(reply.code),
         note: reply.text.clone(),
         replacement: None,
+        rule_id: None,
+        auto: false,
         at: card.created_at.plus(Duration::from_mins(1)),
     });
     Answered::Decided(Box::new(card.clone()))
@@ -298,6 +300,7 @@ pub(crate) fn card() -> Card {
         choices: Code::ALL.to_vec(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),
+        fallback: None,
         end: None,
     }
 }

@@ -25,6 +25,8 @@ fn ended(card: &Card) -> Card {
         code: Some(Code::Note),
         note: Some("only <once>".into()),
         replacement: None,
+        rule_id: None,
+        auto: false,
         at: card.created_at,
     };
     Card {

@@ -100,6 +100,8 @@ async fn messages_that_are_gone_are_given_up() {
         code: None,
         note: None,
         replacement: None,
+        rule_id: None,
+        auto: false,
         at: card.expires_at,
     });
     let closed = scene

@@ -124,7 +124,11 @@ pub(super) fn more_wait(waiting: usize) -> Words {
     let mut page = Page::default();
     page.text(more_words(waiting));
     Words {
-        subject: format!("{waiting} more questions wait for you"),
+        subject: if waiting == 1 {
+            "1 more question waits for you".to_owned()
+        } else {
+            format!("{waiting} more questions wait for you")
+        },
         page,
     }
 }
@@ -196,6 +200,9 @@ fn identify(page: &mut Page, card: &Card) {
     }
     page.text(format!("Approval: {}", card.id));
     page.text(format!("Expires: {}", card.expires_at));
+    if let Some(fallback) = card.fallback {
+        page.text(fallback.words());
+    }
 }
 
 fn outcome(end: &End) -> String {

@@ -50,6 +50,8 @@ pub enum Ignored {
     NoQuestion,
     /// It is from somebody else than was asked.
     NotTheTarget,
+    /// Somebody of `people` was asked there, and the address is nobody's of them any more.
+    NoLongerTheirs,
     /// It was handled before.
     Replayed,
     /// It is no mail.
@@ -155,6 +157,10 @@ async fn answer(
 ) -> Result<Handled, StoreError> {
     if !is_for(&delivery, from) {
         return Ok(Handled::Ignored(Ignored::NotTheTarget));
+    }
+    let is_anybodys = || desk.person(CHANNEL, &from.to_target()).is_some();
+    if delivery.plan.person.is_some() && !is_anybodys() {
+        return Ok(Handled::Ignored(Ignored::NoLongerTheirs));
     }
     let again = |delivery, why| Handled::AskAgain {
         delivery: Box::new(delivery),

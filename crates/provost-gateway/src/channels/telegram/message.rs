@@ -65,6 +65,9 @@ pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> Str
             "\nExpires {}, {lasts} after it was asked",
             ending::moment(card.expires_at)
         ));
+    if let Some(fallback) = card.fallback {
+        bottom.plain(&format!("\n⏳ {}", fallback.words()));
+    }
     put_together(top, card, &bottom)
 }
 

@@ -4,6 +4,7 @@ use provost_core::{
     approval::Kind,
     card::{CommandPart, Exact},
     ids::ApprovalId,
+    people::Fallback,
     time::Time,
 };
 
@@ -43,8 +44,19 @@ fn card() -> Card {
         choices: vec![Code::Once, Code::Deny, Code::Note],
         created_at: time("2026-03-03T10:00:00Z"),
         expires_at: time("2026-03-03T11:00:00Z"),
+        fallback: None,
         end: None,
     }
+}
+
+#[test]
+fn what_silence_means_is_said() {
+    let card = Card {
+        fallback: Some(Fallback::Approve),
+        ..card()
+    };
+    let text = ask(&card, Purpose::Ask, None).page.plain();
+    assert!(text.contains(Fallback::Approve.words()), "{text}");
 }
 
 fn sent(words: Words) -> String {
@@ -229,6 +241,8 @@ fn our_mails_are_no_answers_where_they_are_quoted_without_a_mark() {
             code: Some(Code::Deny),
             note: Some("1\n1".into()),
             replacement: None,
+            rule_id: None,
+            auto: false,
             at: card.created_at,
         };
         let pages = [
@@ -260,6 +274,8 @@ fn the_end_says_who_and_how() {
         code,
         note: None,
         replacement: None,
+        rule_id: None,
+        auto: false,
         at,
     };
     for (end, expected) in [

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use provost_core::{
     approval::Status,
     card::{Claim, CommandPart, Exact},
+    people::Fallback,
     time::Time,
 };
 
@@ -29,6 +30,7 @@ fn card(exact: Exact) -> Card {
         choices: Code::ALL.to_vec(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),
+        fallback: None,
         end: None,
     }
 }
@@ -83,6 +85,18 @@ fn length(html: &str) -> usize {
 fn a_command() {
     let text = question(&command(), Purpose::Ask, None);
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_silence_means_is_said() {
+    for fallback in [Fallback::Approve, Fallback::Deny] {
+        let card = Card {
+            fallback: Some(fallback),
+            ..command()
+        };
+        let text = question(&card, Purpose::Ask, None);
+        assert!(text.ends_with(fallback.words()), "{text}");
+    }
 }
 
 #[test]
@@ -171,6 +185,8 @@ fn end(status: Status, code: Option<Code>) -> End {
         code,
         note: None,
         replacement: None,
+        rule_id: None,
+        auto: false,
         at: Time::parse("2026-04-10T14:31:00Z").unwrap(),
     }
 }

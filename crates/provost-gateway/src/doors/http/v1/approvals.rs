@@ -144,7 +144,9 @@ fn read(app: &App, client_id: String, body: &Map<String, Value>) -> ApiResult<Re
     }
     Ok(Request {
         client_id,
-        title: text(body, "title", LONGEST_TITLE)?.ok_or_else(|| needed("title"))?,
+        title: text(body, "title", LONGEST_TITLE)?
+            .filter(|title| !title.trim().is_empty())
+            .ok_or_else(|| needed("title"))?,
         preview: text(body, "preview", LONGEST_PREVIEW)?.unwrap_or_default(),
         channel,
         target,
@@ -203,7 +205,8 @@ fn callback_url(app: &App, body: &Map<String, Value>) -> ApiResult<Option<String
             && uri.host().is_some_and(|host| !literal(host).is_some_and(is_off_limits))
     };
     let Some(uri) = url.parse().ok().filter(fits) else {
-        let message = "`callback_url` is an http or https address without a user in it";
+        let message = "`callback_url` is an http or https address without a user in it, and none that is \
+                       link-local, unspecified, multicast or a cloud's own";
         return Err(unprocessable("bad_callback_url", message));
     };
     if !app.channels.load().may_call_back(&uri) {

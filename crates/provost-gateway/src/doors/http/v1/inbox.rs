@@ -70,10 +70,11 @@ fn unclear(unclear: menu::Unclear) -> ApiError {
 /// Whose decision it is: a person's own by key; else that of whom the mail was sent to.
 async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiResult<Decider> {
     let copies = app.gate.store().deliveries(&approval.question.id).await?;
-    let mut copies = copies
+    let copies: Vec<Delivery> = copies
         .into_iter()
         .map(|delivered| delivered.delivery)
-        .filter(|delivery| &*delivery.plan.channel == email::CHANNEL);
+        .filter(|delivery| &*delivery.plan.channel == email::CHANNEL)
+        .collect();
     let is_forwarder = key.role == Role::Inbox;
     if app.channels.load().requires_sender() && (mail.from.is_none() || mail.message_id.is_none()) {
         return Err(unprocessable(
@@ -85,7 +86,13 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
     if !named && !is_forwarder {
         return Ok(Decider::of(key));
     }
-    let Some(copy) = copies.find(|copy| is_from(copy, mail)) else {
+    if !named && !is_to_one(&copies) {
+        return Err(unprocessable(
+            "sender_required",
+            "`from` or `message_id` is needed: several people were asked",
+        ));
+    }
+    let Some(copy) = copies.iter().find(|copy| is_from(copy, mail)) else {
         return Err(ApiError::forbidden(
             "this mail is not from whom the approval was sent to",
         ));
@@ -93,7 +100,17 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
     if !is_forwarder {
         return Ok(Decider::of(key));
     }
-    Ok(person(app, name(app, &copy), email::CHANNEL.into()))
+    let name = name(app, copy).ok_or_else(|| {
+        ApiError::forbidden("the address that was asked is nobody's of `people` any more")
+    })?;
+    Ok(person(app, name, email::CHANNEL.into()))
+}
+
+/// Then whose reply it is goes without saying.
+fn is_to_one(copies: &[Delivery]) -> bool {
+    let mut addresses = copies.iter().map(|copy| &copy.plan.address);
+    let first = addresses.next();
+    addresses.all(|other| Some(other) == first)
 }
 
 fn is_from(copy: &Delivery, mail: &Mail) -> bool {
@@ -109,15 +126,19 @@ fn bare(id: &str) -> &str {
     id.trim().trim_start_matches('<').trim_end_matches('>')
 }
 
-fn name(app: &App, copy: &Delivery) -> Arc<str> {
+/// Who has the address that was asked. Whoever was asked as one of `people`, and is no more, is nobody.
+fn name(app: &App, copy: &Delivery) -> Option<Arc<str>> {
     let people = app.gate.people();
-    match people.person(email::CHANNEL, &copy.plan.address) {
-        Some(person) => person.name.clone(),
-        None => match email::Address::of_target(&copy.plan.address) {
-            Ok(address) => format!("{}:{address}", email::CHANNEL).into(),
-            Err(_) => email::CHANNEL.into(),
-        },
+    if let Some(person) = people.person(email::CHANNEL, &copy.plan.address) {
+        return Some(person.name.clone());
     }
+    if copy.plan.person.is_some() {
+        return None;
+    }
+    Some(match email::Address::of_target(&copy.plan.address) {
+        Ok(address) => format!("{}:{address}", email::CHANNEL).into(),
+        Err(_) => email::CHANNEL.into(),
+    })
 }
 
 fn answer(app: &App, resolving: Resolving) -> ApiResult {

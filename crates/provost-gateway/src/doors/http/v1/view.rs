@@ -40,7 +40,7 @@ fn decision_view(decision: &Decision) -> Value {
         "code": decision.code.unwrap_or(plain),
         "note": note,
         "override": decision.replacement,
-        "rule_id": decision.made_grant.as_ref().or(decision.grant_id.as_ref()),
+        "rule_id": decision.rule(),
         "decided_by": decision.by,
         "decided_at": seconds(decision.at),
         "via": decision.via,
