@@ -7,7 +7,7 @@ use provost_core::{
     card::Card,
     delivery::Delivery,
     ids::{ApprovalId, DeliveryId},
-    menu::Reply,
+    menu::{Code, Reply},
     ports::StoreError,
 };
 use serde_json::Value;
@@ -62,6 +62,9 @@ pub trait Desk: Send + Sync {
         sender: &Sender,
         reply: Reply,
     ) -> Result<Answered, StoreError>;
+
+    /// What can be chosen from the menu now. Nothing, where the question is gone.
+    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError>;
 
     /// How far a channel has read.
     async fn cursor(&self, name: &str) -> Result<Option<String>, StoreError>;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use provost_core::{
     approval::{Approval, Kind, Status},
-    card::Card,
+    card::{self, Card},
     delivery::Delivery,
     gate::{Decider, GateError, Resolution, Resolving},
     ids::{ApprovalId, DeliveryId},
@@ -61,6 +61,16 @@ impl Desk for Office {
             Err(GateError::Store(error)) => Err(error),
             Err(other) => Ok(Answered::AskAgain(other.to_string())),
         }
+    }
+
+    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError> {
+        let approval = self
+            .0
+            .gate
+            .store()
+            .approval(delivery.approval_id.as_str())
+            .await?;
+        Ok(approval.as_ref().map(card::choices).unwrap_or_default())
     }
 
     async fn cursor(&self, name: &str) -> Result<Option<String>, StoreError> {

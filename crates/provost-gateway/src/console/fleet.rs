@@ -121,14 +121,27 @@ impl Row {
             session: story.session_id.clone(),
             position: fleet.position(&record.id),
             open: !story.has_ended(),
-            spent: format!(
-                "{} turns, {} tool calls, {} tokens",
-                spent.turns, spent.tool_calls, spent.tokens
-            ),
+            spent: [
+                many(spent.turns, "turn"),
+                many(spent.tool_calls, "tool call"),
+                many(spent.tokens, "token"),
+            ]
+            .join(", "),
             end,
             resumed: story.resumed > 0,
         }
     }
+}
+
+fn many(count: u64, what: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{end}")
+}
+
+/// Seconds may be given in parts, and mostly are not.
+fn whole(number: &serde_json::Value) -> String {
+    let text = number.to_string();
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
 fn words(stage: Stage) -> &'static str {
@@ -226,7 +239,7 @@ async fn story(app: &Arc<App>, visitor: &Visitor, id: &str) -> Result<Story, Pag
         told,
         asked: asked(app, &run, now).await?,
         limits: limits
-            .map(|(name, most)| format!("{name} {most}"))
+            .map(|(name, most)| format!("{name} {}", whole(most)))
             .collect(),
     })
 }

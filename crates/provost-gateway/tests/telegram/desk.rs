@@ -148,6 +148,14 @@ impl Desk for MemoryDesk {
             .map(|(delivery, _)| delivery.clone()))
     }
 
+    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError> {
+        let papers = self.papers();
+        let found = papers.deliveries.get(&delivery.id);
+        Ok(found
+            .map(|(_, card)| card.choices.clone())
+            .unwrap_or_default())
+    }
+
     async fn shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>, StoreError> {
         let papers = self.papers();
         let mut deliveries = papers.deliveries.values().map(|(delivery, _)| delivery);

@@ -82,6 +82,23 @@ async fn an_unclear_reply_is_asked_again_and_the_reply_to_that_decides() {
 }
 
 #[tokio::test]
+async fn only_what_can_be_chosen_is_offered_again() {
+    let few = vec![Code::Once, Code::Deny, Code::Note];
+    let scene = Scene::with(&[ALICE], |_, card| card.choices.clone_from(&few)).await;
+    scene
+        .handle(&scene.fake.text(scene.alice, Some(scene.message), "6"))
+        .await;
+    let asked = scene.said().pop().unwrap();
+    let words = asked["text"].as_str().unwrap();
+    assert!(words.contains("\n3 Deny\n"), "{words}");
+    assert!(
+        !words.contains("\n2 ") && !words.contains("\n6 "),
+        "{words}"
+    );
+    scene.assert_undecided();
+}
+
+#[tokio::test]
 async fn what_one_was_asked_again_is_not_for_others() {
     let scene = Scene::with(&[ALICE, 8], |_, _| {}).await;
     scene

@@ -2,7 +2,7 @@
 
 use provost_core::{
     delivery::Delivery,
-    menu::{self, Code, Reply},
+    menu::{self, Reply},
     ports::StoreError,
 };
 
@@ -109,9 +109,10 @@ impl Telegram {
         delivery: &Delivery,
         why: &str,
     ) -> Result<(), StoreError> {
+        let choices = desk.choices(delivery).await?;
         let words = format!(
             "Nothing was decided. {why}\n\n{}\n\nReply with the number; 4 and 5 are followed by the text.",
-            menu_lines(&Code::ALL)
+            menu_lines(&choices)
         );
         let Some(asked) = self.ask_again(key, &words).await else {
             return Ok(());
