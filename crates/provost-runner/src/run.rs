@@ -171,6 +171,7 @@ impl Run {
         } = setup;
         let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
         let now = Instant::now();
+        let last = reporter.counts().last_sequence;
         Ok(Self {
             meter: Meter::new(config.limits.clone()),
             config,
@@ -189,7 +190,8 @@ impl Run {
             watching: None,
             tasks: JoinSet::new(),
             open: HashMap::new(),
-            asked: 0,
+            // Another process of this prompt may have asked: an answer to it is none to us.
+            asked: last,
             requests: 0,
             session: None,
             phase: Phase::Live,
