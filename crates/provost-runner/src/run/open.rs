@@ -15,6 +15,8 @@ use crate::{acp, brake::watch, config::By, report::Phase};
 
 impl Run {
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
+        // An agent that never opens a session is stopped, too.
+        self.heed(None);
         let agent = self.initialize().await?;
         self.tell_confinement();
         let opened = self.session(&agent).await?;
@@ -124,14 +126,19 @@ impl Run {
     }
 
     fn entered(&mut self, session: String) {
-        if let Some(gateway) = &self.gateway {
-            let watching = watch(Arc::clone(gateway), session.clone(), self.stop.clone());
-            self.watching = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
-        }
+        self.heed(Some(session.clone()));
         self.reporter.session(&session);
         self.acts.session(&session);
         self.journal.event(&json!({"session": session}));
         self.session = Some(session);
+    }
+
+    /// Looks from now on whether the gateway wants it to stop.
+    fn heed(&mut self, session: Option<String>) {
+        if let Some(gateway) = &self.gateway {
+            let watching = watch(Arc::clone(gateway), session, self.stop.clone());
+            self.watching = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
+        }
     }
 
     /// Sets the mode, and sees that it took: in the wrong one an agent may ask nobody.
