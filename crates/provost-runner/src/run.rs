@@ -100,6 +100,8 @@ pub(crate) struct Run {
     phase: Phase,
     /// The mode that the agent says it is in.
     mode: Option<String>,
+    /// And the one that it was set to, which it is to stay in.
+    kept: Option<String>,
     state: State,
     began: Instant,
     heard_at: Instant,
@@ -196,6 +198,7 @@ impl Run {
             session: None,
             phase: Phase::Live,
             mode: None,
+            kept: None,
             state: State::Starting,
             began: now,
             heard_at: now,

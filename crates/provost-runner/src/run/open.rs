@@ -158,17 +158,15 @@ impl Run {
                 data: json!({"mode": wanted, "available": known}),
             });
         }
-        if opened
-            .pointer("/modes/currentModeId")
-            .and_then(Value::as_str)
-            == Some(&wanted)
-        {
+        // What it said before is no answer to this.
+        self.mode = None;
+        let current = opened.pointer("/modes/currentModeId");
+        if current.and_then(Value::as_str) == Some(&wanted) {
+            self.kept = Some(wanted);
             return Ok(());
         }
         let session = self.session.clone();
         let params = json!({"sessionId": session, "modeId": wanted});
-        // What it said before is no answer to this.
-        self.mode = None;
         self.call("session/set_mode", &params).await?;
         match self.mode.clone() {
             Some(now) if now != wanted => Err(Stop::Failed {
@@ -176,7 +174,10 @@ impl Run {
                 message: format!("the agent took mode `{wanted}` and is in `{now}`"),
                 data: json!({"mode": wanted, "current": now}),
             }),
-            _ => Ok(()),
+            _ => {
+                self.kept = Some(wanted);
+                Ok(())
+            }
         }
     }
 
