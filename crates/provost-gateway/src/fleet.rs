@@ -260,9 +260,22 @@ impl Fleet {
         if let Err(error) = closed.await {
             tracing::error!(%error, "the end of a run could not be kept");
         }
+        self.withdraw(run).await;
         self.inner().running -= 1;
         self.changed();
         self.next();
+    }
+
+    /// A run that has ended waits for nobody: what it asked is no longer anybody's to answer.
+    async fn withdraw(&self, run: &Run) {
+        let Some(session) = run.story().session_id else {
+            return;
+        };
+        let (agent, by) = (run.agent_name(), format!("run:{}", run.record.id));
+        let withdrawn = self.gate.session_ended(&agent, &session, &by).await;
+        if let Err(error) = withdrawn {
+            tracing::error!(%error, run.id = %run.record.id, "what a run asked stays in the inbox");
+        }
     }
 
     /// The oldest of those that have ended make room.

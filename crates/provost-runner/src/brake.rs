@@ -33,11 +33,11 @@ impl Brake {
     }
 }
 
-/// Asks the gateway whether this session may go on. A gateway that does not answer stops nobody: what the
+/// Asks the gateway whether the agent, or this session of it, may go on. A gateway that does not answer stops nobody: what the
 /// agent asks meanwhile is not permitted either.
-pub(crate) async fn watch(gateway: Arc<Gateway>, session: String, brake: Brake) {
+pub(crate) async fn watch(gateway: Arc<Gateway>, session: Option<String>, brake: Brake) {
     loop {
-        match gateway.standing(Some(&session)).await {
+        match gateway.standing(session.as_deref()).await {
             Ok(Standing::Stopped(reason)) => return brake.pull(format!("stopped: {reason}")),
             Ok(Standing::Good) => {}
             Err(error) => tracing::debug!(%error, "the gateway does not say whether to go on"),

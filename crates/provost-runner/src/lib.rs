@@ -12,5 +12,6 @@ pub mod report;
 pub mod run;
 pub mod sandbox;
 pub mod setup;
+pub mod unbegun;
 pub mod web;
 pub mod workspace;

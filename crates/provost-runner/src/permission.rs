@@ -25,6 +25,7 @@ pub struct Permission {
     /// What was asked, as the agent wrote it.
     pub raw: Box<RawValue>,
     pub options: Vec<Choice>,
+    /// In which it is asked: the run's own.
     pub session: Option<String>,
     pub title: Option<String>,
 }

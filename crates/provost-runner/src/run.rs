@@ -100,6 +100,8 @@ pub(crate) struct Run {
     phase: Phase,
     /// The mode that the agent says it is in.
     mode: Option<String>,
+    /// And the one that it was set to, which it is to stay in.
+    kept: Option<String>,
     state: State,
     began: Instant,
     heard_at: Instant,
@@ -171,6 +173,7 @@ impl Run {
         } = setup;
         let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
         let now = Instant::now();
+        let last = reporter.counts().last_sequence;
         Ok(Self {
             meter: Meter::new(config.limits.clone()),
             config,
@@ -189,11 +192,13 @@ impl Run {
             watching: None,
             tasks: JoinSet::new(),
             open: HashMap::new(),
-            asked: 0,
+            // Another process of this prompt may have asked: an answer to it is none to us.
+            asked: last,
             requests: 0,
             session: None,
             phase: Phase::Live,
             mode: None,
+            kept: None,
             state: State::Starting,
             began: now,
             heard_at: now,

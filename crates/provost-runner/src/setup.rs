@@ -161,7 +161,7 @@ struct Named<'a> {
 }
 
 /// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
-fn note(journal: &Journal, event: &Event<'_>) {
+pub(crate) fn note(journal: &Journal, event: &Event<'_>) {
     match event {
         Event::Queued {
             sequence,

@@ -138,6 +138,24 @@ impl Gate {
         .await
     }
 
+    /// Nobody waits any more for what was asked in this session.
+    pub async fn session_ended(
+        &self,
+        agent: &str,
+        session: &str,
+        by: &str,
+    ) -> Result<u64, GateError> {
+        let asked = |question: &Question| {
+            question.agent_id.eq_ignore_ascii_case(agent)
+                && question.session_id.as_deref() == Some(session)
+        };
+        self.each_pending(asked, |now| {
+            Decision::new(Status::Denied, by.to_owned(), now)
+                .because("the session has ended".to_owned())
+        })
+        .await
+    }
+
     /// Denies what waits and what a new policy no longer allows anybody to approve.
     pub async fn deny_forbidden(&self) -> Result<u64, GateError> {
         let forbidden = |question: &Question| self.forbids(question);

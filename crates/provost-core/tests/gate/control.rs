@@ -130,6 +130,27 @@ async fn what_waits_goes_with_the_key_that_asked() {
 }
 
 #[tokio::test]
+async fn what_waits_goes_with_its_session() {
+    let bench = Bench::new().await;
+    let mut ask = bench.ask("l2.pay", json!({}));
+    ask.call.session = Some("ours".into());
+    let caller = bench.start(ask);
+    bench.pending().await;
+    for (agent, session, withdrawn) in [
+        ("bot", "another", 0),
+        ("else", "ours", 0),
+        ("bot", "ours", 1),
+    ] {
+        let ended = bench.gate.session_ended(agent, session, "run:1").await;
+        assert_eq!(ended.unwrap(), withdrawn, "{agent} {session}");
+    }
+    let Decided::Refused(refusal) = caller.await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(&*refusal.reason, "denied by run:1: the session has ended");
+}
+
+#[tokio::test]
 async fn a_stop_denies_what_waits_suspends_grants_and_can_be_lifted() {
     let bench = Bench::new().await;
     bench.gate.grant(grant("l1.*"), "admin:root").await.unwrap();

@@ -47,9 +47,19 @@ const INHERITED: [&str; 25] = [
     "PROVOST_LOG",
 ];
 
+/// By this in its environment, whatever was started for a run is known to be its.
+const MARK: &str = "PROVOST_RUN";
+/// Who is ended may have started another one just before.
+const ROUNDS: usize = 20;
+
 /// Starts the runner of a run whose configuration is written. Its input is the lock: it holds it for as long
 /// as it lives, and its agent, whose input is another, does not.
-pub(super) fn launch(launcher: &Path, folder: &Folder, calls_back: bool) -> io::Result<Child> {
+pub(super) fn launch(
+    launcher: &Path,
+    run: &str,
+    folder: &Folder,
+    calls_back: bool,
+) -> io::Result<Child> {
     let lock = open_lock(folder)?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
     let log = private().append(true).create(true).open(folder.log())?;
@@ -69,6 +79,7 @@ pub(super) fn launch(launcher: &Path, folder: &Folder, calls_back: bool) -> io::
         .current_dir(folder.path())
         .env_clear()
         .envs(inherited)
+        .env(MARK, run)
         .stdin(Stdio::from(lock))
         .stdout(Stdio::from(log.try_clone()?))
         .stderr(Stdio::from(log))
@@ -101,9 +112,37 @@ pub(super) fn ask_to_end(pid: i32) {
     signal(pid, |pid| kill_process(pid, Signal::TERM));
 }
 
-/// With everything in its group; its agent ends when its input does.
+/// With everything in its group; its agent is another one's leader, and is left.
 pub(super) fn force_to_end(pid: i32) {
     signal(pid, |pid| kill_process_group(pid, Signal::KILL));
+}
+
+/// Ends what a runner that is gone left behind: its agent hears the end of its input, and may not heed it.
+/// Nobody would answer it, or hold it to its limits.
+pub(super) fn end_what_is_left(run: &str) {
+    let mark = format!("{MARK}={run}");
+    for _ in 0..ROUNDS {
+        let left = marked(mark.as_bytes());
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            tracing::warn!(run.id = run, pid, "what a run left behind is ended");
+            signal(pid, |pid| kill_process(pid, Signal::KILL));
+        }
+    }
+    tracing::error!(run.id = run, "what a run left behind does not end");
+}
+
+/// Where there is no `/proc`, nobody is found.
+fn marked(mark: &[u8]) -> Vec<i32> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| one == mark)
+    })
+    .collect()
 }
 
 fn signal(pid: i32, send: impl FnOnce(Pid) -> rustix::io::Result<()>) {
@@ -119,5 +158,34 @@ pub(super) fn describe(exit: Option<ExitStatus>) -> String {
         Some((Some(code), _)) => format!("it ended with code {code}"),
         Some((_, Some(signal))) => format!("it was ended by signal {signal}"),
         _ => "it ended while no gateway watched".to_owned(),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_heeds_nothing_is_ended_and_nobody_elses() {
+        let own = format!("run_{}", std::process::id());
+        let start = |run: &str| {
+            let mut command = Command::new("sh");
+            // It says when it no longer heeds anything, and has a child that left its group.
+            command.args(["-c", "trap '' TERM HUP; setsid sleep 600 & echo; wait"]);
+            let command = command.env(MARK, run).process_group(0);
+            command.stdout(Stdio::piped()).kill_on_drop(true).spawn()
+        };
+        let mut left = start(&own).unwrap();
+        let mut other = start(&format!("{own}0")).unwrap();
+        for child in [&mut left, &mut other] {
+            let mut output = child.stdout.take().unwrap();
+            let said = tokio::io::AsyncReadExt::read_u8(&mut output).await;
+            assert_eq!(said.unwrap(), b'\n');
+        }
+        end_what_is_left(&own);
+        assert_eq!(left.wait().await.unwrap().signal(), Some(9));
+        assert!(marked(format!("{MARK}={own}").as_bytes()).is_empty());
+        assert!(other.try_wait().unwrap().is_none());
+        end_what_is_left(&format!("{own}0"));
     }
 }

@@ -82,7 +82,7 @@ impl Fleet {
         let calls_back = self
             .prepare(run, attempt)
             .map_err(|refused| ended("cannot_start", &refused.to_string()))?;
-        process::launch(&self.launcher, &run.folder, calls_back).map_err(|error| {
+        process::launch(&self.launcher, &run.record.id, &run.folder, calls_back).map_err(|error| {
             ended(
                 "cannot_start",
                 &format!("the runner cannot be started: {error}"),
@@ -173,6 +173,7 @@ impl Fleet {
             if let (Some(_), Some(pid)) = (&story.cancelled_by, own.or(story.pid)) {
                 match asked {
                     None => process::ask_to_end(pid),
+                    // What it leaves is ended when it is judged.
                     Some(at) if at.elapsed() > PATIENCE => process::force_to_end(pid),
                     Some(_) => {}
                 }
@@ -200,6 +201,7 @@ impl Fleet {
         if story.has_ended() {
             return Next::Over;
         }
+        process::end_what_is_left(&run.record.id);
         let how = process::describe(exit);
         let now = self.gate.now();
         if let Some(by) = &story.cancelled_by {

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde_json::{Map, Value, value::RawValue};
@@ -14,6 +15,7 @@ use super::{
 };
 
 const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
+const LONGEST_GRACE: Duration = Duration::from_mins(2);
 
 /// What may be missing: a run of this machine's own needs nobody to report to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,10 +276,20 @@ impl Reader {
             cost: fields.number("cost"),
             output_bytes: fields.count("outputBytes"),
             files_changed: fields.count("filesChanged"),
-            grace: fields.seconds("graceSeconds"),
+            grace: fields.grace(),
         };
         self.close(fields);
         limits
+    }
+
+    /// Ending has several steps: whoever wants it to end does not wait for an hour.
+    fn grace(&mut self) -> Option<Duration> {
+        let grace = self.seconds("graceSeconds")?;
+        if grace > LONGEST_GRACE {
+            self.problem("graceSeconds", "is longer than two minutes");
+            return None;
+        }
+        Some(grace)
     }
 
     fn sandbox(&mut self) -> Sandbox {

@@ -115,3 +115,17 @@ fn a_sandbox_can_be_wider_by_name() {
         ]
     );
 }
+
+#[test]
+fn an_end_that_takes_for_ever_is_none() {
+    let with = |seconds: u32| {
+        let limits = format!(r#""do it", "limits": {{"graceSeconds": {seconds}}}"#);
+        SEED.replace("\"do it\"", &limits)
+    };
+    let config = read(&with(120), Path::new("/work"), Missing::Nothing).unwrap();
+    assert_eq!(config.limits.grace.unwrap().as_secs(), 120);
+    assert_eq!(
+        problems(&with(121)),
+        ["`limits.graceSeconds` is longer than two minutes"]
+    );
+}

@@ -46,10 +46,11 @@ impl ActGate {
     ) -> Self {
         Self {
             judge,
+            // As the run's own questions: what an earlier process asked is not asked again.
+            asked: AtomicU64::new(reporter.counts().last_sequence),
             reporter,
             within,
             prompt: prompt.to_owned(),
-            asked: AtomicU64::new(0),
             session: Mutex::default(),
             journal,
             open: watch::Sender::default(),

@@ -1,7 +1,7 @@
 //! The gate decides: policy, a grant, a supervisor, a person. A yes is for once: the agent asks again, and the
 //! gate answers by what was granted.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
@@ -54,10 +54,12 @@ pub enum Unreachable {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Asking<'a> {
     folder: &'a str,
+    session_id: Option<&'a str>,
     #[serde(flatten)]
-    request: std::collections::BTreeMap<String, &'a RawValue>,
+    request: BTreeMap<String, &'a RawValue>,
 }
 
 impl Gateway {
@@ -108,11 +110,20 @@ impl Gateway {
 
 impl GatewayJudge {
     pub(super) async fn ask(&self, permission: &Permission) -> Judgement {
-        let Ok(request) = serde_json::from_str(permission.raw.get()) else {
+        let request = serde_json::from_str(permission.raw.get());
+        let Ok::<BTreeMap<String, _>, _>(mut request) = request else {
             return Judgement::new(Wish::Reject, BY, "the request is no object");
         };
-        let folder = &*self.folder;
-        let body = serde_json::to_string(&Asking { folder, request }).unwrap_or_default();
+        // These are ours to say.
+        for ours in ["folder", "sessionId"] {
+            request.remove(ours);
+        }
+        let asking = Asking {
+            folder: &self.folder,
+            session_id: permission.session.as_deref(),
+            request,
+        };
+        let body = serde_json::to_string(&asking).unwrap_or_default();
         loop {
             let gateway = &self.gateway;
             let (headers, body) = (gateway.headers.clone(), body.clone().into());

@@ -49,6 +49,10 @@ impl Kind {
     pub fn may_be_dropped(self) -> bool {
         self == Self::SessionUpdate
     }
+
+    pub(super) fn is_end(self) -> bool {
+        matches!(self, Self::PromptComplete | Self::PromptFailed)
+    }
 }
 
 /// One report of the chain, before it has its number.

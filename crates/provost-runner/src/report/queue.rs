@@ -118,7 +118,9 @@ impl Queue {
 
     fn store(&mut self, mut entry: Entry) -> Result<Entry, Entry> {
         let must = !entry.kind.may_be_dropped();
-        if !self.fits_memory(entry.len) && (self.fits_disk(entry.len) || must) {
+        let full = !self.fits_memory(entry.len);
+        // Whoever kills us has not killed how it ended.
+        if entry.kind.is_end() || full && (self.fits_disk(entry.len) || must) {
             self.spill(&mut entry);
         }
         if let Stored::Memory(_) = entry.stored {

@@ -72,7 +72,11 @@ impl Run {
             self.config.identity.prompt_id, self.asked
         );
         let permission = match Permission::read(name, params) {
-            Ok(permission) => Arc::new(permission),
+            // In whose name it is asked is not the agent's to say: what is granted is granted to a session.
+            Ok(permission) => Arc::new(Permission {
+                session: self.session.clone(),
+                ..permission
+            }),
             Err(problem) => {
                 let error = RpcError::new(INVALID_PARAMS, format!("cannot be read: {problem}"));
                 return self.refuse(&id, error);

@@ -15,6 +15,8 @@ use crate::{acp, brake::watch, config::By, report::Phase};
 
 impl Run {
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
+        // An agent that never opens a session is stopped, too.
+        self.heed(None);
         let agent = self.initialize().await?;
         self.tell_confinement();
         let opened = self.session(&agent).await?;
@@ -124,14 +126,19 @@ impl Run {
     }
 
     fn entered(&mut self, session: String) {
-        if let Some(gateway) = &self.gateway {
-            let watching = watch(Arc::clone(gateway), session.clone(), self.stop.clone());
-            self.watching = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
-        }
+        self.heed(Some(session.clone()));
         self.reporter.session(&session);
         self.acts.session(&session);
         self.journal.event(&json!({"session": session}));
         self.session = Some(session);
+    }
+
+    /// Looks from now on whether the gateway wants it to stop.
+    fn heed(&mut self, session: Option<String>) {
+        if let Some(gateway) = &self.gateway {
+            let watching = watch(Arc::clone(gateway), session, self.stop.clone());
+            self.watching = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
+        }
     }
 
     /// Sets the mode, and sees that it took: in the wrong one an agent may ask nobody.
@@ -151,17 +158,15 @@ impl Run {
                 data: json!({"mode": wanted, "available": known}),
             });
         }
-        if opened
-            .pointer("/modes/currentModeId")
-            .and_then(Value::as_str)
-            == Some(&wanted)
-        {
+        // What it said before is no answer to this.
+        self.mode = None;
+        let current = opened.pointer("/modes/currentModeId");
+        if current.and_then(Value::as_str) == Some(&wanted) {
+            self.kept = Some(wanted);
             return Ok(());
         }
         let session = self.session.clone();
         let params = json!({"sessionId": session, "modeId": wanted});
-        // What it said before is no answer to this.
-        self.mode = None;
         self.call("session/set_mode", &params).await?;
         match self.mode.clone() {
             Some(now) if now != wanted => Err(Stop::Failed {
@@ -169,7 +174,10 @@ impl Run {
                 message: format!("the agent took mode `{wanted}` and is in `{now}`"),
                 data: json!({"mode": wanted, "current": now}),
             }),
-            _ => Ok(()),
+            _ => {
+                self.kept = Some(wanted);
+                Ok(())
+            }
         }
     }
 

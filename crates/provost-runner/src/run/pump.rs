@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
 use super::{LINGER, Run, ask::Answered, ending::Stop};
@@ -72,7 +72,10 @@ impl Run {
         self.meter.output(line.size);
         self.journal.heard(&line.text);
         match Message::parse(&line.text) {
-            Message::Notification { method, params } => self.notified(&method, params),
+            Message::Notification { method, params } => {
+                self.notified(&method, params);
+                self.stays()?;
+            }
             Message::Request { id, method, params } => self.requested(id, &method, params),
             Message::Response { id, result } => return Ok(Some((id, result))),
             Message::Noise => {}
@@ -103,8 +106,22 @@ impl Run {
         }
         let update: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let text = |name: &str| update.pointer(name).and_then(Value::as_str);
-        if text("/update/sessionUpdate") == Some(KIND) {
+        // Another session's mode is not ours.
+        let ours = self.session.is_none() || text("/sessionId") == self.session.as_deref();
+        if ours && text("/update/sessionUpdate") == Some(KIND) {
             self.mode = text("/update/currentModeId").map(str::to_owned);
+        }
+    }
+
+    /// In another mode than the one that was wanted, an agent may ask nobody.
+    fn stays(&self) -> Result<(), Stop> {
+        match (&self.kept, &self.mode) {
+            (Some(kept), Some(now)) if kept != now => Err(Stop::Failed {
+                code: "mode_changed",
+                message: format!("the agent was to stay in mode `{kept}` and went into `{now}`"),
+                data: json!({"mode": kept, "current": now}),
+            }),
+            _ => Ok(()),
         }
     }
 

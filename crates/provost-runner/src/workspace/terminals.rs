@@ -13,8 +13,19 @@ use crate::acp::RpcError;
 use crate::sandbox;
 
 /// What of the runner's own environment a command is given: never its secrets.
-const INHERITED: [&str; 10] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
+const INHERITED: [&str; 11] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    // By which the gateway finds what a run left behind.
+    "PROVOST_RUN",
 ];
 
 /// `terminal/create`, as it is asked.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use provost_runner::run::Outcome;
-use serde_json::json;
+use provost_runner::{run::Outcome, unbegun::Unbegun};
+use serde_json::{Value, json};
 
 use crate::{
     receiver::Act,
@@ -223,4 +223,26 @@ async fn a_receiver_that_does_not_know_us_ends_the_run() {
     assert!(another.is_err());
     // The journal has what the receiver does not want.
     assert!(done.journal_text.contains("\"text\":\"2\""));
+}
+
+#[tokio::test]
+async fn one_that_cannot_begin_is_told_as_one_that_failed() {
+    let trial = Trial::new().await;
+    for sequence in 1..=2 {
+        let unbegun = Unbegun::of(&trial.read());
+        unbegun
+            .tell("cannot_start", "there is no such folder")
+            .await;
+        let reports = trial.receiver.taken();
+        assert_eq!(reports.len(), sequence);
+        let end = reports.last().unwrap();
+        assert_eq!(end["kind"], "prompt_failed");
+        assert_eq!(end["sequence"], sequence as u64);
+        assert_eq!(end["error"]["data"]["reason"], "cannot_start");
+        assert_eq!(end["error"]["message"], "there is no such folder");
+        assert_eq!(end["snapshot"]["state"], "failed");
+    }
+    let journal = std::fs::read_to_string(trial.at("journal")).unwrap();
+    let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"]["ended"]["reason"], "cannot_start");
 }

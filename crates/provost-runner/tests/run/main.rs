@@ -10,6 +10,7 @@
 mod answers;
 mod ends;
 mod flood;
+mod gateway;
 mod limits;
 mod opening;
 mod parity;

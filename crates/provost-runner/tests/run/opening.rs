@@ -284,3 +284,25 @@ async fn an_agent_that_does_not_open_runs_into_its_limit() {
         assert!(done.told("session/cancel").is_empty());
     }
 }
+
+#[tokio::test]
+async fn a_mode_is_stayed_in() {
+    let elsewhere = r#"{"sessionId":"t","update":{"sessionUpdate":"current_mode_update","currentModeId":"code"}}"#;
+    let opened = result(&modes("ask"));
+    for (steps, reason) in [
+        (vec![now_in("ask"), crate::script::update(elsewhere)], None),
+        (vec![now_in("code"), says("at last")], Some("mode_changed")),
+    ] {
+        let trial = Trial::new().await.set("mode", "ask");
+        let trial = trial.on("session/new", opened.clone());
+        let done = trial.prompt(turn(&steps)).run().await;
+        match reason {
+            Some(reason) => drop(done.failed(reason)),
+            None => done.complete("end_turn"),
+        }
+    }
+    // Whoever wants none is content with any.
+    let trial = Trial::new().await.on("session/new", opened);
+    let done = trial.prompt(turn(&[now_in("code")])).run().await;
+    done.complete("end_turn");
+}

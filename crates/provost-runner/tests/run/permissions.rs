@@ -274,3 +274,23 @@ async fn a_question_that_outlives_its_turn_is_cancelled() {
     assert_eq!(done.last()["snapshot"]["state"], "done");
     assert_eq!(done.last()["snapshot"]["pendingPermissions"], json!([]));
 }
+
+#[tokio::test]
+async fn an_answer_to_an_earlier_process_is_none_to_this_one() {
+    let trial = Trial::new().await;
+    let trial = trial.set(
+        "permissions",
+        json!({"by": "callback", "timeoutSeconds": 1}),
+    );
+    // It says so to everything, for ever.
+    trial.receiver.answer_heartbeats(&allows("allow_once"));
+    let trial = trial.prompt(turn(&[asks("a"), step("answers", 1)]));
+    let outcome = |done: &crate::trial::Done| {
+        done.last()["snapshot"]["settledPermissions"][0]["outcome"].clone()
+    };
+    assert_eq!(outcome(&trial.run().await), "allowed");
+    let again = trial.run().await;
+    assert_eq!(outcome(&again), "rejected");
+    let asked = again.of("permission_request");
+    assert_ne!(asked[0]["permissionId"], asked[1]["permissionId"]);
+}

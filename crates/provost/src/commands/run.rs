@@ -16,6 +16,7 @@ use provost_runner::{
     run::{Ended, Outcome, run as drive},
     sandbox,
     setup::{Surroundings, prepare},
+    unbegun::Unbegun,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,13 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
     settle(context, &args, &mut config)?;
-    if let Some(exit) = reach(&config).await? {
+    let unbegun = Unbegun::of(&config);
+    if let Some((exit, reason, message)) = reach(&config).await? {
+        output::note(format_args!("error: {}", output::safe_lines(&message)));
+        if exit == Exit::Unreachable {
+            output::note("help: `provost serve` starts one");
+        }
+        unbegun.tell(reason, &message).await;
         return Ok(exit);
     }
     let brake = Brake::default();
@@ -144,7 +151,13 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         seen: watch.then_some(seen),
         heartbeat: None,
     };
-    let (setup, questions) = prepare(config, around).await?;
+    let (setup, questions) = match prepare(config, around).await {
+        Ok(ready) => ready,
+        Err(unready) => {
+            unbegun.tell("cannot_start", &unready.to_string()).await;
+            return Err(unready.into());
+        }
+    };
     let stopping = tokio::spawn({
         let brake = brake.clone();
         async move {
@@ -267,29 +280,22 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     Ok(())
 }
 
-/// Whether the gateway is there, and lets us begin.
-async fn reach(config: &Config) -> anyhow::Result<Option<Exit>> {
+/// Whether the gateway is there, and lets us begin; otherwise what is told of it.
+async fn reach(config: &Config) -> anyhow::Result<Option<(Exit, &'static str, String)>> {
     let Some(gateway) = &config.gateway else {
         return Ok(None);
     };
     let asked = Gateway::new(gateway)?;
     match asked.standing(config.session.as_deref()).await {
         Ok(Standing::Good) => Ok(None),
-        Ok(Standing::Stopped(reason)) => {
-            output::note(format_args!(
-                "error: not started: {}",
-                output::safe_lines(&reason)
-            ));
-            Ok(Some(Exit::No))
-        }
+        Ok(Standing::Stopped(reason)) => Ok(Some((
+            Exit::No,
+            "stopped",
+            format!("not started: {reason}"),
+        ))),
         Err(error) => {
-            let error = error.to_string();
-            output::note(format_args!(
-                "error: the gateway at {} cannot be asked: {}\nhelp: `provost serve` starts one",
-                gateway.url,
-                output::safe_lines(&error)
-            ));
-            Ok(Some(Exit::Unreachable))
+            let message = format!("the gateway at {} cannot be asked: {error}", gateway.url);
+            Ok(Some((Exit::Unreachable, "gateway_unreachable", message)))
         }
     }
 }

@@ -124,6 +124,20 @@ fn what_is_kept_is_private_and_found_again() {
     assert_eq!((queue.len(), queue.disk), (0, 0));
 }
 
+#[test]
+fn an_end_is_on_disk_as_soon_as_it_is_owed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (spool, left) = Spool::open(folder.path(), "p").unwrap();
+    let mut queue = Queue::new(bounds(1 << 20, 1 << 20), Some(spool), left);
+    for (sequence, kind) in [(1, Kind::SessionUpdate), (2, Kind::PromptFailed)] {
+        queue.push(sequence, kind, 1, body(sequence, kind, 100));
+    }
+    // Killed before it could tidy up.
+    let (_, left) = Spool::open(folder.path(), "p").unwrap();
+    let left: Vec<_> = left.iter().map(|one| (one.sequence, one.kind)).collect();
+    assert_eq!(left, [(2, Kind::PromptFailed)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -1,0 +1,71 @@
+//! A run that cannot begin is told as one that failed: whoever waits for its reports would wait for ever.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use serde_json::{json, value::to_raw_value};
+
+use crate::{
+    config::{Config, Identity},
+    journal::{Journal, last_sequence},
+    report::{Clock, End, Failure, Reporter, Settings, State},
+    setup::note,
+};
+
+/// How long delivery is tried. What is left then stays on disk, and goes first in the next run of the prompt.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// JSON-RPC's, for whatever has no other.
+const SERVER_ERROR: i64 = -32000;
+
+/// What is needed to tell of it, once its configuration is used up.
+pub struct Unbegun {
+    settings: Settings,
+    journal: Option<PathBuf>,
+}
+
+impl Unbegun {
+    pub fn of(config: &Config) -> Self {
+        let mut settings = Settings::new(config.identity.clone());
+        settings.callback.clone_from(&config.callback);
+        settings.spool.clone_from(&config.spool);
+        settings.spool_bytes = config.spool_bytes;
+        let journal = config.journal.clone();
+        Self { settings, journal }
+    }
+
+    /// In the journal, and to the callback where there is one.
+    pub async fn tell(self, reason: &str, message: &str) {
+        let Self {
+            mut settings,
+            journal,
+        } = self;
+        let prompt = settings.identity.prompt_id.clone();
+        let path = journal.as_deref();
+        settings.last_sequence = path.map_or(0, |path| last_sequence(path, &prompt));
+        let journal = path.and_then(|path| Journal::open(path, Clock::system()).ok());
+        let journal = Arc::new(journal.unwrap_or_default());
+        journal.event(&started(&settings.identity));
+        let noting = Arc::clone(&journal);
+        settings.observe = Some(Arc::new(move |event| note(&noting, event)));
+        match Reporter::start(settings) {
+            Ok(reporter) => report(&reporter, reason, message).await,
+            Err(error) => tracing::warn!(%error, "nobody is told that the run did not begin"),
+        }
+        journal.event(&json!({"ended": {"state": "failed", "reason": reason, "message": message}}));
+    }
+}
+
+fn started(identity: &Identity) -> serde_json::Value {
+    json!({"started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
+        "promptId": identity.prompt_id, "pid": std::process::id()}})
+}
+
+async fn report(reporter: &Reporter, reason: &str, message: &str) {
+    reporter.state(State::Failed);
+    reporter.end(End::Failed(Failure {
+        code: SERVER_ERROR,
+        message: message.to_owned(),
+        data: to_raw_value(&json!({ "reason": reason })).ok(),
+        ..Failure::default()
+    }));
+    reporter.drained(PATIENCE).await;
+}
