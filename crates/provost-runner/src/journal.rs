@@ -6,9 +6,9 @@
 mod read;
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions},
     io::{self, BufRead as _, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -77,7 +77,10 @@ impl Journal {
     /// It is this run's alone: what was there before stays, and is added to.
     pub fn open(path: &Path, clock: Clock) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
         }
         let file = OpenOptions::new()
             .create(true)

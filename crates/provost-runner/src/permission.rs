@@ -100,6 +100,10 @@ impl Permission {
         match wish {
             Wish::Allow => of_kind("allow_once").or_else(|| of_kind("allow_always")),
             Wish::Reject => of_kind("reject_once").or_else(|| of_kind("reject_always")),
+            // A yes for longer than the agent offers is a yes for once.
+            Wish::Kind(kind) if kind == "allow_always" => {
+                of_kind(kind).or_else(|| of_kind("allow_once"))
+            }
             Wish::Kind(kind) => of_kind(kind),
             Wish::Option(id) => self.options.iter().find(|option| option.option_id == *id),
         }
@@ -216,6 +220,7 @@ mod tests {
             option("a", "allow_once")
         ]);
         let lasting = json!([option("x", "allow_always"), option("y", "reject_always")]);
+        let once = json!([option("a", "allow_once"), option("b", "reject_once")]);
         let odd = json!([option("z", "maybe"), {"optionId": 7}, "text"]);
         for (options, wish, chosen, outcome) in [
             (&usual, Wish::Allow, Some("a"), "allowed"),
@@ -238,6 +243,18 @@ mod tests {
                 &usual,
                 Wish::Kind("reject_always".into()),
                 Some("b"),
+                "rejected",
+            ),
+            (
+                &once,
+                Wish::Kind("allow_always".into()),
+                Some("a"),
+                "allowed",
+            ),
+            (
+                &lasting,
+                Wish::Kind("allow_once".into()),
+                Some("y"),
                 "rejected",
             ),
             (&lasting, Wish::Allow, Some("x"), "allowed"),

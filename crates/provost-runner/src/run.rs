@@ -72,6 +72,12 @@ pub struct Confined {
     pub report: std::path::PathBuf,
 }
 
+impl Confined {
+    pub fn temp(&self) -> std::path::PathBuf {
+        self.folder.path().join("tmp")
+    }
+}
+
 pub(crate) struct Run {
     config: Config,
     /// `None` once they have ended.
@@ -134,14 +140,15 @@ pub async fn run(setup: Setup) -> Ended {
             (outcome, Spent::default())
         }
     };
+    // Told before everything is delivered: whoever finds the journal of a runner that was killed meanwhile
+    // knows that the prompt was answered.
+    journal.event(&json!({"ended": outcome.describe(), "spent": spent.describe()}));
     let drained = deliver(&reporter, &brake).await;
-    let ended = Ended {
+    Ended {
         outcome,
         spent,
         drained,
-    };
-    journal.event(&json!({"ended": ended.describe(), "spent": spent.describe()}));
-    ended
+    }
 }
 
 /// Whoever pulls the brake does not want to wait for a receiver that is away.

@@ -106,7 +106,7 @@ pub async fn prepare(
         &config.identity.prompt_id,
         Arc::clone(&journal),
     ));
-    let workspace = workspace(&config, &acts, confinement.as_ref())?;
+    let workspace = workspace(&config, &acts, confinement.as_ref(), confined.as_ref())?;
     let command = start(&config, &words, confinement.as_ref(), confined.as_ref())?;
     let identity = &config.identity;
     journal.event(&json!({
@@ -257,6 +257,7 @@ fn workspace(
     config: &Config,
     acts: &Arc<ActGate>,
     confinement: Option<&Confinement>,
+    confined: Option<&Confined>,
 ) -> Result<Workspace, Unready> {
     let failed = |error| Unready::Folder(config.repo.clone(), error);
     let workspace = Workspace::new(&config.repo, workspace::Limits::default()).map_err(failed)?;
@@ -265,9 +266,18 @@ fn workspace(
     } else {
         workspace.with_gate(Arc::clone(acts) as Arc<dyn workspace::Gate>)
     };
-    Ok(match confinement {
-        Some(confinement) => workspace.with_confinement(confinement.clone()),
-        None => workspace,
+    let workspace = config
+        .env
+        .get("HOME")
+        .into_iter()
+        .fold(workspace, |workspace, home| {
+            workspace.with_variable("HOME", home)
+        });
+    Ok(match (confinement, confined) {
+        (Some(confinement), Some(confined)) => workspace
+            .with_confinement(confinement.clone())
+            .with_variable("TMPDIR", confined.temp()),
+        _ => workspace,
     })
 }
 
@@ -290,7 +300,7 @@ fn start(
     }
     command.envs(&config.env);
     if let Some(confined) = confined {
-        command.env("TMPDIR", confined.folder.path().join("tmp"));
+        command.env("TMPDIR", confined.temp());
     }
     Ok(command)
 }

@@ -105,6 +105,13 @@ impl Workspace {
         self
     }
 
+    /// And this variable, whatever it was.
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.terminals.env.retain(|(own, _)| own != name);
+        self.terminals.env.push((name.into(), value.into()));
+        self
+    }
+
     /// Commands run confined, as the agent does: without this they would be its way out. Their `HOME` and
     /// `TMPDIR` should be those of the spec, see [`Workspace::with_env`]. They report nothing, since the
     /// report is the agent's.

@@ -115,16 +115,16 @@ impl Stop {
     }
 }
 
-impl Ended {
+impl Outcome {
     pub fn describe(&self) -> Value {
-        match &self.outcome {
-            Outcome::Complete { stop_reason } => {
+        match self {
+            Self::Complete { stop_reason } => {
                 json!({"state": "done", "stopReason": stop_reason})
             }
-            Outcome::Failed { reason, message } => {
+            Self::Failed { reason, message } => {
                 json!({"state": "failed", "reason": reason, "message": message})
             }
-            Outcome::Unauthorized => json!({"state": "failed", "reason": "unauthorized"}),
+            Self::Unauthorized => json!({"state": "failed", "reason": "unauthorized"}),
         }
     }
 }
@@ -136,6 +136,8 @@ impl Run {
         let grace = self.grace();
         match stop {
             Stop::Complete { reason, usage } => {
+                // What it says late is heard; what it asks late is of no turn.
+                self.ending = true;
                 self.linger(LINGER).await;
                 self.give_up_questions().await;
                 let state = if reason == "cancelled" {

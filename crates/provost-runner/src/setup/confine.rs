@@ -43,7 +43,7 @@ pub(super) fn confinement(
     let mut spec = Spec::for_agent(&Needs {
         repo_dir: &config.repo,
         home: &home,
-        temp: &confined.folder.path().join("tmp"),
+        temp: &confined.temp(),
         command: OsStr::new(program),
         path: path.as_os_str(),
         operator_home: None,

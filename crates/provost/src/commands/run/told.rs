@@ -44,7 +44,7 @@ pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> a
 fn described(ended: &Ended, journal: Option<&Path>) -> Value {
     let spent = ended.spent;
     json!({
-        "outcome": ended.describe(),
+        "outcome": ended.outcome.describe(),
         "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
         "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
         "undelivered": ended.drained.left, "kept": ended.drained.kept,
