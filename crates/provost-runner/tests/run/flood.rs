@@ -124,8 +124,8 @@ async fn a_signal_stops_a_flood_and_keeps_what_is_owed() {
     let ended = tokio::time::timeout(Duration::from_secs(30), runner.wait()).await;
     assert!(!ended.unwrap().unwrap().success());
     let journal = std::fs::read_to_string(trial.at("journal")).unwrap();
-    let last = journal.lines().last().unwrap();
-    assert!(last.contains("\"reason\":\"stopped\""), "{last}");
+    let end = journal.lines().rfind(|line| line.contains("\"ended\""));
+    assert!(end.unwrap().contains("\"reason\":\"stopped\""), "{end:?}");
     let folder = std::fs::read_dir(trial.at("spool"))
         .unwrap()
         .next()
