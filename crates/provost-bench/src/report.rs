@@ -59,6 +59,8 @@ impl Row {
         baseline: Option<f64>,
         target: Option<Target>,
     ) -> Self {
+        // Of a baseline too small to be measured there is no ratio.
+        let baseline = baseline.filter(|baseline| *baseline > 0.0);
         let ratio = baseline.map(|baseline| measured / baseline);
         let ok = match target {
             Some(Target::AtMost(most)) => measured <= most,

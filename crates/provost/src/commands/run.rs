@@ -66,6 +66,7 @@ pub(crate) struct Args {
     /// The session to go on with
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// The model, by the agent's own name of it
     #[arg(long, value_name = "ID")]
     model: Option<String>,
     /// The agent's mode, such as plan or read-only
