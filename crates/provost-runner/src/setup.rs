@@ -266,13 +266,10 @@ fn workspace(
     } else {
         workspace.with_gate(Arc::clone(acts) as Arc<dyn workspace::Gate>)
     };
-    let workspace = config
-        .env
-        .get("HOME")
-        .into_iter()
-        .fold(workspace, |workspace, home| {
-            workspace.with_variable("HOME", home)
-        });
+    let workspace = match config.env.get("HOME") {
+        Some(home) => workspace.with_variable("HOME", home),
+        None => workspace,
+    };
     Ok(match (confinement, confined) {
         (Some(confinement), Some(confined)) => workspace
             .with_confinement(confinement.clone())

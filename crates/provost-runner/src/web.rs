@@ -1,7 +1,12 @@
 //! Small exchanges over HTTP and HTTPS: one request, one bounded answer, one deadline for both. Redirects are
 //! answers like any other: a signed request or a bearer token must not wander to another host.
 
-use std::{error::Error as _, fmt, sync::OnceLock, time::Duration};
+use std::{
+    error::Error as _,
+    fmt::{self, Write as _},
+    sync::OnceLock,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
@@ -157,6 +162,20 @@ pub fn url(text: &str) -> Result<Uri, Error> {
     } else {
         Err(Error::BadUrl)
     }
+}
+
+/// Percent-encoded, but for the bytes that may stand as they are.
+pub(crate) fn quoted(text: &str, plain: impl Fn(u8) -> bool) -> String {
+    let mut quoted = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if plain(byte) {
+            quoted.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let _ = write!(quoted, "%{byte:02X}");
+        }
+    }
+    quoted
 }
 
 /// The innermost cause says what happened; what wraps it only says where.

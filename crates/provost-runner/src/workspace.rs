@@ -99,13 +99,7 @@ impl Workspace {
         Self { gate, ..self }
     }
 
-    /// Commands get this environment instead of the harmless part of the runner's own.
-    pub fn with_env(mut self, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        self.terminals.env = env.into_iter().collect();
-        self
-    }
-
-    /// And this variable, whatever it was.
+    /// Commands get this variable besides the harmless part of the runner's own environment, or instead.
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.terminals.env.retain(|(own, _)| own != name);
         self.terminals.env.push((name.into(), value.into()));
@@ -113,7 +107,7 @@ impl Workspace {
     }
 
     /// Commands run confined, as the agent does: without this they would be its way out. Their `HOME` and
-    /// `TMPDIR` should be those of the spec, see [`Workspace::with_env`]. They report nothing, since the
+    /// `TMPDIR` should be those of the spec, see [`Workspace::with_variable`]. They report nothing, since the
     /// report is the agent's.
     pub fn with_confinement(mut self, mut confinement: Confinement) -> Self {
         confinement.spec.report = None;

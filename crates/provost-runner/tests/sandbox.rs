@@ -223,7 +223,7 @@ async fn terminals_of_a_confined_workspace_are_confined() {
     let workspace = Workspace::new(&land.at("repo"), Limits::default())
         .unwrap()
         .with_gate(Arc::new(Open))
-        .with_env([("HOME".into(), land.at("home").into())])
+        .with_variable("HOME", land.at("home"))
         .with_confinement(Confinement {
             launcher: launcher(),
             spec: land.spec.clone(),

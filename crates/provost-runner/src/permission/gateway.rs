@@ -1,7 +1,7 @@
 //! The gate decides: policy, a grant, a supervisor, a person. A yes is for once: the agent asks again, and the
 //! gate answers by what was granted.
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
@@ -187,16 +187,9 @@ fn message(body: &Value) -> String {
 
 /// As it may stand in a query.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            quoted.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(quoted, "%{byte:02X}");
-        }
-    }
-    quoted
+    web::quoted(text, |byte| {
+        byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use sha2::Sha256;
 
-use crate::config::{Callback, Secret};
+use crate::{
+    config::{Callback, Secret},
+    web,
+};
 
 const PREFIX: &str = "whsec_";
 const TIMESTAMP: HeaderName = HeaderName::from_static("x-supervisor-timestamp");
@@ -105,15 +108,7 @@ impl Signer {
 
 /// The prompt's id as a header can carry it: what is not visible ASCII is percent-encoded.
 pub(super) fn hook_id(prompt: &str) -> String {
-    let mut text = String::with_capacity(prompt.len());
-    for byte in prompt.bytes() {
-        if byte.is_ascii_graphic() {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
+    web::quoted(prompt, |byte| byte.is_ascii_graphic())
 }
 
 /// `whsec_` and base64, as the standard writes it; another text is taken as it is.
