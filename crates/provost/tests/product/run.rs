@@ -154,6 +154,7 @@ fn a_killed_run_is_resumed_and_asks_again() {
     let runner = work.start(&json!({ "gateway": asking(&gateway) }));
     let first = gateway.one_pending();
     let session = first["session_id"].as_str().unwrap();
+    work.until_kept(session);
     runner.kill();
     assert!(!work.exists("done"));
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{Gateway, PROVOST, Site},
+    harness::{Gateway, PROVOST, Site, eventually},
     model::Model,
     peers,
 };
@@ -119,6 +119,19 @@ impl Work {
 
     pub(super) fn exists(&self, file: &str) -> bool {
         self.site.path("work").join(file).exists()
+    }
+
+    /// Claude Code asks first and writes its session down a little later: what is not there yet cannot be resumed.
+    pub(super) fn until_kept(&self, session: &str) {
+        let projects = self.site.path(".claude/projects");
+        eventually("the agent keeping its session", || {
+            let mut projects = fs::read_dir(&projects).ok()?.flatten();
+            projects.find_map(|project| {
+                let file = project.path().join(format!("{session}.jsonl"));
+                let kept = fs::read_to_string(file).ok()?;
+                kept.contains(&self.command).then_some(())
+            })
+        });
     }
 
     pub(super) fn journal(&self, run: &str) -> PathBuf {
