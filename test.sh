@@ -21,6 +21,7 @@ python() {
   return 1
 }
 need cc build-essential
+need make build-essential
 need curl curl
 need jq jq
 command -v chromium >/dev/null 2>&1 || needs+=(chromium fonts-dejavu-core)

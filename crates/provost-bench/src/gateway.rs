@@ -1,6 +1,7 @@
 //! The gateway under test: the real binary, on a folder of its own, with a policy like people write.
 
 use std::{
+    ffi::OsStr,
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -136,13 +137,13 @@ fn built() -> anyhow::Result<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
     if newest(&crates) > modified(&binary) {
         eprintln!(
-            "warning: sources are newer than `{}`: `cargo build --release -p provost` first",
+            "warning: sources are newer than `{}`: build `provost` first, in the same profile",
             binary.display()
         );
     }
     anyhow::ensure!(
         binary.exists(),
-        "there is no `{}`; build it with `cargo build --release -p provost`",
+        "there is no `{}`: build `provost` in the same profile",
         binary.display()
     );
     Ok(binary)
@@ -154,16 +155,21 @@ fn build(here: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(cargo);
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["build", "--quiet", "-p", "provost"]);
-    if here
-        .parent()
-        .is_some_and(|folder| folder.ends_with("release"))
-    {
-        command.arg("--release");
-    }
+        .args(["build", "--quiet", "-p", "provost", "--profile"])
+        .arg(profile(here).context("this program is in no folder of cargo's")?);
     let built = command.status().context("cannot run cargo")?;
     anyhow::ensure!(built.success(), "the gateway could not be built");
     Ok(())
+}
+
+/// Cargo's folders have the names of their profiles, but for one.
+fn profile(here: &Path) -> Option<&OsStr> {
+    let folder = here.parent()?.file_name()?;
+    Some(if folder == "debug" {
+        OsStr::new("dev")
+    } else {
+        folder
+    })
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

@@ -15,7 +15,7 @@ use tokio::{
     sync::Semaphore,
 };
 
-use crate::{app::App, doors::http::handle};
+use crate::{app::App, doors::http::handle, web::Flat};
 
 /// A client that does not finish its headers in this time is cut off.
 const HEADER_TIME: Duration = Duration::from_secs(15);
@@ -80,5 +80,5 @@ fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(Flat(TokioIo::new(stream)), service)
 }

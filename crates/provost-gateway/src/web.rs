@@ -2,6 +2,7 @@
 //!
 //! Redirects are not followed, answers are bounded, and the whole exchange has one deadline.
 
+mod flat;
 mod line;
 mod pool;
 mod reach;
@@ -20,13 +21,15 @@ use hyper::body::{Body as _, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use provost_core::ports::ForwardError;
+use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
 
+pub(crate) use flat::Flat;
 pub(crate) use reach::{is_off_limits, literal};
 pub use stream::{Streamed, Streaming};
 
 use self::{
-    line::Line,
+    line::{Late, Line},
     pool::{Place, Pool},
     reach::{Reach, Resolver},
 };
@@ -35,6 +38,8 @@ type Connector = HttpConnector<Resolver>;
 
 /// The time a backend has to answer when its configuration does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// A clock cannot tell any time there is.
+const FOREVER: Duration = Duration::from_hours(10 * 365 * 24);
 
 #[derive(Clone)]
 pub struct Web(Arc<Connections>);
@@ -99,10 +104,9 @@ impl Web {
         timeout: Duration,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
-        let exchange = Box::pin(self.0.exchange(request, max_answer));
-        tokio::time::timeout(timeout, exchange)
+        self.0
+            .exchange(request, Time::new(timeout), max_answer)
             .await
-            .unwrap_or_else(|_| Err(ForwardError::Timeout(format!("{timeout:?}"))))
     }
 
     pub fn max_answer(&self) -> u64 {
@@ -114,11 +118,12 @@ impl Connections {
     async fn exchange(
         &self,
         request: Request<Full<Bytes>>,
+        time: Time,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
         let place = Place::of(request.uri())?;
-        let (mut line, response) = self.send(request, &place).await?;
-        let answer = read(&mut line, response, max_answer).await?;
+        let (mut line, response) = self.send(request, &place, time).await?;
+        let answer = read(&mut line, response, time, max_answer).await?;
         self.idle.give(&place, line);
         Ok(answer)
     }
@@ -128,6 +133,7 @@ impl Connections {
         &self,
         request: Request<Full<Bytes>>,
         place: &Place,
+        time: Time,
     ) -> Result<(Line, Response<Incoming>), ForwardError> {
         let uri = request.uri().clone();
         let mut request = on_the_wire(request)?;
@@ -136,9 +142,11 @@ impl Connections {
             let fresh = idle.is_none();
             let mut line = match idle {
                 Some(line) => line,
-                None => self.connect(&uri).await?,
+                // Boxed: it is large, and few need it.
+                None => Box::pin(self.connect(&uri, time)).await?,
             };
-            let mut error = match line.send(request).await {
+            let sent = line.send(request, time.until).await;
+            let mut error = match sent.map_err(|Late| time.over())? {
                 Ok(response) => return Ok((line, response)),
                 Err(error) => error,
             };
@@ -154,7 +162,13 @@ impl Connections {
         }
     }
 
-    async fn connect(&self, uri: &Uri) -> Result<Line, ForwardError> {
+    async fn connect(&self, uri: &Uri, time: Time) -> Result<Line, ForwardError> {
+        tokio::time::timeout_at(time.until, self.dial(uri))
+            .await
+            .unwrap_or_else(|_| Err(time.over()))
+    }
+
+    async fn dial(&self, uri: &Uri) -> Result<Line, ForwardError> {
         if !self.reach.allows_host_of(uri) {
             let refused = format!("`{}` is off limits", peer(uri));
             return Err(ForwardError::Unreachable(refused));
@@ -172,6 +186,26 @@ impl Connections {
             let (peer, cause) = (peer(uri), deepest(&*error));
             ForwardError::Unreachable(format!("`{peer}`: {cause}"))
         })
+    }
+}
+
+/// The time of a whole exchange.
+#[derive(Clone, Copy)]
+struct Time {
+    whole: Duration,
+    until: Instant,
+}
+
+impl Time {
+    fn new(whole: Duration) -> Self {
+        Self {
+            whole,
+            until: Instant::now() + whole.min(FOREVER),
+        }
+    }
+
+    fn over(self) -> ForwardError {
+        ForwardError::Timeout(format!("{:?}", self.whole))
     }
 }
 
@@ -204,6 +238,7 @@ fn connector(reach: Reach) -> Connector {
 async fn read(
     line: &mut Line,
     response: Response<Incoming>,
+    time: Time,
     max_answer: u64,
 ) -> Result<Answer, ForwardError> {
     let (head, mut body) = response.into_parts();
@@ -214,7 +249,10 @@ async fn read(
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while !body.is_end_stream()
-        && let Some(frame) = line.during(body.frame()).await
+        && let Some(frame) = line
+            .during(body.frame())
+            .await
+            .map_err(|Late| time.over())?
     {
         let frame = frame.map_err(|error| {
             ForwardError::Failed(format!("the backend's answer broke off: {error}"))

@@ -8,7 +8,7 @@ mod read;
 use std::{
     fs::{DirBuilder, File, OpenOptions},
     io::{self, BufRead as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _},
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -82,11 +82,13 @@ impl Journal {
                 .mode(0o700)
                 .create(folder)?;
         }
-        let file = OpenOptions::new()
+        let mut file = OpenOptions::new()
             .create(true)
+            .read(true)
             .append(true)
             .mode(0o600)
             .open(path)?;
+        end_line(&mut file)?;
         let sinks = Sinks {
             file: Some(file),
             watch: None,
@@ -154,6 +156,19 @@ impl Journal {
     }
 }
 
+/// A crash may have torn the last line: what follows must not be lost with it.
+fn end_line(file: &mut File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    if last == [b'\n'] {
+        return Ok(());
+    }
+    file.write_all(b"\n")
+}
+
 /// The last number that a prompt's reports had in an earlier run of it: numbers go on from there.
 pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
     #[derive(Deserialize)]
@@ -168,8 +183,8 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
     let Ok(file) = File::open(path) else { return 0 };
     let mut last = 0;
     let mut ours = false;
-    for line in io::BufReader::new(file).lines().map_while(Result::ok) {
-        let Ok(Line { report, event }) = serde_json::from_str(&line) else {
+    for line in io::BufReader::new(file).split(b'\n').map_while(Result::ok) {
+        let Ok(Line { report, event }) = serde_json::from_slice(&line) else {
             continue;
         };
         let started = event
@@ -182,4 +197,28 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
         last = last.max(sequence.unwrap_or(0));
     }
     last
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_a_torn_line_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let started = r#"{"at":1,"event":{"started":{"promptId":"p"}}}"#;
+        // In the middle of a character.
+        let torn = [started.as_bytes(), b"\n{\"at\":2,\"err\":\"\xc3"].concat();
+        std::fs::write(&path, torn).unwrap();
+        let journal = Journal::open(&path, Clock::system()).unwrap();
+        journal.write(Entry::Report(&json!({"sequence": 7})));
+        drop(journal);
+        assert_eq!(last_sequence(&path, "p"), 7);
+        Journal::open(&path, Clock::system()).unwrap();
+        let lines = std::fs::read(&path).unwrap();
+        assert_eq!(String::from_utf8_lossy(&lines).lines().count(), 3);
+    }
 }

@@ -6,7 +6,7 @@
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
-    task::{Context, Waker},
+    task::{Context, Poll, Waker},
     time::Instant,
 };
 
@@ -21,6 +21,9 @@ use hyper::{
     },
     rt::{Read, Write},
 };
+use tokio::time::{self, Sleep};
+
+use super::flat::Flat;
 
 type Driver = Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>;
 
@@ -28,18 +31,26 @@ pub(super) struct Line {
     requests: SendRequest<Full<Bytes>>,
     /// `None`: the connection has ended.
     driver: Option<Driver>,
+    /// When what goes over it must be over. It is kept with the connection: moving a timer on is far cheaper than
+    /// making one for every call.
+    deadline: Pin<Box<Sleep>>,
     used_at: Instant,
 }
+
+/// The deadline has passed.
+pub(super) struct Late;
 
 impl Line {
     pub(super) async fn open(
         io: impl Read + Write + Unpin + Send + 'static,
     ) -> hyper::Result<Self> {
-        let (requests, driver) = handshake(io).await?;
+        let (requests, driver) = handshake(Flat(io)).await?;
+        let used_at = Instant::now();
         Ok(Self {
             requests,
             driver: Some(Box::pin(driver)),
-            used_at: Instant::now(),
+            deadline: Box::pin(time::sleep_until(used_at.into())),
+            used_at,
         })
     }
 
@@ -59,22 +70,28 @@ impl Line {
         self.used_at
     }
 
-    /// An error holds the request, where nothing of it was sent.
+    /// The answer's head and its body are awaited until then. An error holds the request, where nothing of it was
+    /// sent.
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        deadline: time::Instant,
+    ) -> Result<Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>>, Late> {
         self.used_at = Instant::now();
+        self.deadline.as_mut().reset(deadline);
         let answer = self.requests.try_send_request(request);
         self.during(answer).await
     }
 
     /// Awaits something that needs the connection to go on: an answer, or a part of its body.
-    pub(super) async fn during<T>(&mut self, what: impl Future<Output = T>) -> T {
+    pub(super) async fn during<T>(&mut self, what: impl Future<Output = T>) -> Result<T, Late> {
         let mut what = pin!(what);
         poll_fn(|context| {
             self.drive(context);
-            what.as_mut().poll(context)
+            if let Poll::Ready(done) = what.as_mut().poll(context) {
+                return Poll::Ready(Ok(done));
+            }
+            self.deadline.as_mut().poll(context).map(|()| Err(Late))
         })
         .await
     }

@@ -14,7 +14,7 @@ use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 use provost_core::ports::ForwardError;
 
-use super::{Connections, Web, line::Line, pool::Place};
+use super::{Connections, Time, Web, line::Line, pool::Place};
 
 /// The head of an answer, and its body to be read.
 pub struct Streaming {
@@ -39,10 +39,7 @@ impl Web {
         timeout: Duration,
     ) -> Result<Streaming, ForwardError> {
         let place = Place::of(request.uri())?;
-        let sent = Box::pin(self.0.send(request, &place));
-        let (line, response) = tokio::time::timeout(timeout, sent)
-            .await
-            .unwrap_or_else(|_| Err(ForwardError::Timeout(format!("{timeout:?}"))))?;
+        let (line, response) = self.0.send(request, &place, Time::new(timeout)).await?;
         let (head, body) = response.into_parts();
         Ok(Streaming {
             status: head.status,

@@ -128,14 +128,18 @@ impl GatewayJudge {
             let gateway = &self.gateway;
             let (headers, body) = (gateway.headers.clone(), body.clone().into());
             let answered = gateway.web.post(&gateway.permissions, headers, body).await;
-            match answered.as_ref().map(judged) {
-                Ok(Some(judgement)) => {
+            match answered.as_ref().map(Heard::of) {
+                Ok(Heard::Judged(judgement)) => {
                     self.heed(&judgement, permission).await;
                     return judgement;
                 }
-                // Still to be decided: the same question finds its place again.
-                Ok(None) => {}
+                // The same question finds its place again.
+                Ok(Heard::Open) => {}
                 // Whoever waits for us has a deadline; until then the gateway may come back.
+                Ok(Heard::Trouble(status)) => {
+                    tracing::warn!(%status, "the gateway cannot decide now");
+                    sleep(AGAIN).await;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "the gateway cannot be asked");
                     sleep(AGAIN).await;
@@ -158,21 +162,32 @@ impl GatewayJudge {
     }
 }
 
-/// `None`: ask again.
-fn judged(answer: &Answer) -> Option<Judgement> {
-    let body = json(answer);
-    let reject = |reason: String| Some(Judgement::new(Wish::Reject, BY, reason));
-    match answer.status {
-        StatusCode::OK if body.get("arguments").is_some() => {
-            reject("a person would allow it with other arguments, which ACP cannot tell".to_owned())
+/// What the gateway answered.
+#[derive(Debug)]
+enum Heard {
+    Judged(Judgement),
+    /// Nobody has decided yet.
+    Open,
+    /// It could not decide, and may be able to a little later.
+    Trouble(StatusCode),
+}
+
+impl Heard {
+    fn of(answer: &Answer) -> Self {
+        let body = json(answer);
+        let reject = |reason: String| Self::Judged(Judgement::new(Wish::Reject, BY, reason));
+        match answer.status {
+            StatusCode::OK if body.get("arguments").is_some() => reject(
+                "a person would allow it with other arguments, which ACP cannot tell".to_owned(),
+            ),
+            StatusCode::OK if body.get("action").and_then(Value::as_str) == Some("allow") => {
+                let reason = body.get("reason").and_then(Value::as_str);
+                Self::Judged(Judgement::new(Wish::Allow, BY, reason.unwrap_or_default()))
+            }
+            StatusCode::ACCEPTED => Self::Open,
+            status if status.is_server_error() => Self::Trouble(status),
+            status => reject(format!("{status}: {}", message(&body))),
         }
-        StatusCode::OK if body.get("action").and_then(Value::as_str) == Some("allow") => {
-            let reason = body.get("reason").and_then(Value::as_str);
-            Some(Judgement::new(Wish::Allow, BY, reason.unwrap_or_default()))
-        }
-        StatusCode::ACCEPTED => None,
-        status if status.is_server_error() => None,
-        status => reject(format!("{status}: {}", message(&body))),
     }
 }
 
@@ -200,29 +215,30 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_is_a_yes() {
-        for (status, body, wish) in [
-            (200, json!({"action": "allow"}), Some(Wish::Allow)),
-            (
-                200,
-                json!({"action": "allow", "arguments": {}}),
-                Some(Wish::Reject),
-            ),
-            (200, json!({"action": "human_approval"}), Some(Wish::Reject)),
-            (200, json!([]), Some(Wish::Reject)),
-            (202, json!({"action": "human_approval"}), None),
-            (403, json!({"error": {"message": "no"}}), Some(Wish::Reject)),
-            (408, json!({}), Some(Wish::Reject)),
-            (429, json!({}), Some(Wish::Reject)),
-            (302, json!({}), Some(Wish::Reject)),
-            (503, json!({}), None),
+        for (status, body, expected) in [
+            (200, json!({"action": "allow"}), "allow"),
+            (200, json!({"action": "allow", "arguments": {}}), "reject"),
+            (200, json!({"action": "human_approval"}), "reject"),
+            (200, json!([]), "reject"),
+            (202, json!({"action": "human_approval"}), "ask again"),
+            (403, json!({"error": {"message": "no"}}), "reject"),
+            (408, json!({}), "reject"),
+            (429, json!({}), "reject"),
+            (302, json!({}), "reject"),
+            (503, json!({}), "ask later"),
         ] {
             let answer = Answer {
                 status: StatusCode::from_u16(status).unwrap(),
                 headers: HeaderMap::new(),
                 body: body.to_string().into(),
             };
-            let judged = judged(&answer).map(|judgement| judgement.wish);
-            assert_eq!(judged, wish, "{status} {body}");
+            let heard = match Heard::of(&answer) {
+                Heard::Judged(judgement) if judgement.wish == Wish::Allow => "allow",
+                Heard::Judged(_) => "reject",
+                Heard::Open => "ask again",
+                Heard::Trouble(_) => "ask later",
+            };
+            assert_eq!(heard, expected, "{status} {body}");
         }
     }
 

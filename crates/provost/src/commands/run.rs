@@ -12,6 +12,7 @@ use clap::Subcommand;
 use provost_runner::{
     brake::Brake,
     config::{self, By, Config, Confine, Missing},
+    orphans,
     permission::{Gateway, Standing},
     run::{Ended, Outcome, run as drive},
     sandbox,
@@ -169,7 +170,9 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let over = CancellationToken::new();
     let show = || watch::show(events, questions, context.json(), over.clone());
     let view = watch.then(|| tokio::spawn(show()));
+    orphans::adopt();
     let ended = drive(setup).await;
+    orphans::end().await;
     stopping.abort();
     over.cancel();
     if let Some(view) = view {

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process, test_kill_process_group};
 use serde_json::{Value, json};
 
 use self::agents::{Agent, Work, asking};
@@ -236,6 +236,22 @@ fn a_signal_ends_a_run_cleanly() {
     assert!(
         test_kill_process_group(group).is_err(),
         "its processes live on"
+    );
+}
+
+#[test]
+fn what_left_the_agents_group_ends_with_the_run() {
+    let command = "setsid sh -c 'sleep 600 & wait' >/dev/null 2>&1 & echo $! > daemon";
+    let work = Work::of(Agent::Claude, command);
+    let output = work.run(&json!({}));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let id = fs::read_to_string(work.site.path("work/daemon")).unwrap();
+    let daemon = Pid::from_raw(id.trim().parse().unwrap()).unwrap();
+    assert!(test_kill_process(daemon).is_err(), "it lives on");
+    assert!(
+        test_kill_process_group(daemon).is_err(),
+        "what it started lives on"
     );
 }
 

@@ -234,6 +234,48 @@ async fn a_silent_backend_is_left_in_time() {
 }
 
 #[tokio::test]
+async fn calls_on_one_connection_have_each_their_own_time() {
+    let server = Loopback::start(|seen| (seen.body != "{}").then(|| ok(seen))?).await;
+    let web = Web::new(1024);
+    let [patient, impatient] =
+        [Some(Duration::MAX), Some(Duration::from_millis(50))].map(|timeout| {
+            let config = HttpToolConfig {
+                timeout,
+                ..config(&server.url("/"), "POST")
+            };
+            HttpTool::build(config, &web).unwrap_or_else(|problems| panic!("{problems:?}"))
+        });
+    assert!(call(&impatient, r#"{"a":1}"#).await.is_ok());
+    assert!(call(&patient, r#"{"a":1}"#).await.is_ok());
+    let error = call(&impatient, "{}").await.unwrap_err();
+    assert!(matches!(error, ForwardError::Timeout(_)), "{error}");
+    assert_eq!(server.connections(), 1, "it was used again");
+    assert!(call(&patient, r#"{"a":1}"#).await.is_ok());
+    assert_eq!(server.connections(), 2, "a late answer is nobody's");
+}
+
+#[tokio::test]
+async fn an_answer_that_stalls_is_left_in_time() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+        let begun = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[1,";
+        stream.write_all(begun).await.unwrap();
+        // Until it is left.
+        stream.read(&mut [0; 1]).await
+    });
+    let impatient = HttpToolConfig {
+        timeout: Some(Duration::from_millis(50)),
+        ..config(&url, "POST")
+    };
+    let error = call(&tool(impatient), "{}").await.unwrap_err();
+    assert!(matches!(error, ForwardError::Timeout(_)), "{error}");
+    assert!(matches!(server.await.unwrap(), Ok(0) | Err(_)));
+}
+
+#[tokio::test]
 async fn a_backend_that_is_not_there_is_named_without_its_secrets() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
