@@ -22,6 +22,7 @@ use provost_core::ports::Channel;
 
 pub use allowed::{Allowed, AllowedUrl, BadAllowed};
 pub use deliver::deliver;
+pub(crate) use deliver::fallback;
 pub use desk::{Answered, Desk, Sender};
 pub use office::Office;
 pub(crate) use office::{decide, person};

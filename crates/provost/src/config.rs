@@ -279,6 +279,7 @@ impl Reader<'_> {
         let channels = self.read_channels(top);
         let people = self.read_people(top, &channels, gate.timeout);
         self.check_tied(&auth, &people);
+        self.lint_untied(&auth, &people);
         gate.max_grant = self.read_grants(top).unwrap_or(gate.max_grant);
         Config {
             listen,

@@ -14,7 +14,7 @@ use provost_core::{
     card::Card,
     delivery::{Delivery, Shown},
     people::Fallback,
-    ports::{Channel, Leased, StoreError, Undelivered},
+    ports::{Channel, Leased, Store, StoreError, Undelivered},
     time::Time,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast::error::RecvError};
@@ -201,9 +201,8 @@ async fn carry(
 ) -> Result<(), Failure> {
     let (store, now) = (app.gate.store(), app.gate.now());
     let mut card = Card::of(approval, app.live.load().exposure, now);
-    if card.end.is_none() && approval.question.request.is_none() {
-        let all = store.deliveries(&approval.question.id).await?;
-        card.fallback = all.iter().find_map(|one| Fallback::of(&one.delivery.plan));
+    if card.end.is_none() {
+        card.fallback = fallback(&**store, approval).await?;
     }
     let over = approval.state.status != Status::Pending;
     match &delivery.shown {
@@ -229,6 +228,19 @@ async fn carry(
         }
     }
     Ok(())
+}
+
+/// What is decided of a question when nobody does.
+pub(crate) async fn fallback(
+    store: &dyn Store,
+    approval: &Approval,
+) -> Result<Option<Fallback>, StoreError> {
+    // Routes are for calls.
+    if approval.question.request.is_some() {
+        return Ok(None);
+    }
+    let all = store.deliveries(&approval.question.id).await?;
+    Ok(all.iter().find_map(|one| Fallback::of(&one.delivery.plan)))
 }
 
 /// A message that cannot be changed is still there to be closed.

@@ -9,7 +9,8 @@ use axum::{
 };
 use http::Uri;
 use provost_core::{
-    approval::Approval,
+    approval::{Approval, Status},
+    people::Fallback,
     ports::{StoreError, TraceFilter},
     trace::view::Exposure,
 };
@@ -24,7 +25,7 @@ use super::{
     shown::{Exactly, Shown},
     visitor::Visitor,
 };
-use crate::app::App;
+use crate::{app::App, channels::fallback};
 
 const RECENT: usize = 10;
 
@@ -41,6 +42,8 @@ struct ApprovalPage {
     recent: Vec<Row>,
     grants: Vec<GrantRow>,
     door: String,
+    /// What comes of it if nobody decides.
+    silence: Option<&'static str>,
 }
 
 /// `/a/{id}`: where the link of a mail leads. It shows the question to whoever is signed in, and decides nothing:
@@ -83,6 +86,7 @@ pub(super) async fn page(
         content: query.shown("content"),
         full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
         door: word(&approval.question.door),
+        silence: silence(&app, &approval).await?,
         shell: Shell::new(&app, &visitor, Here::Inbox).await?,
         item,
     };
@@ -92,6 +96,14 @@ pub(super) async fn page(
 fn word(door: &impl serde::Serialize) -> String {
     let word = serde_json::to_value(door).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()
+}
+
+async fn silence(app: &App, approval: &Approval) -> Result<Option<&'static str>, StoreError> {
+    if approval.state.status != Status::Pending {
+        return Ok(None);
+    }
+    let fallback = fallback(&**app.gate.store(), approval).await?;
+    Ok(fallback.map(Fallback::words))
 }
 
 async fn recent(

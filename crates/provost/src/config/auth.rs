@@ -203,6 +203,23 @@ impl Reader<'_> {
         }
     }
 
+    /// Where several must approve, a key that is nobody's is somebody more.
+    pub(super) fn lint_untied(&mut self, read: &ReadAuth, people: &Directory) {
+        let Some(route) = people.routes.iter().find(|route| route.needed > 1) else {
+            return;
+        };
+        let keys = read.auth.keys.iter().zip(&read.places);
+        for (key, place) in keys.filter(|(key, _)| key.role.is_person() && key.person.is_none()) {
+            let message = format!(
+                "the key `{}` is nobody's, and {} people must approve what `{}` is about",
+                key.name, route.needed, route.name
+            );
+            let help = "say whose it is with `person`: as it is, whoever has it and another key, or an address, \
+                        counts twice";
+            self.warn(*place, message, help);
+        }
+    }
+
     /// The ancestor's key to its control plane.
     fn read_admin_token(&mut self, map: &Map<'_>, read: &mut ReadAuth) {
         let Some(field) = map.filled("admin_token") else {

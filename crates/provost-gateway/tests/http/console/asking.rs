@@ -5,7 +5,7 @@ use std::time::Duration;
 use provost_core::{
     approval::Request,
     gate::{NewRequest, Requested},
-    people::{Directory, Route},
+    people::{Directory, Fallback, Route},
 };
 use serde_json::{Value, json};
 
@@ -68,21 +68,49 @@ async fn what_an_agent_asks_in_its_own_words_is_a_claim_and_may_be_replaced() {
     assert_eq!(approval(&app, &id).await["resolved_by"], "human:alice");
 }
 
-#[tokio::test]
-async fn where_two_must_agree_one_is_counted() {
-    let app = TestApp::new().await;
-    app.app.gate.replace_people(Directory {
+/// Everything goes by one route.
+fn routed(needed: u8, fallback: Option<Fallback>) -> Directory {
+    Directory {
         routes: vec![Route {
             name: "dear".into(),
             tools: Vec::new(),
             risky: false,
-            needed: 2,
+            needed,
             steps: Vec::new(),
             timeout: None,
-            fallback: None,
+            fallback,
         }],
         ..Directory::default()
-    });
+    }
+}
+
+#[tokio::test]
+async fn what_silence_means_is_said() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    for (fallback, words) in [
+        (Some(Fallback::Approve), "it is approved by itself"),
+        (Some(Fallback::Deny), "it is denied by itself"),
+        (None, ""),
+    ] {
+        app.app.gate.replace_people(routed(1, fallback));
+        let id = asked(&app, "pay.run", json!({"fallback": words})).await;
+        let path = format!("/console/approval/{id}");
+        if words.is_empty() {
+            tab.get(&path).await.says_not("If nobody decides in time");
+        } else {
+            tab.get(&path).await.says(words);
+        }
+        let decide = format!("/console/decide/{id}");
+        tab.post(&decide, &[("do", "approve")]).await.is(303);
+        tab.get(&path).await.says_not("If nobody decides in time");
+    }
+}
+
+#[tokio::test]
+async fn where_two_must_agree_one_is_counted() {
+    let app = TestApp::new().await;
+    app.app.gate.replace_people(routed(2, None));
     let id = asked(&app, "pay.run", json!({})).await;
     let (alice, root) = (
         Tab::signed_in(&app, "human-key").await,
