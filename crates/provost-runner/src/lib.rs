@@ -14,5 +14,6 @@ pub mod run;
 pub mod sandbox;
 pub mod setup;
 pub mod unbegun;
+pub mod watch;
 pub mod web;
 pub mod workspace;

@@ -18,6 +18,7 @@ use crate::{
     report::{Clock, Event, Kind, Reporter, Settings, State},
     run::{Confined, Setup},
     sandbox,
+    watch::Teller,
     workspace::{self, Confinement, Open, Workspace},
 };
 
@@ -41,7 +42,7 @@ pub struct Surroundings {
     pub command: Option<String>,
     pub brake: Brake,
     /// For whoever watches: the journal's lines, as they are written.
-    pub seen: Option<mpsc::UnboundedSender<String>>,
+    pub seen: Option<Teller>,
     /// How often the receiver hears that we live.
     pub heartbeat: Option<Duration>,
 }
@@ -83,8 +84,7 @@ pub async fn prepare(
         None => (Journal::default(), 0),
     };
     let journal = Arc::new(match around.seen.clone() {
-        // A view that was closed has seen enough.
-        Some(seen) => journal.watched(move |line| drop(seen.send(line.to_owned()))),
+        Some(seen) => journal.watched(move |line| seen.tell(line)),
         None => journal,
     });
     let reporter = reporter(&config, &journal, last, around.heartbeat)?;

@@ -19,7 +19,6 @@ use provost_runner::{
     setup::{Surroundings, prepare},
     unbegun::Unbegun,
 };
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -138,7 +137,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let brake = Brake::default();
-    let (seen, events) = mpsc::unbounded_channel();
+    let (seen, events) = provost_runner::watch::watch();
     let from_environment = || {
         let variables = COMMAND_VARIABLES.into_iter();
         variables

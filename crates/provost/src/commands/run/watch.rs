@@ -17,7 +17,7 @@ mod tests;
 
 use std::{collections::VecDeque, io, time::Duration};
 
-use provost_runner::{journal::Line, permission::Question};
+use provost_runner::{journal::Line, permission::Question, watch::Watcher};
 use tokio::{
     sync::mpsc,
     task::block_in_place,
@@ -35,13 +35,12 @@ const TICK: Duration = Duration::from_millis(500);
 /// Lines that wait for an answer before they are shown.
 const MOST_HELD: usize = 1_000;
 
-type Events = mpsc::UnboundedReceiver<String>;
 type Questions = mpsc::UnboundedReceiver<Question>;
 
 /// Until the run is `over`: something of the agent's may outlive it and still be heard. A screen that cannot be written to ends the view, not the run: questions are then
 /// answered with no.
 pub(super) async fn show(
-    mut events: Events,
+    mut events: Watcher,
     questions: Option<Questions>,
     as_json: bool,
     over: CancellationToken,
@@ -58,18 +57,24 @@ pub(super) async fn show(
 }
 
 /// The journal's, as they are written.
-async fn lines(events: &mut Events, over: &CancellationToken) -> io::Result<()> {
+async fn lines(events: &mut Watcher, over: &CancellationToken) -> io::Result<()> {
     while let Some(line) = next(events, over).await {
         block_in_place(|| json(&line))?;
+        let missed = events.missed();
+        if missed > 0 {
+            crate::output::note(format_args!(
+                "{missed} lines came too fast to be told here: the journal has them"
+            ));
+        }
     }
     Ok(())
 }
 
 /// `None`: everything was seen.
-async fn next(events: &mut Events, over: &CancellationToken) -> Option<String> {
+async fn next(events: &mut Watcher, over: &CancellationToken) -> Option<String> {
     tokio::select! {
         biased;
-        seen = events.recv() => seen,
+        seen = events.next() => seen,
         () = over.cancelled() => None,
     }
 }
@@ -124,10 +129,13 @@ impl View {
         }
     }
 
-    async fn run(mut self, events: &mut Events, over: &CancellationToken) -> io::Result<()> {
+    async fn run(mut self, events: &mut Watcher, over: &CancellationToken) -> io::Result<()> {
         loop {
             match self.next(events, over).await {
-                Happened::Seen(Some(seen)) => self.seen(seen)?,
+                Happened::Seen(Some(seen)) => {
+                    self.seen(seen)?;
+                    self.missed(events.missed())?;
+                }
                 Happened::Seen(None) => return self.close(),
                 Happened::Asked(question) => {
                     self.waiting.push_back(question);
@@ -140,7 +148,7 @@ impl View {
         }
     }
 
-    async fn next(&mut self, events: &mut Events, over: &CancellationToken) -> Happened {
+    async fn next(&mut self, events: &mut Watcher, over: &CancellationToken) -> Happened {
         tokio::select! {
             biased;
             () = withdrawn(self.asked.as_mut()) => Happened::Withdrawn,
@@ -159,6 +167,13 @@ impl View {
         self.screen.resize(self.pen.width());
         let lines = self.screen.line(&line);
         self.paint(&lines)
+    }
+
+    fn missed(&mut self, lines: usize) -> io::Result<()> {
+        if lines == 0 {
+            return Ok(());
+        }
+        self.paint(&[not_shown(lines)])
     }
 
     /// While a question is open, its answer is being typed: everything else waits.
@@ -216,7 +231,7 @@ impl View {
         let mut lines: Vec<_> = self.held.drain(..).collect();
         let lost = std::mem::take(&mut self.lost);
         if lost > 0 {
-            lines.insert(0, format!("… {lost} lines not shown"));
+            lines.insert(0, not_shown(lost));
         }
         lines
     }
@@ -258,6 +273,10 @@ impl View {
         lines.extend(self.screen.end());
         self.pen.write(&lines, &[])
     }
+}
+
+fn not_shown(lines: usize) -> String {
+    format!("… {lines} lines not shown")
 }
 
 async fn withdrawn(asked: Option<&mut Question>) {
