@@ -38,7 +38,7 @@ type Connector = HttpConnector<Resolver>;
 
 /// The time a backend has to answer when its configuration does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// A clock cannot tell any time there is.
+/// A longer timeout is this one: not every moment that can be written can be waited for.
 const FOREVER: Duration = Duration::from_hours(10 * 365 * 24);
 
 #[derive(Clone)]

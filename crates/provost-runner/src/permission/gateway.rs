@@ -128,15 +128,15 @@ impl GatewayJudge {
             let gateway = &self.gateway;
             let (headers, body) = (gateway.headers.clone(), body.clone().into());
             let answered = gateway.web.post(&gateway.permissions, headers, body).await;
-            match answered.as_ref().map(Heard::of) {
-                Ok(Heard::Judged(judgement)) => {
+            match answered.as_ref().map(Reply::of) {
+                Ok(Reply::Judged(judgement)) => {
                     self.heed(&judgement, permission).await;
                     return judgement;
                 }
                 // The same question finds its place again.
-                Ok(Heard::Open) => {}
+                Ok(Reply::Open) => {}
                 // Whoever waits for us has a deadline; until then the gateway may come back.
-                Ok(Heard::Trouble(status)) => {
+                Ok(Reply::Trouble(status)) => {
                     tracing::warn!(%status, "the gateway cannot decide now");
                     sleep(AGAIN).await;
                 }
@@ -164,7 +164,7 @@ impl GatewayJudge {
 
 /// What the gateway answered.
 #[derive(Debug)]
-enum Heard {
+enum Reply {
     Judged(Judgement),
     /// Nobody has decided yet.
     Open,
@@ -172,7 +172,7 @@ enum Heard {
     Trouble(StatusCode),
 }
 
-impl Heard {
+impl Reply {
     fn of(answer: &Answer) -> Self {
         let body = json(answer);
         let reject = |reason: String| Self::Judged(Judgement::new(Wish::Reject, BY, reason));
@@ -232,13 +232,13 @@ mod tests {
                 headers: HeaderMap::new(),
                 body: body.to_string().into(),
             };
-            let heard = match Heard::of(&answer) {
-                Heard::Judged(judgement) if judgement.wish == Wish::Allow => "allow",
-                Heard::Judged(_) => "reject",
-                Heard::Open => "ask again",
-                Heard::Trouble(_) => "ask later",
+            let reply = match Reply::of(&answer) {
+                Reply::Judged(judgement) if judgement.wish == Wish::Allow => "allow",
+                Reply::Judged(_) => "reject",
+                Reply::Open => "ask again",
+                Reply::Trouble(_) => "ask later",
             };
-            assert_eq!(heard, expected, "{status} {body}");
+            assert_eq!(reply, expected, "{status} {body}");
         }
     }
 
