@@ -32,7 +32,7 @@ use super::{
 };
 use crate::telemetry::Commit;
 
-const MAX_BATCH: usize = 128;
+const MAX_BATCH: usize = 512;
 /// So many in one commit are a crowd: the next one waits as long as more keep coming, for a few moments,
 /// because a commit costs nearly the same for many as for a few. Callers who come alone never wait.
 const CROWD: usize = 6;
