@@ -5,7 +5,6 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Uri, header};
-use http_body_util::Full;
 use provost_core::{event::Event, ids::ApprovalId};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
@@ -61,7 +60,7 @@ async fn post(app: Arc<App>, uri: Uri, web: Web, id: ApprovalId) {
     });
     let request = Request::post(uri)
         .header(header::CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from(body.to_string())));
+        .body(Bytes::from(body.to_string()));
     let sent = match request {
         Ok(request) => web
             .exchange(request, TIMEOUT, 64 * 1024)

@@ -9,7 +9,6 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Uri, header};
-use http_body_util::Full;
 use provost_core::{ids::TraceId, time::Time};
 use tokio::sync::mpsc;
 
@@ -79,7 +78,7 @@ async fn export(uri: Uri, web: Web, mut spans: mpsc::Receiver<CallSpan>) {
 async fn send(uri: &Uri, web: &Web, body: String) -> Result<(), String> {
     let request = Request::post(uri.clone())
         .header(header::CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from(body)))
+        .body(Bytes::from(body))
         .map_err(|error| error.to_string())?;
     let answer = web
         .exchange(request, TIMEOUT, 64 * 1024)

@@ -3,6 +3,8 @@
 //! Redirects are not followed, answers are bounded, and the whole exchange has one deadline.
 
 mod flat;
+mod frame;
+mod head;
 mod line;
 mod pool;
 mod reach;
@@ -15,11 +17,9 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, uri::Scheme};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Body as _, Incoming};
+use http::{HeaderMap, Request, StatusCode, Uri, uri::Scheme};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
 use provost_core::ports::ForwardError;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
@@ -29,7 +29,8 @@ pub(crate) use reach::{is_off_limits, literal};
 pub use stream::{Streamed, Streaming};
 
 use self::{
-    line::{Late, Line},
+    head::{Head, peer},
+    line::{Failure, Line},
     pool::{Place, Pool},
     reach::{Reach, Resolver},
 };
@@ -100,7 +101,7 @@ impl Web {
     /// One request and its answer, whatever the status. A tool's answer may have [`Web::max_answer`] bytes.
     pub async fn exchange(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Bytes>,
         timeout: Duration,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
@@ -117,48 +118,46 @@ impl Web {
 impl Connections {
     async fn exchange(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Bytes>,
         time: Time,
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
         let place = Place::of(request.uri())?;
-        let (mut line, response) = self.send(request, &place, time).await?;
-        let answer = read(&mut line, response, time, max_answer).await?;
+        let (mut line, head) = self.send(&request, &place, time).await?;
+        let body = read(&mut line, time, max_answer).await?;
         self.idle.give(&place, line);
-        Ok(answer)
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            body,
+        })
     }
 
     /// Up to the head of the answer. The line then carries its body.
     async fn send(
         &self,
-        request: Request<Full<Bytes>>,
+        request: &Request<Bytes>,
         place: &Place,
         time: Time,
-    ) -> Result<(Line, Response<Incoming>), ForwardError> {
-        let uri = request.uri().clone();
-        let mut request = on_the_wire(request)?;
+    ) -> Result<(Line, Head), ForwardError> {
         loop {
             let idle = self.idle.take(place);
             let fresh = idle.is_none();
             let mut line = match idle {
                 Some(line) => line,
                 // Boxed: it is large, and few need it.
-                None => Box::pin(self.connect(&uri, time)).await?,
+                None => Box::pin(self.connect(request.uri(), time)).await?,
             };
-            let sent = line.send(request, time.until).await;
-            let mut error = match sent.map_err(|Late| time.over())? {
-                Ok(response) => return Ok((line, response)),
-                Err(error) => error,
+            let error = match line.send(request, time.until).await {
+                Ok(head) => return Ok((line, head)),
+                Err(Failure::Late) => return Err(time.over()),
+                // It was closed while it rested.
+                Err(Failure::Unsent(_)) if !fresh => continue,
+                Err(Failure::Unsent(error) | Failure::Broken(error)) => error,
             };
-            match error.take_message() {
-                // It was closed while it rested, and nothing was sent.
-                Some(unsent) if !fresh => request = unsent,
-                _ => {
-                    let (peer, cause) = (peer(&uri), deepest(&error.into_error()));
-                    let failed = format!("the exchange with `{peer}` failed: {cause}");
-                    return Err(ForwardError::Failed(failed));
-                }
-            }
+            let peer = peer(request.uri());
+            let failed = format!("the exchange with `{peer}` failed: {}", deepest(&error));
+            return Err(ForwardError::Failed(failed));
         }
     }
 
@@ -177,10 +176,13 @@ impl Connections {
             let secure = self.secure.get();
             let secure =
                 secure.ok_or_else(|| ForwardError::Unreachable("TLS is not set up".into()))?;
-            open(secure.clone().oneshot(uri.clone()).await).await
+            let stream = secure.clone().oneshot(uri.clone()).await;
+            stream.map(|stream| Line::new(Box::new(TokioIo::new(stream))))
         } else {
-            let plain = self.plain.clone().oneshot(uri.clone()).await;
-            open(plain.map_err(Into::into)).await
+            let stream = self.plain.clone().oneshot(uri.clone()).await;
+            stream
+                .map(|stream| Line::new(Box::new(stream.into_inner())))
+                .map_err(BoxError::from)
         };
         connected.map_err(|error| {
             let (peer, cause) = (peer(uri), deepest(&*error));
@@ -209,25 +211,6 @@ impl Time {
     }
 }
 
-async fn open<I>(connected: Result<I, BoxError>) -> Result<Line, BoxError>
-where
-    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-{
-    Ok(Line::open(connected?).await?)
-}
-
-/// As it is written to a server: the host in its header, and only the path in the first line.
-fn on_the_wire(mut request: Request<Full<Bytes>>) -> Result<Request<Full<Bytes>>, ForwardError> {
-    if !request.headers().contains_key(header::HOST) {
-        let host = HeaderValue::from_str(&peer(request.uri()))
-            .map_err(|error| ForwardError::Failed(error.to_string()))?;
-        request.headers_mut().insert(header::HOST, host);
-    }
-    let path = request.uri().path_and_query().cloned();
-    *request.uri_mut() = path.map_or_else(|| Uri::from_static("/"), Uri::from);
-    Ok(request)
-}
-
 fn connector(reach: Reach) -> Connector {
     let mut connector = HttpConnector::new_with_resolver(Resolver::new(reach));
     connector.set_nodelay(true);
@@ -235,57 +218,41 @@ fn connector(reach: Reach) -> Connector {
     connector
 }
 
-async fn read(
-    line: &mut Line,
-    response: Response<Incoming>,
-    time: Time,
-    max_answer: u64,
-) -> Result<Answer, ForwardError> {
-    let (head, mut body) = response.into_parts();
-    if body.size_hint().lower() > max_answer {
+async fn read(line: &mut Line, time: Time, max_answer: u64) -> Result<Bytes, ForwardError> {
+    if line.least() > max_answer {
         return Err(ForwardError::TooLarge(max_answer));
     }
-    // Most answers are one frame, which is then passed on without a copy.
+    // Most answers are one part, which is then passed on without a copy.
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
-    while !body.is_end_stream()
-        && let Some(frame) = line
-            .during(body.frame())
-            .await
-            .map_err(|Late| time.over())?
+    while let Some(part) = line
+        .next()
+        .await
+        .map_err(|failure| broke_off(failure, time))?
     {
-        let frame = frame.map_err(|error| {
-            ForwardError::Failed(format!("the backend's answer broke off: {error}"))
-        })?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if (first.len() + rest.len() + data.len()) as u64 > max_answer {
+        if (first.len() + rest.len() + part.len()) as u64 > max_answer {
             return Err(ForwardError::TooLarge(max_answer));
         }
         if first.is_empty() {
-            first = data;
+            first = part;
         } else {
-            rest.extend_from_slice(&data);
+            rest.extend_from_slice(&part);
         }
     }
-    let body = if rest.is_empty() {
+    Ok(if rest.is_empty() {
         first
     } else {
         [first, rest.freeze()].concat().into()
-    };
-    Ok(Answer {
-        status: head.status,
-        headers: head.headers,
-        body,
     })
 }
 
-/// Host and port: the rest of a URL may hold what must not be repeated.
-fn peer(uri: &Uri) -> String {
-    let host = uri.host().unwrap_or_default();
-    uri.port_u16()
-        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+fn broke_off(failure: Failure, time: Time) -> ForwardError {
+    match failure {
+        Failure::Late => time.over(),
+        Failure::Unsent(error) | Failure::Broken(error) => {
+            ForwardError::Failed(format!("the backend's answer broke off: {error}"))
+        }
+    }
 }
 
 fn deepest(error: &(dyn Error + 'static)) -> String {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Request, StatusCode, header};
-use http_body_util::Full;
 use provost_core::ports::{ForwardError, Forwarded};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -17,7 +16,7 @@ impl Web {
     /// Sends a tool's request and makes its answer the result of the call.
     pub(super) async fn forward(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Bytes>,
         timeout: Duration,
     ) -> Result<Forwarded, ForwardError> {
         let answer = self.exchange(request, timeout, self.max_answer()).await?;

@@ -5,7 +5,6 @@ use std::{borrow::Cow, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
-use http_body_util::Full;
 use provost_core::{
     gate::Permit,
     ids::TraceId,
@@ -101,7 +100,7 @@ impl HttpTool {
         &self,
         params: &Map<String, Value>,
         trace_id: &TraceId,
-    ) -> Result<Request<Full<Bytes>>, ForwardError> {
+    ) -> Result<Request<Bytes>, ForwardError> {
         let mut headers = headers::for_call(&self.headers, trace_id);
         let mut query = Query::default();
         let mut body = Bytes::new();
@@ -113,7 +112,7 @@ impl HttpTool {
                 query.push_value(name, value);
             }
         }
-        let mut request = Request::new(Full::new(body));
+        let mut request = Request::new(body);
         *request.method_mut() = self.method.clone();
         *request.headers_mut() = headers;
         *request.uri_mut() = self.uri(params, query)?;

@@ -5,7 +5,6 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode, header, request::Builder};
-use http_body_util::Full;
 use provost_core::{
     approval::Status,
     card::{Card, End},
@@ -220,7 +219,7 @@ fn plain(url: &str, kind: &'static str) -> Builder {
 
 async fn send(web: &Web, request: Builder, body: String) -> Result<(), Undelivered> {
     let request = request
-        .body(Full::new(Bytes::from(body)))
+        .body(Bytes::from(body))
         .map_err(|_| never("its address is not a URL"))?;
     if let Err(why) = web.prepare(request.uri()) {
         return Err(later(why, None));

@@ -1,105 +1,433 @@
 //! A connection to a server, driven by whoever uses it.
 //!
-//! The usual client gives every connection a task of its own and talks to it by channels. Here the caller's
-//! task drives it: a call costs no other task to be woken, twice, which is most of what the client costs.
+//! The usual client gives every connection a task of its own and talks to it by channels; a call then wakes other
+//! tasks twice, and itself for nothing. Here one exchange after another is written and read by the caller's task,
+//! which costs a call a fifth less in all.
 
 use std::{
     future::poll_fn,
+    io, mem,
     pin::{Pin, pin},
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
     time::Instant,
 };
 
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::Full;
-use hyper::{
-    body::Incoming,
-    client::conn::{
-        TrySendError,
-        http1::{SendRequest, handshake},
-    },
-    rt::{Read, Write},
+use bytes::{Buf as _, Bytes, BytesMut};
+use http::{Method, Request};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
+    time::{self, Sleep},
 };
-use tokio::time::{self, Sleep};
 
-use super::flat::Flat;
+use super::{
+    frame::{Framing, Part},
+    head::{self, Head},
+};
 
-type Driver = Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>;
+/// Longer bodies are written behind their head, not with it.
+const SMALL: usize = 16 * 1024;
+/// How much is read at a time: most answers at once, and long ones in larger parts.
+const READ: usize = 4 * 1024;
+const READ_MOST: usize = 64 * 1024;
+/// Room for less is not worth reading into.
+const READ_LEAST: usize = 1024;
+
+pub(super) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<I: AsyncRead + AsyncWrite + Unpin + Send> Io for I {}
 
 pub(super) struct Line {
-    requests: SendRequest<Full<Bytes>>,
-    /// `None`: the connection has ended.
-    driver: Option<Driver>,
+    io: Box<dyn Io>,
+    outbox: Outbox,
+    inbox: BytesMut,
+    method: Method,
+    /// What is left of the answer.
+    framing: Framing,
+    /// Whether another exchange may follow the one that is under way.
+    keeps: bool,
     /// When what goes over it must be over. It is kept with the connection: moving a timer on is far cheaper than
     /// making one for every call.
     deadline: Pin<Box<Sleep>>,
     used_at: Instant,
 }
 
-/// The deadline has passed.
-pub(super) struct Late;
+/// What of a request is not written yet.
+#[derive(Default)]
+struct Outbox {
+    /// The head, and a small body.
+    text: Vec<u8>,
+    written: usize,
+    body: Bytes,
+    flushed: bool,
+    /// Why it cannot be written to its end. The answer may be there all the same.
+    failed: Option<io::Error>,
+}
+
+/// Why there is no answer.
+pub(super) enum Failure {
+    /// The deadline has passed.
+    Late,
+    /// Nothing of the request was written.
+    Unsent(io::Error),
+    Broken(io::Error),
+}
 
 impl Line {
-    pub(super) async fn open(
-        io: impl Read + Write + Unpin + Send + 'static,
-    ) -> hyper::Result<Self> {
-        let (requests, driver) = handshake(Flat(io)).await?;
+    pub(super) fn new(io: Box<dyn Io>) -> Self {
         let used_at = Instant::now();
-        Ok(Self {
-            requests,
-            driver: Some(Box::pin(driver)),
+        Self {
+            io,
+            outbox: Outbox::default(),
+            inbox: BytesMut::new(),
+            method: Method::GET,
+            framing: Framing::Length(0),
+            keeps: true,
             deadline: Box::pin(time::sleep_until(used_at.into())),
             used_at,
-        })
+        }
     }
 
-    /// Ends an exchange: whether another one can follow.
-    pub(super) fn settle(&mut self) -> bool {
-        self.drive(&mut Context::from_waker(Waker::noop()));
-        self.is_ready()
-    }
-
-    /// Whether it could take a request when it was last driven. Where the server has closed it meanwhile,
-    /// sending gives the request back.
-    pub(super) fn is_ready(&self) -> bool {
-        self.driver.is_some() && self.requests.is_ready()
+    /// Whether another exchange can follow the last one: it was read to its end, and the server neither closed
+    /// the connection nor said anything since.
+    pub(super) fn is_ready(&mut self) -> bool {
+        self.keeps
+            && self.outbox.is_done()
+            && self.framing.is_at_end()
+            && self.inbox.is_empty()
+            && self
+                .poll_read(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
     }
 
     pub(super) fn used_at(&self) -> Instant {
         self.used_at
     }
 
-    /// The answer's head and its body are awaited until then. An error holds the request, where nothing of it was
-    /// sent.
+    /// The answer's head. It and its body are awaited until then.
     pub(super) async fn send(
         &mut self,
-        request: Request<Full<Bytes>>,
+        request: &Request<Bytes>,
         deadline: time::Instant,
-    ) -> Result<Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>>, Late> {
+    ) -> Result<Head, Failure> {
         self.used_at = Instant::now();
         self.deadline.as_mut().reset(deadline);
-        let answer = self.requests.try_send_request(request);
-        self.during(answer).await
-    }
-
-    /// Awaits something that needs the connection to go on: an answer, or a part of its body.
-    pub(super) async fn during<T>(&mut self, what: impl Future<Output = T>) -> Result<T, Late> {
-        let mut what = pin!(what);
+        self.method = request.method().clone();
+        self.keeps = false;
+        self.outbox.put(request);
         poll_fn(|context| {
-            self.drive(context);
-            if let Poll::Ready(done) = what.as_mut().poll(context) {
-                return Poll::Ready(Ok(done));
+            if let Poll::Ready(head) = self.poll_head(context) {
+                return Poll::Ready(head.map_err(|error| self.failure(error)));
             }
-            self.deadline.as_mut().poll(context).map(|()| Err(Late))
+            self.deadline
+                .as_mut()
+                .poll(context)
+                .map(|()| Err(Failure::Late))
         })
         .await
     }
 
-    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
-        let ended = |driver: &mut Driver| driver.as_mut().poll(context).is_ready();
-        if self.driver.as_mut().is_some_and(ended) {
-            self.driver = None;
+    fn failure(&self, error: io::Error) -> Failure {
+        if self.outbox.written == 0 {
+            Failure::Unsent(error)
+        } else {
+            Failure::Broken(error)
         }
+    }
+
+    /// How much of the answer's body is to come at least.
+    pub(super) fn least(&self) -> u64 {
+        self.framing.least()
+    }
+
+    /// The next part of the answer's body, until the deadline of its request.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        poll_fn(|context| {
+            if let Poll::Ready(part) = self.poll_next(context) {
+                return Poll::Ready(part.transpose().map_err(Failure::Broken));
+            }
+            self.deadline
+                .as_mut()
+                .poll(context)
+                .map(|()| Err(Failure::Late))
+        })
+        .await
+    }
+
+    pub(super) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Bytes>>> {
+        loop {
+            self.outbox.write_to(&mut *self.io, context);
+            match self.framing.take(&mut self.inbox) {
+                Ok(Part::Data(data)) => return Poll::Ready(Some(Ok(data))),
+                Ok(Part::End) => return Poll::Ready(None),
+                Ok(Part::More) => {}
+                Err(error) => return self.end(error),
+            }
+            match ready!(self.poll_read(context)) {
+                Ok(0) if self.framing.ends_with_connection() => {
+                    self.framing = Framing::Length(0);
+                    self.keeps = false;
+                }
+                Ok(0) => return self.end(hung_up()),
+                Ok(_) => {}
+                Err(error) => return self.end(error),
+            }
+        }
+    }
+
+    fn end(&mut self, error: io::Error) -> Poll<Option<io::Result<Bytes>>> {
+        self.keeps = false;
+        self.framing = Framing::Length(0);
+        Poll::Ready(Some(Err(error)))
+    }
+
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Head>> {
+        loop {
+            self.outbox.write_to(&mut *self.io, context);
+            if let Some(error) = self.outbox.refused() {
+                return Poll::Ready(Err(error));
+            }
+            match ready!(self.poll_read(context)) {
+                Ok(0) => return Poll::Ready(Err(self.outbox.unanswered(hung_up()))),
+                Ok(_) => {}
+                Err(error) => return Poll::Ready(Err(self.outbox.unanswered(error))),
+            }
+            if let Some(mut head) = head::read(&mut self.inbox, &self.method)? {
+                self.keeps = head.keeps;
+                self.framing = mem::replace(&mut head.framing, Framing::Length(0));
+                return Poll::Ready(Ok(head));
+            }
+        }
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.inbox.capacity() - self.inbox.len() < READ_LEAST {
+            let wanted = usize::try_from(self.framing.least()).unwrap_or(READ_MOST);
+            self.inbox.reserve(wanted.clamp(READ, READ_MOST));
+        }
+        pin!(self.io.read_buf(&mut self.inbox)).poll(context)
+    }
+}
+
+impl Outbox {
+    fn put(&mut self, request: &Request<Bytes>) {
+        self.text.clear();
+        head::write(request, &mut self.text);
+        self.written = 0;
+        self.body = Bytes::new();
+        self.flushed = false;
+        self.failed = None;
+        if request.body().len() <= SMALL {
+            self.text.extend_from_slice(request.body());
+        } else {
+            self.body = request.body().clone();
+        }
+    }
+
+    /// Everything is written.
+    fn is_done(&self) -> bool {
+        self.flushed && self.failed.is_none()
+    }
+
+    /// Why nothing at all could be written.
+    fn refused(&mut self) -> Option<io::Error> {
+        self.failed.take_if(|_| self.written == 0)
+    }
+
+    /// Why there is no answer: what failed first.
+    fn unanswered(&mut self, error: io::Error) -> io::Error {
+        self.failed.take().unwrap_or(error)
+    }
+
+    /// Writes what can be written now.
+    fn write_to(&mut self, io: &mut dyn Io, context: &mut Context<'_>) {
+        if self.flushed || self.failed.is_some() {
+            return;
+        }
+        match self.poll_write(Pin::new(io), context) {
+            Poll::Ready(Ok(())) => self.flushed = true,
+            Poll::Ready(Err(error)) => self.failed = Some(error),
+            Poll::Pending => {}
+        }
+    }
+
+    fn poll_write(
+        &mut self,
+        mut io: Pin<&mut dyn Io>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while let Some(text) = self
+            .text
+            .get(self.written..)
+            .filter(|text| !text.is_empty())
+        {
+            self.written += some(ready!(io.as_mut().poll_write(context, text))?)?;
+        }
+        while !self.body.is_empty() {
+            let written = some(ready!(io.as_mut().poll_write(context, &self.body))?)?;
+            self.body.advance(written);
+        }
+        io.poll_flush(context)
+    }
+}
+
+fn some(written: usize) -> io::Result<usize> {
+    if written == 0 {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    Ok(written)
+}
+
+fn hung_up() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
+
+    use super::*;
+
+    const ROOM: usize = 1024;
+
+    fn line() -> (Line, DuplexStream) {
+        let (ours, theirs) = duplex(ROOM);
+        (Line::new(Box::new(ours)), theirs)
+    }
+
+    fn post(length: usize) -> Request<Bytes> {
+        let request = Request::post("http://peer/");
+        request.body(Bytes::from(vec![b'x'; length])).unwrap()
+    }
+
+    async fn exchange(line: &mut Line, request: &Request<Bytes>) -> Result<Vec<u8>, Failure> {
+        let deadline = time::Instant::now() + Duration::from_secs(30);
+        line.send(request, deadline).await?;
+        let mut body = Vec::new();
+        while let Some(part) = line.next().await? {
+            body.extend_from_slice(&part);
+        }
+        Ok(body)
+    }
+
+    async fn read_head(peer: &mut DuplexStream) {
+        let mut read = Vec::new();
+        while !read.ends_with(b"\r\n\r\n") {
+            read.push(peer.read_u8().await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn one_exchange_follows_another_on_the_same_connection() {
+        let (mut line, mut peer) = line();
+        let served = tokio::spawn(async move {
+            for answer in [
+                "content-length: 2\r\n\r\nab",
+                "transfer-encoding: chunked\r\n\r\n1\r\nc\r\n0\r\n\r\n",
+            ] {
+                read_head(&mut peer).await;
+                peer.read_exact(&mut [0; 3]).await.unwrap();
+                let answer = format!("HTTP/1.1 200 OK\r\n{answer}");
+                peer.write_all(answer.as_bytes()).await.unwrap();
+            }
+            peer
+        });
+        assert_eq!(
+            exchange(&mut line, &post(3)).await.ok(),
+            Some(b"ab".to_vec())
+        );
+        assert!(line.is_ready());
+        assert_eq!(
+            exchange(&mut line, &post(3)).await.ok(),
+            Some(b"c".to_vec())
+        );
+        assert!(line.is_ready());
+        drop(served.await.unwrap());
+        assert!(!line.is_ready(), "the peer has closed it");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_answers_while_it_reads_does_not_wait_for_us_for_ever() {
+        let (mut line, peer) = line();
+        let length = 300 * ROOM;
+        let served = tokio::spawn(async move {
+            let (mut read, mut write) = tokio::io::split(peer);
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(read.read_u8().await.unwrap());
+            }
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+            write.write_all(head.as_bytes()).await.unwrap();
+            tokio::io::copy(&mut read.take(length as u64), &mut write)
+                .await
+                .unwrap();
+        });
+        let body = exchange(&mut line, &post(length)).await;
+        assert_eq!(body.map(|body| body.len()).ok(), Some(length));
+        served.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_comes_before_the_request_is_read_counts_and_ends_the_connection() {
+        let (mut line, mut peer) = line();
+        let served = tokio::spawn(async move {
+            read_head(&mut peer).await;
+            let answer = "HTTP/1.1 413 No\r\ncontent-length: 3\r\n\r\nbig";
+            peer.write_all(answer.as_bytes()).await.unwrap();
+        });
+        assert_eq!(
+            exchange(&mut line, &post(300 * ROOM)).await.ok(),
+            Some(b"big".to_vec())
+        );
+        assert!(!line.is_ready());
+        served.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn only_what_was_never_written_may_be_sent_again() {
+        let (mut line, peer) = line();
+        drop(peer);
+        let unsent = exchange(&mut line, &post(3)).await;
+        assert!(matches!(unsent, Err(Failure::Unsent(_))));
+
+        let (mut line, mut peer) = self::line();
+        let served = tokio::spawn(async move { read_head(&mut peer).await });
+        let broken = exchange(&mut line, &post(3)).await;
+        assert!(matches!(broken, Err(Failure::Broken(_))));
+        served.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_is_no_body() {
+        for answer in [
+            "content-length: 5\r\n\r\nab",
+            "transfer-encoding: chunked\r\n\r\n2\r\nab\r\n",
+        ] {
+            let (mut line, mut peer) = line();
+            let served = tokio::spawn(async move {
+                read_head(&mut peer).await;
+                peer.read_exact(&mut [0; 3]).await.unwrap();
+                let answer = format!("HTTP/1.1 200 OK\r\n{answer}");
+                peer.write_all(answer.as_bytes()).await.unwrap();
+            });
+            let broken = exchange(&mut line, &post(3)).await;
+            assert!(matches!(broken, Err(Failure::Broken(_))), "{answer}");
+            served.await.unwrap();
+        }
+        let (mut line, mut peer) = line();
+        let served = tokio::spawn(async move {
+            read_head(&mut peer).await;
+            peer.write_all(b"HTTP/1.1 200 OK\r\n\r\nuntil closed")
+                .await
+                .unwrap();
+        });
+        let body = exchange(&mut line, &post(0)).await;
+        assert_eq!(body.ok(), Some(b"until closed".to_vec()));
+        assert!(!line.is_ready());
+        served.await.unwrap();
     }
 }

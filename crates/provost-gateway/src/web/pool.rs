@@ -49,7 +49,7 @@ impl Pool {
     /// The one that was used last: the others may rest, and in the end close.
     pub(super) fn take(&self, place: &Place) -> Option<Line> {
         loop {
-            let line = self.idle().lines.get_mut(place)?.pop()?;
+            let mut line = self.idle().lines.get_mut(place)?.pop()?;
             if line.used_at().elapsed() < IDLE_TIME && line.is_ready() {
                 return Some(line);
             }
@@ -57,7 +57,7 @@ impl Pool {
     }
 
     pub(super) fn give(&self, place: &Place, mut line: Line) {
-        if !line.settle() {
+        if !line.is_ready() {
             return;
         }
         let mut idle = self.idle();

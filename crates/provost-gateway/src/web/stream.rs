@@ -1,6 +1,7 @@
 //! An answer that is read as it comes: an event stream, which may never end.
 
 use std::{
+    io,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -10,8 +11,6 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
 use http::{HeaderMap, Request, StatusCode};
-use http_body_util::Full;
-use hyper::body::{Body as _, Incoming};
 use provost_core::ports::ForwardError;
 
 use super::{Connections, Time, Web, line::Line, pool::Place};
@@ -28,26 +27,25 @@ pub struct Streamed {
     connections: Arc<Connections>,
     place: Place,
     /// `None`: at its end.
-    open: Option<(Line, Incoming)>,
+    open: Option<Line>,
 }
 
 impl Web {
     /// One request, and its answer as soon as its head is there.
     pub async fn open(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Bytes>,
         timeout: Duration,
     ) -> Result<Streaming, ForwardError> {
         let place = Place::of(request.uri())?;
-        let (line, response) = self.0.send(request, &place, Time::new(timeout)).await?;
-        let (head, body) = response.into_parts();
+        let (line, head) = self.0.send(&request, &place, Time::new(timeout)).await?;
         Ok(Streaming {
             status: head.status,
             headers: head.headers,
             body: Streamed {
                 connections: self.0.clone(),
                 place,
-                open: Some((line, body)),
+                open: Some(line),
             },
         })
     }
@@ -70,30 +68,22 @@ impl Streamed {
 }
 
 impl Stream for Streamed {
-    type Item = hyper::Result<Bytes>;
+    type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            let Some((line, body)) = &mut self.open else {
-                return Poll::Ready(None);
-            };
-            line.drive(context);
-            match ready!(Pin::new(body).poll_frame(context)) {
-                Some(Ok(frame)) => {
-                    if let Ok(data) = frame.into_data() {
-                        return Poll::Ready(Some(Ok(data)));
-                    }
-                }
-                Some(Err(error)) => {
-                    self.open = None;
-                    return Poll::Ready(Some(Err(error)));
-                }
-                None => {
-                    if let Some((line, _)) = self.open.take() {
-                        self.connections.idle.give(&self.place, line);
-                    }
+        let Some(line) = &mut self.open else {
+            return Poll::Ready(None);
+        };
+        let part = ready!(line.poll_next(context));
+        match &part {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.open = None,
+            None => {
+                if let Some(line) = self.open.take() {
+                    self.connections.idle.give(&self.place, line);
                 }
             }
         }
+        Poll::Ready(part)
     }
 }

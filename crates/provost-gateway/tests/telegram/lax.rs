@@ -4,7 +4,6 @@
 use std::{path::PathBuf, process::Stdio, sync::Arc, time::Duration};
 
 use http::Request;
-use http_body_util::Full;
 use provost_core::{menu::Code, ports::Channel as _};
 use provost_gateway::{channels::telegram::Mode, web::Web};
 use serde_json::{Value, json};
@@ -48,7 +47,7 @@ impl Lax {
     async fn play(&self, route: &str, body: Value) -> Value {
         let request = Request::post(format!("{}/{route}", self.url))
             .header("content-type", "application/json")
-            .body(Full::new(body.to_string().into()))
+            .body(body.to_string().into())
             .unwrap();
         let played = self.web.exchange(request, Duration::from_secs(10), 1 << 20);
         let answer = played.await.unwrap();

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use http::Request;
-use http_body_util::Full;
 use provost_gateway::web::Web;
 use serde_json::{Value, json};
 
@@ -11,7 +10,7 @@ use crate::fake::{Fake, TOKEN};
 
 async fn ask(fake: &Fake, token: &str, method: &str, body: Value) -> (u16, Value) {
     let request = Request::post(format!("{}/bot{token}/{method}", fake.url))
-        .body(Full::new(body.to_string().into()))
+        .body(body.to_string().into())
         .unwrap();
     let answer = Web::new(1 << 20)
         .exchange(request, Duration::from_secs(10), 1 << 20)

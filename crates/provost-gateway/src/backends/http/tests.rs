@@ -3,6 +3,8 @@ use std::time::Instant;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use http_body_util::Full;
+
 use super::{
     super::testing::{Loopback, Seen, TRACE, answer, ok, params, trace},
     *,

@@ -13,7 +13,7 @@ pub(super) enum Broken {
     #[error("an event is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the stream of events broke off: {0}")]
-    Lost(#[from] hyper::Error),
+    Lost(#[from] std::io::Error),
 }
 
 pub(super) fn events(

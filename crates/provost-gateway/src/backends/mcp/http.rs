@@ -8,7 +8,6 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
-use http_body_util::Full;
 use provost_core::ports::ForwardError;
 use rmcp::{
     model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage},
@@ -78,7 +77,7 @@ impl HttpClient {
         let mut request = Request::builder()
             .method(method)
             .uri(uri)
-            .body(Full::new(Bytes::from(body.unwrap_or_default())))
+            .body(Bytes::from(body.unwrap_or_default()))
             .map_err(|error| HttpError::Client(ForwardError::Failed(error.to_string())))?;
         *request.headers_mut() = headers;
         self.web

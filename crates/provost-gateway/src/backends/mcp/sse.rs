@@ -6,7 +6,6 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream::BoxStream};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
-use http_body_util::Full;
 use provost_core::ports::ForwardError;
 use rmcp::{
     RoleClient,
@@ -45,7 +44,7 @@ impl SseTransport {
         tap: Arc<Tap>,
     ) -> Result<Self, ForwardError> {
         let opening = async {
-            let mut request = Request::new(Full::default());
+            let mut request = Request::new(Bytes::new());
             *request.uri_mut() = uri.clone();
             *request.headers_mut() = (*headers).clone();
             let accept = HeaderValue::from_static(EVENT_STREAM);
@@ -123,7 +122,7 @@ impl Transport<RoleClient> for SseTransport {
     ) -> impl Future<Output = Result<(), ForwardError>> + Send + 'static {
         self.tap.sending(&item);
         let web = self.web.clone();
-        let mut request = Request::new(Full::<Bytes>::default());
+        let mut request = Request::new(Bytes::new());
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.endpoint.clone();
         *request.headers_mut() = (*self.headers).clone();
@@ -132,7 +131,7 @@ impl Transport<RoleClient> for SseTransport {
         async move {
             let body = serde_json::to_vec(&item);
             let body = body.map_err(|error| ForwardError::Failed(error.to_string()))?;
-            let request = request.map(|_| Full::new(Bytes::from(body)));
+            let request = request.map(|_| Bytes::from(body));
             let answer = web.exchange(request, ACCEPTING, MAX_ACCEPTED).await?;
             if answer.status.is_success() {
                 return Ok(());

@@ -4,7 +4,6 @@ use std::{path::Path, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
-use http_body_util::Full;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
@@ -145,7 +144,7 @@ async fn fetch(url: &str, web: &Web) -> Result<(Bytes, Uri), LoadFailure> {
     let uri: Uri = url
         .parse()
         .map_err(|_| LoadFailure::Wrong("the URL is malformed".into()))?;
-    let mut request = Request::new(Full::default());
+    let mut request = Request::new(Bytes::new());
     *request.uri_mut() = uri.clone();
     let answer = web
         .exchange(request, FETCH_TIMEOUT, MAX_DOCUMENT)

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, header};
-use http_body_util::Full;
 use provost_abl::expr::nearest;
 use provost_core::{ids::TraceId, ports::ForwardError};
 use serde::Serializer as _;
@@ -29,7 +28,7 @@ impl Operation {
         &self,
         arguments: &Arguments,
         trace_id: &TraceId,
-    ) -> Result<Request<Full<Bytes>>, ForwardError> {
+    ) -> Result<Request<Bytes>, ForwardError> {
         let mut problems = Vec::new();
         self.check_names(arguments, &mut problems);
         let mut headers = headers::for_call(&self.headers, trace_id);
@@ -38,8 +37,7 @@ impl Operation {
         if problems.is_empty() {
             match self.url.expand(|name| argument(arguments, name), query) {
                 Ok(uri) => {
-                    let mut request =
-                        Request::new(Full::new(self.write_body(arguments, &mut headers)?));
+                    let mut request = Request::new(self.write_body(arguments, &mut headers)?);
                     *request.method_mut() = self.method.clone();
                     *request.uri_mut() = uri;
                     *request.headers_mut() = headers;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Uri, header};
-use http_body_util::Full;
 use provost_core::ports::ForwardError;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -133,7 +132,7 @@ impl Api {
         let url = format!("{}/bot{}/{method}", self.base, self.token.expose());
         let request = Request::post(url)
             .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
+            .body(Bytes::from(body.to_string()))
             .map_err(|_| Trouble::Unreachable("`api_url` is not a URL".into()))?;
         match self.web.exchange(request, timeout, max_answer).await {
             Ok(answer) => self.open(&answer),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use http::Request;
-use http_body_util::Full;
 use provost_gateway::web::Web;
 use serde_json::{Value, json};
 
@@ -82,7 +81,7 @@ impl Fake {
         if let Some(secret) = webhook["secret_token"].as_str() {
             request = request.header("X-Telegram-Bot-Api-Secret-Token", secret);
         }
-        let request = request.body(Full::new(update.to_string().into())).unwrap();
+        let request = request.body(update.to_string().into()).unwrap();
         let posted = Web::new(1 << 20)
             .exchange(request, Duration::from_secs(10), 1 << 20)
             .await;
