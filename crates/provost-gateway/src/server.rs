@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, extract::ConnectInfo};
+use axum::Router;
 use futures_util::FutureExt as _;
 use http::Request;
 use hyper::{body::Incoming, service::service_fn};
@@ -72,9 +72,8 @@ fn connection(
     // Answers are small: waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let (app, router) = (app.clone(), router.clone());
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(remote));
-        handle(&app, router.clone(), request).map(Ok::<_, Infallible>)
+    let service = service_fn(move |request: Request<Incoming>| {
+        handle(&app, &router, request, remote).map(Ok::<_, Infallible>)
     });
     hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

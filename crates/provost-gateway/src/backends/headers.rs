@@ -88,7 +88,7 @@ fn traceparent(trace_id: &TraceId) -> Option<HeaderValue> {
         .get(16..)
         .filter(|span| span.bytes().any(|byte| byte != b'0'));
     let span = span.unwrap_or("0000000000000001");
-    HeaderValue::try_from(format!("00-{id}-{span}-01")).ok()
+    HeaderValue::try_from(["00-", id.as_str(), "-", span, "-01"].concat()).ok()
 }
 
 #[cfg(test)]

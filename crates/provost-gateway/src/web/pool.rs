@@ -1,7 +1,6 @@
 //! Connections that wait for their next use, by where they lead.
 
 use std::{
-    collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -18,7 +17,7 @@ const IDLE_TIME: Duration = Duration::from_secs(90);
 /// More than a gateway has callers at a time would only be kept open for nothing.
 const MAX_IDLE: usize = 1024;
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Place {
     scheme: Scheme,
     authority: Authority,
@@ -41,7 +40,8 @@ pub(super) struct Pool(Mutex<Idle>);
 
 #[derive(Default)]
 struct Idle {
-    lines: HashMap<Place, Vec<Line>>,
+    /// A gateway calls few servers: looking through them is cheaper than hashing their names.
+    lines: Vec<(Place, Vec<Line>)>,
     swept_at: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl Pool {
     /// The one that was used last: the others may rest, and in the end close.
     pub(super) fn take(&self, place: &Place) -> Option<Line> {
         loop {
-            let mut line = self.idle().lines.get_mut(place)?.pop()?;
+            let mut line = self.idle().at(place)?.pop()?;
             if line.used_at().elapsed() < IDLE_TIME && line.is_ready() {
                 return Some(line);
             }
@@ -62,12 +62,10 @@ impl Pool {
         }
         let mut idle = self.idle();
         idle.sweep(line.used_at());
-        match idle.lines.get_mut(place) {
+        match idle.at(place) {
             Some(lines) if lines.len() < MAX_IDLE => lines.push(line),
             Some(_) => {}
-            None => {
-                idle.lines.insert(place.clone(), vec![line]);
-            }
+            None => idle.lines.push((place.clone(), vec![line])),
         }
     }
 
@@ -77,6 +75,12 @@ impl Pool {
 }
 
 impl Idle {
+    fn at(&mut self, place: &Place) -> Option<&mut Vec<Line>> {
+        let mut lines = self.lines.iter_mut();
+        let (_, lines) = lines.find(|(known, _)| known == place)?;
+        Some(lines)
+    }
+
     /// Closes what nobody used for long, now and then.
     fn sweep(&mut self, now: Instant) {
         let since = |at: Instant| now.saturating_duration_since(at);
@@ -84,7 +88,7 @@ impl Idle {
             return;
         }
         self.swept_at = Some(now);
-        self.lines.retain(|_, lines| {
+        self.lines.retain_mut(|(_, lines)| {
             lines.retain(|line| since(line.used_at()) < IDLE_TIME);
             !lines.is_empty()
         });

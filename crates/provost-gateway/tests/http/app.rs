@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use axum::{Router, body::Body, extract::ConnectInfo};
+use axum::{Router, body::Body};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use provost_core::{
@@ -226,11 +226,9 @@ impl TestApp {
         } else {
             Body::from(body.to_string())
         };
-        let mut request = request.body(body).unwrap();
-        request
-            .extensions_mut()
-            .insert(ConnectInfo(SocketAddr::from((from, 5555))));
-        let response = doors::http::handle(&self.app, self.router.clone(), request).await;
+        let request = request.body(body).unwrap();
+        let from = SocketAddr::from((from, 5555));
+        let response = doors::http::handle(&self.app, &self.router, request, from).await;
         let (parts, body) = response.into_parts();
         // An event stream does not end: its head is all there is to see here.
         let streams = parts
@@ -251,10 +249,9 @@ impl TestApp {
     }
 
     /// A request as it is, answered as it comes: for what is no JSON.
-    pub(crate) async fn raw(&self, mut request: Request<Body>) -> (http::response::Parts, String) {
+    pub(crate) async fn raw(&self, request: Request<Body>) -> (http::response::Parts, String) {
         let from = SocketAddr::from(([127, 0, 0, 1], 5555));
-        request.extensions_mut().insert(ConnectInfo(from));
-        let response = doors::http::handle(&self.app, self.router.clone(), request).await;
+        let response = doors::http::handle(&self.app, &self.router, request, from).await;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get("content-type");
         if kind.is_some_and(|kind| kind == "text/event-stream") {

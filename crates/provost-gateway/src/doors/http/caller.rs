@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
-use http::{StatusCode, request::Parts};
+use http::{HeaderMap, StatusCode, request::Parts};
 use provost_core::{
     gate::Decider,
     key::{Key, Role},
@@ -32,6 +32,19 @@ pub(super) struct Anybody;
 /// The same, by who it is.
 pub(super) struct Known(pub(super) Caller);
 
+impl Agent {
+    pub(super) fn by(headers: &HeaderMap, remote: SocketAddr, app: &App) -> Result<Self, ApiError> {
+        match identify_by(headers, remote, app)? {
+            Caller::Agent(name) => Ok(Self(name)),
+            Caller::Decider(key) => Err(ApiError::forbidden(format!(
+                "a key of role {} decides, and never asks",
+                key.role
+            ))
+            .help("use an agent's key, or from this machine `Authorization: Bearer agent:NAME`")),
+        }
+    }
+}
+
 impl Reviewer {
     pub(super) fn decider(&self) -> Decider {
         Decider::of(&self.0)
@@ -39,7 +52,11 @@ impl Reviewer {
 }
 
 fn identify(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
-    match whoever(parts, app)? {
+    identify_by(&parts.headers, remote(parts)?, app)
+}
+
+fn identify_by(headers: &HeaderMap, remote: SocketAddr, app: &App) -> Result<Caller, ApiError> {
+    match whoever(headers, remote, app)? {
         Caller::Decider(key) if key.role == Role::Inbox => Err(ApiError::forbidden(
             "a key of role inbox brings replies to `/v1/inbox`, and may do nothing else",
         )),
@@ -49,7 +66,7 @@ fn identify(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
 
 /// The key of whoever has one. Nobody's word counts.
 pub(super) fn keyed(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
-    match whoever(parts, app)? {
+    match whoever(&parts.headers, remote(parts)?, app)? {
         Caller::Decider(key) => Ok(key),
         Caller::Agent(name) => {
             let control = app.gate.control();
@@ -60,15 +77,12 @@ pub(super) fn keyed(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
     }
 }
 
-fn whoever(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
-    if let Some(agent) = run_here(parts, app) {
+fn whoever(headers: &HeaderMap, remote: SocketAddr, app: &App) -> Result<Caller, ApiError> {
+    if let Some(agent) = run_here(headers, app) {
         return Ok(Caller::Agent(agent));
     }
-    let remote = remote(parts)?;
     let live = app.live.load();
-    let caller = live
-        .access
-        .identify(&parts.headers, remote, &app.gate.control());
+    let caller = live.access.identify(headers, remote, &app.gate.control());
     if matches!(caller, Err(Refused::UnknownKey)) {
         count_failure(app, remote)?;
     }
@@ -76,10 +90,11 @@ fn whoever(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
 }
 
 /// An agent that is run here, by the key of its run.
-fn run_here(parts: &Parts, app: &App) -> Option<Arc<str>> {
-    let given = parts.headers.get(http::header::AUTHORIZATION)?;
+fn run_here(headers: &HeaderMap, app: &App) -> Option<Arc<str>> {
+    let fleet = app.fleet.get()?;
+    let given = headers.get(http::header::AUTHORIZATION)?;
     let (_, key) = given.to_str().ok()?.split_once(' ')?;
-    app.fleet.get()?.agent_of(key.trim())
+    fleet.agent_of(key.trim())
 }
 
 fn count_failure(app: &App, remote: SocketAddr) -> Result<(), ApiError> {
@@ -152,14 +167,7 @@ impl FromRequestParts<Arc<App>> for Agent {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        match identify(parts, app)? {
-            Caller::Agent(name) => Ok(Self(name)),
-            Caller::Decider(key) => Err(ApiError::forbidden(format!(
-                "a key of role {} decides, and never asks",
-                key.role
-            ))
-            .help("use an agent's key, or from this machine `Authorization: Bearer agent:NAME`")),
-        }
+        Self::by(&parts.headers, remote(parts)?, app)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `POST /tool/{name}` and `POST /decide`: agents ask.
 
 mod answer;
+mod direct;
 mod manner;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use provost_core::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(super) use direct::{Target, direct};
 pub(super) use manner::idempotency_key;
 
 use super::{

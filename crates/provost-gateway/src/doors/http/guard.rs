@@ -1,7 +1,10 @@
 //! What every request passes before its handler: ours or a foreign page's, and a request id.
 
+use std::{net::SocketAddr, sync::Arc};
+
 use axum::{
     BoxError, Router,
+    extract::ConnectInfo,
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
@@ -11,7 +14,10 @@ use hyper::body::Body;
 use provost_core::ids::TraceId;
 use tower::ServiceExt as _;
 
-use super::error::ApiError;
+use super::{
+    calls::{Target, direct},
+    error::ApiError,
+};
 use crate::{
     access::{Foreign, check_origin},
     app::App,
@@ -19,12 +25,13 @@ use crate::{
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Answers one request. Stands around the router and not in it, where it would cost every request a
+/// Answers one request from there. Stands around the router and not in it, where it would cost every request a
 /// boxed service more; and is no async function, which would hold the request twice while it is answered.
 pub fn handle<B>(
-    app: &App,
-    router: Router,
+    app: &Arc<App>,
+    router: &Router,
     request: Request<B>,
+    remote: SocketAddr,
 ) -> impl Future<Output = Response> + use<B>
 where
     B: Body<Data = Bytes> + Send + 'static,
@@ -37,14 +44,31 @@ where
         &app.live.load().access.hosts,
     );
     let answered = match foreign {
-        Ok(()) => router.oneshot(request).left_future(),
-        Err(foreign) => ready(Ok(refuse(&foreign).into_response())).right_future(),
+        Ok(()) => answer(app, router, request, remote).left_future(),
+        Err(foreign) => ready(refuse(&foreign).into_response()).right_future(),
     };
-    answered.map(|answered| {
-        let mut response = answered.into_response();
+    answered.map(|mut response| {
         response.headers_mut().insert(REQUEST_ID, id);
         response
     })
+}
+
+fn answer<B>(
+    app: &Arc<App>,
+    router: &Router,
+    mut request: Request<B>,
+    remote: SocketAddr,
+) -> impl Future<Output = Response> + use<B>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    if let Some(target) = Target::of(&request) {
+        return direct(app, target, request, remote).left_future();
+    }
+    request.extensions_mut().insert(ConnectInfo(remote));
+    let routed = router.clone().oneshot(request);
+    routed.map(|Ok(response)| response).right_future()
 }
 
 /// The caller's own id, where it is one; else a new one.

@@ -2,10 +2,13 @@
 
 use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::{
+    BoxError,
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
+};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::{HeaderMap, StatusCode, request::Parts};
+use http::{HeaderMap, HeaderName, StatusCode, Uri, request::Parts};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use provost_core::{
     gate::Wait,
@@ -28,12 +31,44 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let bytes = read(request, app.live.load().body_limit).await?;
-        parse(&bytes).map(Self)
+        let limit = app.live.load().body_limit;
+        let announced = announced(request.headers());
+        read_object(request.into_body(), announced, limit)
+            .await
+            .map(Self)
     }
 }
 
+/// A JSON object, in bytes that come from anywhere.
+pub(super) async fn read_object<T, B>(
+    body: B,
+    announced: Option<usize>,
+    limit: usize,
+) -> Result<T, ApiError>
+where
+    T: DeserializeOwned,
+    B: hyper::body::Body,
+    B::Error: Into<BoxError>,
+{
+    parse(&read_bytes(body, announced, limit).await?)
+}
+
+/// The length that a request says its body has.
+pub(super) fn announced(headers: &HeaderMap) -> Option<usize> {
+    let length = headers.get(http::header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
 pub(super) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+    let announced = announced(request.headers());
+    read_bytes(request.into_body(), announced, limit).await
+}
+
+async fn read_bytes<B>(body: B, announced: Option<usize>, limit: usize) -> Result<Bytes, ApiError>
+where
+    B: hyper::body::Body,
+    B::Error: Into<BoxError>,
+{
     let too_large = || {
         ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -42,15 +77,10 @@ pub(super) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiErr
         )
         .help("send less, or raise `limits.body_bytes` in the config")
     };
-    let announced = request
-        .headers()
-        .get(http::header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| text.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    let mut reading = pin!(Limited::new(request.into_body(), limit).collect());
+    let mut reading = pin!(Limited::new(body, limit).collect());
     // Most bodies come along with their head, and need no clock.
     let read = match reading.as_mut().now_or_never() {
         Some(read) => read,
@@ -115,18 +145,21 @@ pub(super) struct Params(HashMap<String, String>);
 impl FromRequestParts<Arc<App>> for Params {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        if parts.uri.query().is_none() {
-            return Ok(Self(HashMap::new()));
-        }
-        Query::<HashMap<String, String>>::from_request_parts(parts, app)
-            .await
-            .map(|Query(params)| Self(params))
-            .map_err(|_| ApiError::bad_request("the query string cannot be read"))
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        Self::of_query(&parts.uri)
     }
 }
 
 impl Params {
+    pub(super) fn of_query(uri: &Uri) -> Result<Self, ApiError> {
+        if uri.query().is_none() {
+            return Ok(Self(HashMap::new()));
+        }
+        Query::try_from_uri(uri)
+            .map(|Query(params)| Self(params))
+            .map_err(|_| ApiError::bad_request("the query string cannot be read"))
+    }
+
     /// Of arguments that stand for a query.
     pub(super) fn of(arguments: Map<String, Value>) -> Self {
         let text = |value| match value {
@@ -230,11 +263,12 @@ impl Params {
 
 /// How long the caller is willing to wait: `?wait=10s`, `Prefer: wait=10` or `Prefer: respond-async`.
 pub(super) fn wait(headers: &HeaderMap, params: &Params) -> Result<Wait, ApiError> {
+    const PREFER: HeaderName = HeaderName::from_static("prefer");
     if let Some(patience) = params.duration("wait")? {
         return Ok(Wait::AtMost(patience));
     }
     let prefers = headers
-        .get_all("prefer")
+        .get_all(&PREFER)
         .iter()
         .filter_map(|value| value.to_str().ok());
     let mut wait = Wait::UntilDecided;

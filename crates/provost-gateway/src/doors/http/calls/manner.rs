@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use http::{HeaderMap, request::Parts};
+use http::{HeaderMap, HeaderName, Uri, request::Parts};
 use provost_core::{gate::Wait, ids::TraceId};
 
 use crate::{
@@ -14,6 +14,11 @@ use crate::{
         input::{Params, wait},
     },
 };
+
+const SESSION: HeaderName = HeaderName::from_static("x-session-id");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 pub(in crate::doors::http) struct Manner {
     pub(super) wait: Wait,
@@ -28,29 +33,30 @@ pub(in crate::doors::http) struct Manner {
 impl FromRequestParts<Arc<App>> for Manner {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let params = Params::from_request_parts(parts, app)
-            .await?
-            .known(&["wait"])?;
-        let headers = &parts.headers;
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        Self::of(&parts.headers, &parts.uri)
+    }
+}
+
+impl Manner {
+    pub(super) fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, ApiError> {
+        let params = Params::of_query(uri)?.known(&["wait"])?;
         Ok(Self {
             wait: wait(headers, &params)?,
-            session: text(headers, "x-session-id").map(str::to_owned),
+            session: text(headers, &SESSION).map(str::to_owned),
             idempotency_key: idempotency_key(headers)?,
             trace_id: given_trace_id(headers),
             parent: parent_span(headers),
         })
     }
-}
 
-impl Manner {
     pub(in crate::doors::http) fn take_session(&mut self) -> Option<String> {
         self.session.take()
     }
 }
 
 /// Unreadable text is text all the same, and no good name.
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers
         .get(name)
         .map(|value| value.to_str().unwrap_or_default())
@@ -59,7 +65,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 pub(in crate::doors::http) fn idempotency_key(
     headers: &HeaderMap,
 ) -> Result<Option<String>, ApiError> {
-    match text(headers, "idempotency-key") {
+    match text(headers, &IDEMPOTENCY_KEY) {
         None => Ok(None),
         Some(key) if (1..=255).contains(&key.len()) => Ok(Some(key.to_owned())),
         Some(_) => Err(ApiError::bad_request(
@@ -70,15 +76,15 @@ pub(in crate::doors::http) fn idempotency_key(
 
 /// The second part of a `traceparent`, or `X-Trace-Id`.
 pub(in crate::doors::http) fn given_trace_id(headers: &HeaderMap) -> Option<TraceId> {
-    text(headers, "traceparent")
+    text(headers, &TRACEPARENT)
         .and_then(|parent| parent.split('-').nth(1))
-        .or_else(|| text(headers, "x-trace-id"))
+        .or_else(|| text(headers, &TRACE_ID))
         .and_then(TraceId::parse)
 }
 
 /// The third part of a `traceparent`.
 pub(in crate::doors::http) fn parent_span(headers: &HeaderMap) -> Option<String> {
-    let parent = text(headers, "traceparent")?.split('-').nth(2)?;
+    let parent = text(headers, &TRACEPARENT)?.split('-').nth(2)?;
     (parent.len() == 16 && parent.bytes().all(|b| b.is_ascii_hexdigit()))
         .then(|| parent.to_ascii_lowercase())
 }
