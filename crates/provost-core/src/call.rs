@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use canonical::canonical_json;
 
-use crate::{door::Door, ids::hex};
+use crate::{door::Door, ids::hex, json::write_string};
 
 /// Names longer than this are refused at the door.
 pub const MAX_NAME: usize = 256;
@@ -31,16 +31,16 @@ impl Call {
     pub fn digest(&self) -> Digest {
         let mut text = String::with_capacity(256);
         text.push_str("{\"agent\":");
-        canonical::write_string(&self.agent, &mut text);
+        write_string(&self.agent, &mut text);
         text.push_str(",\"arguments\":");
         canonical::write_object(&self.params, &mut text);
         text.push_str(",\"session\":");
         match &self.session {
-            Some(session) => canonical::write_string(session, &mut text),
+            Some(session) => write_string(session, &mut text),
             None => text.push_str("null"),
         }
         text.push_str(",\"tool\":");
-        canonical::write_string(&self.tool, &mut text);
+        write_string(&self.tool, &mut text);
         text.push('}');
         Digest(Sha256::digest(text.as_bytes()).into())
     }
@@ -71,6 +71,11 @@ impl Digest {
             .fold(0, |short, byte| short << 8 | u64::from(*byte))
     }
 
+    /// In hex.
+    pub fn text(&self) -> String {
+        hex(&self.0)
+    }
+
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0_u8; 32];
         if text.len() != 64 {
@@ -85,7 +90,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
+        f.write_str(&self.text())
     }
 }
 

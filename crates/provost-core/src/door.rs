@@ -20,6 +20,17 @@ pub enum Door {
 }
 
 impl Door {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Decide => "decide",
+            Self::Hook => "hook",
+            Self::Acp => "acp",
+            Self::Mcp => "mcp",
+            Self::Request => "request",
+        }
+    }
+
     /// Whether a permitted call goes on to a backend of ours, so that an outcome must follow.
     pub fn forwards(self) -> bool {
         matches!(self, Self::Http | Self::Mcp)

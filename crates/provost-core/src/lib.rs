@@ -13,6 +13,7 @@ pub mod gate;
 pub mod glob;
 pub mod grant;
 pub mod ids;
+pub mod json;
 pub mod key;
 pub mod limits;
 pub mod menu;

@@ -52,7 +52,7 @@ impl Time {
 
     /// RFC 3339, digit by digit: every record and every row of a list holds times. `None` before the
     /// year 0, for which there are no four digits.
-    fn text(self) -> Option<[u8; 24]> {
+    pub(crate) fn text(self) -> Option<[u8; 24]> {
         let at = Offset::UTC.to_datetime(self.timestamp());
         let year = u16::try_from(at.year()).ok()?;
         let millis = at.millisecond().unsigned_abs();

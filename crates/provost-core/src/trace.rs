@@ -18,6 +18,7 @@ use crate::{
     call::Digest,
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
+    json::Object,
     policy::Verdict,
     time::Time,
 };
@@ -172,6 +173,16 @@ pub enum OutcomeKind {
     Unknown,
 }
 
+impl OutcomeKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRecord {
     pub trace_id: TraceId,
@@ -223,8 +234,50 @@ impl DecisionRecord {
             tool: self.tool.clone(),
             verdict: self.verdict.as_str(),
             forwarded: self.forwarded(),
-            body: to_json(self),
+            body: self.text(),
         }
+    }
+
+    /// As [`Serialize`] has it.
+    fn text(&self) -> String {
+        let params = self.params.get();
+        let object = Object::with_capacity(768 + params.len())
+            .text("trace_id", self.trace_id.as_str())
+            .text_if("session_id", self.session_id.as_deref())
+            .text("agent_id", &self.agent_id)
+            .text("tool", &self.tool)
+            .json("params", params)
+            .value_if("changed_params", self.changed_params.as_ref())
+            .text("policy", &self.policy)
+            .text("policy_rule", &self.policy_rule)
+            .word("verdict", self.verdict.as_str())
+            .text_if("reason", self.reason.as_deref());
+        let object = match self.status_code {
+            Some(status) => object.number("status_code", status.into()),
+            None => object,
+        };
+        let object = object
+            .time("timestamp", self.timestamp)
+            .word("digest", &self.digest.text())
+            .word("door", self.door.as_str())
+            .number("latency_ms", self.latency_ms)
+            .number("estimated_input_tokens", self.estimated_input_tokens);
+        self.write_approval(object).end()
+    }
+
+    /// What only those have that were asked about.
+    fn write_approval(&self, object: Object) -> Object {
+        object
+            .value_if("grant_id", self.grant_id.as_ref())
+            .value_if("approval_id", self.approval_id.as_ref())
+            .value_if("approval_status", self.approval_status.as_ref())
+            .value_if("approved_by", self.approved_by.as_ref())
+            .value_if("approver_label", self.approver_label.as_ref())
+            .value_if("approval_ms", self.approval_ms.as_ref())
+            .value_if("supervisor_reasoning", self.supervisor_reasoning.as_ref())
+            .value_if("supervisor_confidence", self.supervisor_confidence.as_ref())
+            .value_if("escalated_by", self.escalated_by.as_ref())
+            .value_if("escalation_reasoning", self.escalation_reasoning.as_ref())
     }
 }
 
@@ -239,8 +292,29 @@ impl OutcomeRecord {
             tool: self.tool.clone(),
             verdict: "",
             forwarded: false,
-            body: to_json(self),
+            body: self.text(),
         }
+    }
+
+    /// As [`Serialize`] has it.
+    fn text(&self) -> String {
+        let object = Object::with_capacity(512)
+            .text("trace_id", self.trace_id.as_str())
+            .text_if("session_id", self.session_id.as_deref())
+            .text("agent_id", &self.agent_id)
+            .text("tool", &self.tool)
+            .word("outcome", self.outcome.as_str());
+        let object = match self.status_code {
+            Some(status) => object.number("status_code", status.into()),
+            None => object,
+        };
+        object
+            .number("latency_ms", self.latency_ms)
+            .text_if("error", self.error.as_deref())
+            .number("size", self.size)
+            .number("estimated_output_tokens", self.estimated_output_tokens)
+            .time("timestamp", self.timestamp)
+            .end()
     }
 }
 
@@ -290,4 +364,89 @@ pub fn policy_text(verdict: Verdict) -> Arc<str> {
             .cloned()
             .unwrap_or_else(|| verdict.as_str().into())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn decision(
+        text: &str,
+        number: u64,
+        asked: bool,
+        door: Door,
+        verdict: Answer,
+    ) -> DecisionRecord {
+        let params = json!({"path": text, "n": number});
+        let some = asked.then(|| text.to_owned());
+        let shared: Option<Arc<str>> = some.as_deref().map(Into::into);
+        DecisionRecord {
+            trace_id: TraceId::from(text),
+            session_id: shared.clone(),
+            agent_id: text.into(),
+            tool: text.into(),
+            params: raw_params(params.as_object().unwrap()),
+            changed_params: asked.then(|| raw_params(&Map::new())),
+            policy: "supervisor".into(),
+            policy_rule: text.into(),
+            verdict,
+            reason: shared,
+            status_code: asked.then(|| verdict.status_code()),
+            timestamp: Time::from_millis(number as i64 % 4_000_000_000_000),
+            digest: Digest::of(&params),
+            door,
+            latency_ms: number,
+            estimated_input_tokens: number / 4,
+            grant_id: asked.then(|| GrantId::from(text)),
+            approval_id: asked.then(|| ApprovalId::from(text)),
+            approval_status: asked.then_some(Status::Approved),
+            approved_by: some.clone(),
+            approver_label: some.clone(),
+            approval_ms: asked.then_some(number),
+            supervisor_reasoning: some.clone(),
+            supervisor_confidence: asked.then_some(0.5),
+            escalated_by: some.clone(),
+            escalation_reasoning: some,
+        }
+    }
+
+    fn outcome(text: &str, number: u64, failed: bool, outcome: OutcomeKind) -> OutcomeRecord {
+        OutcomeRecord {
+            trace_id: TraceId::from(text),
+            session_id: failed.then(|| text.into()),
+            agent_id: text.into(),
+            tool: text.into(),
+            outcome,
+            status_code: failed.then_some(502),
+            latency_ms: number,
+            error: failed.then(|| text.to_owned()),
+            size: number,
+            estimated_output_tokens: estimate_tokens(number as usize),
+            timestamp: Time::from_millis(-(number as i64 % 1000)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_are_written_as_they_are_read(
+            text in "\\PC{0,20}|[\\x00-\\x7f]{0,20}",
+            number in any::<u64>(),
+            flag in any::<bool>(),
+            door in prop::sample::select(vec![
+                Door::Http, Door::Decide, Door::Hook, Door::Acp, Door::Mcp, Door::Request,
+            ]),
+            verdict in prop::sample::select(Answer::ALL.to_vec()),
+            kind in prop::sample::select(vec![
+                OutcomeKind::Done, OutcomeKind::Failed, OutcomeKind::Unknown,
+            ]),
+        ) {
+            let decision = decision(&text, number, flag, door, verdict);
+            prop_assert_eq!(decision.text(), serde_json::to_string(&decision).unwrap());
+            let outcome = outcome(&text, number, flag, kind);
+            prop_assert_eq!(outcome.text(), serde_json::to_string(&outcome).unwrap());
+        }
+    }
 }

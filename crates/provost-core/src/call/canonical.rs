@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
+use crate::json::write_string;
+
 pub fn canonical_json(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);
@@ -72,32 +74,6 @@ fn write_number(number: &Number, out: &mut String) {
             let _ = write!(out, "{number}");
         }
     }
-}
-
-pub(super) fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.push_str(text.get(plain..at).unwrap_or_default());
-        plain = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x08 => out.push_str("\\b"),
-            0x09 => out.push_str("\\t"),
-            0x0a => out.push_str("\\n"),
-            0x0c => out.push_str("\\f"),
-            0x0d => out.push_str("\\r"),
-            control => {
-                let _ = write!(out, "\\u{control:04x}");
-            }
-        }
-    }
-    out.push_str(text.get(plain..).unwrap_or_default());
-    out.push('"');
 }
 
 #[cfg(test)]

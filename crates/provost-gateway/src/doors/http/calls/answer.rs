@@ -4,23 +4,22 @@ use std::time::Duration;
 
 use axum::{
     Json,
+    body::Body,
     response::{IntoResponse, Response},
 };
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use provost_core::{
     approval::Approval,
     gate::{Decided, End, Executed, Permit, Refusal},
     ids::{ApprovalId, TraceId},
+    json::Object,
     trace::Answer,
 };
-use serde::Serialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{Map, Value, json};
 
 use crate::doors::http::error::{ApiError, ApiResult};
 
-#[derive(Serialize)]
 struct Permission<'a> {
-    action: &'static str,
     policy: &'a str,
     rule: &'a str,
     reason: &'a str,
@@ -29,22 +28,7 @@ struct Permission<'a> {
     trace_id: &'a TraceId,
     approval_id: Option<&'a ApprovalId>,
     /// A person changed them: these are to be executed, not those that were asked about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a Map<String, Value>>,
-}
-
-#[derive(Serialize)]
-struct CallAnswer<'a> {
-    result: &'a RawValue,
-    trace_id: &'a TraceId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval_id: Option<&'a ApprovalId>,
-    policy: &'a str,
-    latency_ms: u64,
-    /// The backend's.
-    status_code: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Value>,
 }
 
 pub(super) fn answer(decided: Decided, agent: &str, tool: &str) -> ApiResult {
@@ -105,7 +89,6 @@ fn traced(mut response: Response, id: &TraceId) -> Response {
 fn permitted(permit: &Permit) -> Response {
     let call = permit.call();
     permission(&Permission {
-        action: "allow",
         policy: permit.policy(),
         rule: permit.rule(),
         reason: permit.reason(),
@@ -118,7 +101,28 @@ fn permitted(permit: &Permit) -> Response {
 }
 
 fn permission(permission: &Permission<'_>) -> Response {
-    traced(Json(permission).into_response(), permission.trace_id)
+    let object = Object::with_capacity(384)
+        .word("action", "allow")
+        .text("policy", permission.policy)
+        .text("rule", permission.rule)
+        .text("reason", permission.reason)
+        .text("agent", permission.agent)
+        .text("tool", permission.tool)
+        .text("trace_id", permission.trace_id.as_str());
+    let object = match permission.approval_id {
+        Some(id) => object.text("approval_id", id.as_str()),
+        None => object.json("approval_id", "null"),
+    };
+    let object = object.value_if("arguments", permission.arguments);
+    written(StatusCode::OK, object, permission.trace_id)
+}
+
+fn written(status: StatusCode, object: Object, trace_id: &TraceId) -> Response {
+    let mut response = Response::new(Body::from(object.end()));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    traced(response, trace_id)
 }
 
 fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
@@ -137,16 +141,17 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
             let error = error
                 .as_ref()
                 .map(|message| json!({"code": "backend_error", "message": message}));
-            let body = CallAnswer {
-                result,
-                trace_id: &executed.trace_id,
-                approval_id: executed.approval_id.as_ref(),
-                policy: &executed.policy,
-                latency_ms: executed.latency_ms,
-                status_code: *status_code,
-                error,
-            };
-            return traced((status, Json(body)).into_response(), &executed.trace_id);
+            let approval_id = executed.approval_id.as_ref().map(ApprovalId::as_str);
+            let object = Object::with_capacity(256 + result.get().len())
+                .json("result", result.get())
+                .text("trace_id", executed.trace_id.as_str())
+                .text_if("approval_id", approval_id)
+                .text("policy", &executed.policy)
+                .number("latency_ms", executed.latency_ms)
+                // The backend's.
+                .number("status_code", u64::from(*status_code))
+                .value_if("error", error.as_ref());
+            return written(status, object, &executed.trace_id);
         }
         End::Permitted {
             rule,
@@ -154,7 +159,6 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
             arguments,
         } => {
             return permission(&Permission {
-                action: "allow",
                 policy: &executed.policy,
                 rule,
                 reason,
