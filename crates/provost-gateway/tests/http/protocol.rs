@@ -45,6 +45,60 @@ async fn a_tool_call_answers_with_result_trace_and_policy() {
     assert_ne!(again.body["trace_id"], answer.body["trace_id"]);
 }
 
+/// A call with a plain name goes past the router, and one with an escape in it does not.
+#[tokio::test]
+async fn a_call_is_answered_alike_whatever_way_it_goes() {
+    let app = TestApp::new().await;
+    let json = json!({"params": {"args": ["hello"]}});
+    for (who, query, headers, body) in [
+        (Who::Agent, "", vec![], json.clone()),
+        (Who::Supervisor, "", vec![], json.clone()),
+        (Who::Nobody, "", vec![("via", "1.1 proxy")], json.clone()),
+        (Who::Agent, "?wait=1", vec![], json.clone()),
+        (Who::Agent, "?wait=x", vec![], json.clone()),
+        (Who::Agent, "?other=1", vec![], json.clone()),
+        (Who::Agent, "", vec![("x-session-id", " ")], json.clone()),
+        (Who::Agent, "", vec![("idempotency-key", "")], json.clone()),
+        (
+            Who::Agent,
+            "",
+            vec![("host", "evil.example.com")],
+            json.clone(),
+        ),
+        (
+            Who::Agent,
+            "",
+            vec![("content-length", "99999999")],
+            json.clone(),
+        ),
+        (Who::Agent, "", vec![], json!([1])),
+        (Who::Agent, "", vec![], json!({"unknown": 1})),
+        (Who::Agent, "", vec![], Value::Null),
+    ] {
+        let answers = ["/tool/ok.run", "/tool/ok%2Erun"].map(|path| {
+            let path = format!("{path}{query}");
+            let (app, headers, body) = (&app, &headers, body.clone());
+            async move {
+                let local = [127, 0, 0, 1];
+                let answer = app.send(who, local, "POST", &path, headers, body).await;
+                let mut body = answer.body;
+                for own in ["trace_id", "latency_ms"] {
+                    if let Some(own) = body.get_mut(own) {
+                        *own = Value::Null;
+                    }
+                }
+                (
+                    answer.status,
+                    answer.headers.get("content-type").cloned(),
+                    body,
+                )
+            }
+        });
+        let [direct, routed] = answers;
+        assert_eq!(direct.await, routed.await, "{who:?} {query} {headers:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_person_changes_a_call_and_a_supervisor_does_not() {
     let app = TestApp::new().await;
