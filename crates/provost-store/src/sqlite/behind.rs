@@ -6,10 +6,10 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
     time::{Duration, Instant},
 };
 
+use foldhash::HashSet;
 use provost_core::{ids::TraceId, time::Time};
 use rusqlite::{Connection, Row, params};
 
