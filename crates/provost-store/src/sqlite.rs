@@ -8,6 +8,7 @@ mod control;
 mod deliveries;
 mod durable;
 mod fault;
+mod insert;
 mod leases;
 mod lists;
 mod open;
@@ -139,8 +140,10 @@ async fn blocking<T: Send + 'static>(
 #[async_trait]
 impl Store for SqliteStore {
     async fn record(&self, record: Record) -> Result<Recorded> {
-        self.write(move |batch| records::record(batch, &record))
-            .await
+        match &self.writer {
+            Some(writer) => writer.record(record).await,
+            None => Err(StoreError::Failed(READ_ONLY.into())),
+        }
     }
 
     async fn record_outcome(

@@ -7,10 +7,10 @@ use provost_core::{
     trace::{Answer, RecordKind, TraceRow},
 };
 
-/// Sorted, so that replicas which write the same rows lock them in the same order.
-#[derive(Default)]
+/// By agent and session. Sorted, so that replicas which write the same rows lock them in the same order.
+#[derive(Clone, Default)]
 pub(crate) struct Tally {
-    sessions: BTreeMap<(Arc<str>, Arc<str>), Count>,
+    agents: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Count>>,
 }
 
 #[derive(Clone, Copy)]
@@ -23,18 +23,29 @@ pub(crate) struct Count {
     pub(crate) entered: i64,
 }
 
+impl Count {
+    fn add(&mut self, more: Self) {
+        self.first_at = self.first_at.min(more.first_at);
+        self.last_at = self.last_at.max(more.last_at);
+        self.calls += more.calls;
+        self.denied += more.denied;
+        self.entered += more.entered;
+    }
+}
+
 impl Tally {
     pub(crate) fn add(&mut self, row: &TraceRow) {
-        let (agent, session) = (row.agent.clone(), row.session.clone());
-        match (row.kind, session) {
-            (RecordKind::Decision, session) => self.count(agent, session, row.at, row.verdict),
-            (RecordKind::Note, Some(session)) => self.see(agent, session, row.at),
+        match (row.kind, &row.session) {
+            (RecordKind::Decision, session) => {
+                self.count(&row.agent, session.as_ref(), row.at, row.verdict);
+            }
+            (RecordKind::Note, Some(session)) => self.see(&row.agent, session, row.at),
             _ => {}
         }
     }
 
     /// A session that did something beside calls.
-    pub(crate) fn see(&mut self, agent: Arc<str>, session: Arc<str>, at: Time) {
+    pub(crate) fn see(&mut self, agent: &Arc<str>, session: &Arc<str>, at: Time) {
         let seen = Count {
             first_at: at,
             last_at: at,
@@ -42,69 +53,79 @@ impl Tally {
             denied: 0,
             entered: 0,
         };
-        self.add_count((agent, session), seen);
+        self.add_count(agent, session, seen);
     }
 
     /// Counts one decision.
     pub(crate) fn count(
         &mut self,
-        agent: Arc<str>,
-        session: Option<Arc<str>>,
+        agent: &Arc<str>,
+        session: Option<&Arc<str>>,
         at: Time,
         verdict: &str,
     ) {
+        let allowed = verdict == Answer::Allow.as_str();
         let held_back = [Answer::RateLimited, Answer::Stopped].map(Answer::as_str);
         let one = Count {
             first_at: at,
             last_at: at,
             calls: 1,
-            denied: i64::from(verdict != Answer::Allow.as_str()),
-            entered: i64::from(!held_back.contains(&verdict)),
+            denied: i64::from(!allowed),
+            entered: i64::from(allowed || !held_back.contains(&verdict)),
         };
-        self.add_count((agent, session.unwrap_or_default()), one);
-    }
-
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (name, count) in other.sessions {
-            self.add_count(name, count);
+        match session {
+            Some(session) => self.add_count(agent, session, one),
+            None => self.add_count(agent, &Arc::default(), one),
         }
     }
 
-    fn add_count(&mut self, name: (Arc<str>, Arc<str>), more: Count) {
-        self.sessions
-            .entry(name)
-            .and_modify(|count| {
-                count.first_at = count.first_at.min(more.first_at);
-                count.last_at = count.last_at.max(more.last_at);
-                count.calls += more.calls;
-                count.denied += more.denied;
-                count.entered += more.entered;
-            })
-            .or_insert(more);
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (agent, sessions) in &other.agents {
+            for (session, count) in sessions {
+                self.add_count(agent, session, *count);
+            }
+        }
+    }
+
+    /// Copies a name only where it is new: its count of users is shared with the threads that serve calls.
+    fn add_count(&mut self, agent: &Arc<str>, session: &Arc<str>, more: Count) {
+        let Some(sessions) = self.agents.get_mut(agent) else {
+            let sessions = BTreeMap::from([(session.clone(), more)]);
+            self.agents.insert(agent.clone(), sessions);
+            return;
+        };
+        match sessions.get_mut(session) {
+            Some(count) => count.add(more),
+            None => {
+                sessions.insert(session.clone(), more);
+            }
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.sessions.is_empty()
+        self.agents.is_empty()
     }
 
-    /// By agent and session; an empty session stands for none.
+    /// An empty session stands for none.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = (&str, &str, Count)> {
-        self.sessions
-            .iter()
-            .map(|((agent, session), count)| (&**agent, &**session, *count))
+        self.agents.iter().flat_map(|(agent, sessions)| {
+            let counts = sessions.iter();
+            counts.map(move |(session, count)| (&**agent, &**session, *count))
+        })
     }
 
     /// What this batch adds to the total of one agent.
     pub(crate) fn entered(&self, agent: &str) -> u64 {
-        let counts = self.sessions().filter(|(name, ..)| *name == agent);
-        counts.map(|(.., count)| count.entered as u64).sum()
+        self.agents.get(agent).map_or(0, entered) as u64
     }
 
-    pub(crate) fn agents(&self) -> BTreeMap<&str, i64> {
-        let mut agents = BTreeMap::new();
-        for (agent, _, count) in self.sessions() {
-            *agents.entry(agent).or_insert(0) += count.entered;
-        }
-        agents
+    /// What this batch adds to the total of each agent.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = (&str, i64)> {
+        let agents = self.agents.iter();
+        agents.map(|(agent, sessions)| (&**agent, entered(sessions)))
     }
+}
+
+fn entered(sessions: &BTreeMap<Arc<str>, Count>) -> i64 {
+    sessions.values().map(|count| count.entered).sum()
 }

@@ -132,9 +132,7 @@ pub(super) async fn write_sessions(sql: &ClientWrapper, tally: &Tally) -> Result
 }
 
 pub(super) async fn write_totals(sql: &ClientWrapper, tally: &Tally) -> Result<(), Fault> {
-    let totals = tally.agents();
-    let agent: Vec<&str> = totals.keys().copied().collect();
-    let calls: Vec<i64> = totals.values().copied().collect();
+    let (agent, calls): (Vec<&str>, Vec<i64>) = tally.agents().unzip();
     execute(
         sql,
         "INSERT INTO totals AS t (agent, calls) SELECT * FROM unnest($1::text[], $2::bigint[]) \

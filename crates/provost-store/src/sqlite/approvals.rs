@@ -1,6 +1,8 @@
 //! Approvals as they change. The writer is alone in its transaction, so what is read here holds until
 //! the commit; the writes name the state they expect all the same.
 
+use std::borrow::Cow;
+
 use provost_core::{
     approval::{Approval, Claim, Escalation, State, Status},
     event::{About, Event},
@@ -158,7 +160,7 @@ pub(super) fn take(
         }
         if approval.question.door.forwards() {
             // Written at once: a start after a crash does not see from the records who was taken.
-            batch.begin_call(approval.question.trace_id.clone());
+            batch.begin_call(Cow::Owned(approval.question.trace_id.clone()));
             batch.write_behind();
         }
     }

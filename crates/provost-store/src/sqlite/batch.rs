@@ -1,6 +1,8 @@
 //! One transaction of the writer: what operations write through, so that the chain, the counts and the
 //! events of a batch stay together.
 
+use std::{borrow::Cow, mem};
+
 use provost_core::{
     event::Event,
     ids::TraceId,
@@ -10,12 +12,13 @@ use provost_core::{
         chain::{self, Hash},
     },
 };
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{Connection, params};
 
 use super::{
     CHAIN,
     behind::{Added, Behind},
     fault::Fault,
+    insert::{Linked, insert, insert_at},
     sightings::Sightings,
 };
 use crate::codec;
@@ -27,16 +30,16 @@ pub(super) struct Head {
     pub(super) hash: Hash,
 }
 
-const INSERT: &str = "INSERT INTO traces (place, trace_id, kind, at, agent, session, tool, verdict, \
-    forwarded, hash, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-
 pub(super) struct Batch<'c> {
     sql: &'c Connection,
-    insert: CachedStatement<'c>,
+    /// Records in the chain that are not in the table yet.
+    waiting: Vec<Linked<'c>>,
+    /// Whether the last record in the table is the last one of the chain.
+    ends_at_head: bool,
     before: Head,
     head: Head,
     version: u64,
-    added: Added,
+    added: Added<'c>,
     sightings: &'c mut Sightings,
     behind: &'c mut Behind,
     writes_behind: bool,
@@ -57,12 +60,13 @@ impl<'c> Batch<'c> {
         behind: &'c mut Behind,
     ) -> Result<Self, Fault> {
         sql.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let version = sql
-            .prepare_cached("SELECT version FROM control")?
-            .query_row([], |row| row.get(0))?;
+        let (version, last) = sql
+            .prepare_cached("SELECT version, (SELECT max(place) FROM traces) FROM control")?
+            .query_row([], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?;
         Ok(Self {
             sql,
-            insert: sql.prepare_cached(INSERT)?,
+            waiting: Vec::new(),
+            ends_at_head: last.unwrap_or_default() == head.seq as i64,
             before: head,
             head,
             version,
@@ -88,25 +92,39 @@ impl<'c> Batch<'c> {
 
     /// Appends a record to the chain.
     pub(super) fn append(&mut self, row: &TraceRow) -> Result<(), Fault> {
+        self.flush()?;
+        let link = self.link(row)?;
+        self.insert(&[Linked { link, row }])
+    }
+
+    /// As [`Self::append`], but the record may come into the table with others, after [`Self::flush`].
+    pub(super) fn append_soon(&mut self, row: &'c TraceRow) -> Result<(), Fault> {
+        let link = self.link(row)?;
+        self.waiting.push(Linked { link, row });
+        Ok(())
+    }
+
+    /// From here on, the records appended so far can be read.
+    pub(super) fn flush(&mut self) -> Result<(), Fault> {
+        let waiting = mem::take(&mut self.waiting);
+        self.insert(&waiting)
+    }
+
+    fn insert(&self, records: &[Linked<'_>]) -> Result<(), Fault> {
+        if self.ends_at_head {
+            insert(self.sql, records)
+        } else {
+            insert_at(self.sql, records)
+        }
+    }
+
+    fn link(&mut self, row: &TraceRow) -> Result<Head, Fault> {
         let seq = self.head.seq + 1;
         let hash = chain::next(&self.head.hash, seq, row.kind, &row.body);
-        self.insert.execute(params![
-            seq,
-            row.trace_id.as_str(),
-            row.kind.as_str(),
-            row.at.millis(),
-            &*row.agent,
-            row.session.as_deref(),
-            &*row.tool,
-            row.verdict,
-            row.forwarded,
-            &hash[..],
-            row.body,
-        ])?;
         self.added.tally.add(row);
         self.sightings.add(self.sql, seq, row)?;
         self.head = Head { seq, hash };
-        Ok(())
+        Ok(self.head)
     }
 
     pub(super) fn event(&mut self, at: Time, event: &Event) -> Result<(), Fault> {
@@ -144,11 +162,11 @@ impl<'c> Batch<'c> {
     }
 
     /// A call is on its way: until its outcome is recorded, [`super::recover`] knows of it.
-    pub(super) fn begin_call(&mut self, id: TraceId) {
+    pub(super) fn begin_call(&mut self, id: Cow<'c, TraceId>) {
         self.added.begin(id);
     }
 
-    pub(super) fn end_call(&mut self, id: &TraceId) {
+    pub(super) fn end_call(&mut self, id: Cow<'c, TraceId>) {
         self.added.end(id);
     }
 
@@ -157,7 +175,8 @@ impl<'c> Batch<'c> {
         self.writes_behind = true;
     }
 
-    pub(super) fn commit(self) -> Result<Committed, Fault> {
+    pub(super) fn commit(mut self) -> Result<Committed, Fault> {
+        self.flush()?;
         if self.writes_behind {
             self.behind.write(self.sql, &self.added, self.head.seq)?;
         }
@@ -171,7 +190,7 @@ impl<'c> Batch<'c> {
         if self.writes_behind {
             self.behind.written();
         } else {
-            self.behind.add(self.added);
+            self.behind.add(&self.added);
         }
         Ok(Committed {
             head: self.head,

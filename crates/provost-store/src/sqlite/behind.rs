@@ -5,10 +5,11 @@
 //! crash leaves unwritten is found in the records at the next start.
 
 use std::{
-    collections::HashSet,
+    borrow::Cow,
     time::{Duration, Instant},
 };
 
+use foldhash::HashSet;
 use provost_core::{ids::TraceId, time::Time};
 use rusqlite::{Connection, Row, params};
 
@@ -17,33 +18,57 @@ use crate::tally::Tally;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What some records add.
+/// What the records of a batch add.
 #[derive(Default)]
-pub(super) struct Added {
+pub(super) struct Added<'r> {
     pub(super) tally: Tally,
+    calls: Vec<(Step, Cow<'r, TraceId>)>,
+}
+
+enum Step {
+    Begun,
+    Ended,
+}
+
+impl<'r> Added<'r> {
+    pub(super) fn begin(&mut self, call: Cow<'r, TraceId>) {
+        self.calls.push((Step::Begun, call));
+    }
+
+    pub(super) fn end(&mut self, call: Cow<'r, TraceId>) {
+        self.calls.push((Step::Ended, call));
+    }
+}
+
+/// What the records of many batches add.
+#[derive(Clone, Default)]
+struct Gathered {
+    tally: Tally,
     /// Calls on their way.
     begun: HashSet<TraceId>,
     /// Calls that began earlier, and whose outcome is recorded.
     ended: Vec<TraceId>,
 }
 
-impl Added {
-    pub(super) fn begin(&mut self, call: TraceId) {
-        self.begun.insert(call);
+impl Gathered {
+    fn begin(&mut self, call: &TraceId) {
+        self.begun.insert(call.clone());
     }
 
-    pub(super) fn end(&mut self, call: &TraceId) {
+    fn end(&mut self, call: &TraceId) {
         if !self.begun.remove(call) {
             self.ended.push(call.clone());
         }
     }
 
-    fn merge(&mut self, later: Self) {
-        self.tally.merge(later.tally);
-        for call in &later.ended {
-            self.end(call);
+    fn add(&mut self, batch: &Added<'_>) {
+        self.tally.merge(&batch.tally);
+        for (step, call) in &batch.calls {
+            match step {
+                Step::Begun => self.begin(call),
+                Step::Ended => self.end(call),
+            }
         }
-        self.begun.extend(later.begun);
     }
 
     fn write(&self, sql: &Connection, run: &str) -> Result<(), Fault> {
@@ -65,7 +90,7 @@ impl Added {
 /// Of the writer.
 pub(super) struct Behind {
     /// Of records that are committed.
-    added: Added,
+    gathered: Gathered,
     /// Names this run of the gateway among those that have calls in flight.
     run: Box<str>,
     written_at: Instant,
@@ -74,7 +99,7 @@ pub(super) struct Behind {
 impl Behind {
     pub(super) fn new(run: &str) -> Self {
         Self {
-            added: Added::default(),
+            gathered: Gathered::default(),
             run: run.into(),
             written_at: Instant::now(),
         }
@@ -98,7 +123,7 @@ impl Behind {
 
     /// What the total of an agent lacks in the file.
     pub(super) fn entered(&self, agent: &str) -> u64 {
-        self.added.tally.entered(agent)
+        self.gathered.tally.entered(agent)
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -106,21 +131,28 @@ impl Behind {
     }
 
     /// Writes all of it, and what the current batch adds, which reaches up to `place`.
-    pub(super) fn write(&self, sql: &Connection, batch: &Added, place: u64) -> Result<(), Fault> {
-        self.added.write(sql, &self.run)?;
-        batch.write(sql, &self.run)?;
+    pub(super) fn write(
+        &self,
+        sql: &Connection,
+        batch: &Added<'_>,
+        place: u64,
+    ) -> Result<(), Fault> {
+        // The batch may fail yet, and then it has added nothing.
+        let mut all = self.gathered.clone();
+        all.add(batch);
+        all.write(sql, &self.run)?;
         note(sql, place)
     }
 
     /// The batch that called [`Self::write`] is committed.
     pub(super) fn written(&mut self) {
-        self.added = Added::default();
+        self.gathered = Gathered::default();
         self.written_at = Instant::now();
     }
 
     /// A batch that did not is committed.
-    pub(super) fn add(&mut self, batch: Added) {
-        self.added.merge(batch);
+    pub(super) fn add(&mut self, batch: &Added<'_>) {
+        self.gathered.add(batch);
     }
 }
 
@@ -131,7 +163,7 @@ fn note(sql: &Connection, place: u64) -> Result<(), Fault> {
 }
 
 /// What the records add that were committed after the last writing.
-fn find(sql: &Connection) -> Result<Added, Fault> {
+fn find(sql: &Connection) -> Result<Gathered, Fault> {
     // An approved call is on its way when it is taken, not when it is approved. The taking writes
     // `in_flight` itself.
     let mut find = sql.prepare(
@@ -140,14 +172,14 @@ fn find(sql: &Connection) -> Result<Added, Fault> {
          FROM traces WHERE place > (SELECT place FROM behind) ORDER BY place",
     )?;
     let mut rows = find.query([])?;
-    let mut added = Added::default();
+    let mut added = Gathered::default();
     while let Some(row) = rows.next()? {
         add(&mut added, row)?;
     }
     Ok(added)
 }
 
-fn add(added: &mut Added, row: &Row<'_>) -> Result<(), Fault> {
+fn add(added: &mut Gathered, row: &Row<'_>) -> Result<(), Fault> {
     let (kind, call): (String, String) = (row.get(0)?, row.get(1)?);
     let call = TraceId::from(call);
     let (agent, session): (String, Option<String>) = (row.get(2)?, row.get(3)?);
@@ -155,13 +187,15 @@ fn add(added: &mut Added, row: &Row<'_>) -> Result<(), Fault> {
     match (&*kind, session) {
         ("decision", session) => {
             let session = session.map(Into::into);
-            added.tally.count(agent.into(), session, at, &verdict);
+            added
+                .tally
+                .count(&agent.into(), session.as_ref(), at, &verdict);
             if row.get(6)? {
-                added.begin(call);
+                added.begin(&call);
             }
         }
         ("outcome", _) => added.end(&call),
-        (_, Some(session)) => added.tally.see(agent.into(), session.into(), at),
+        (_, Some(session)) => added.tally.see(&agent.into(), &session.into(), at),
         _ => {}
     }
     Ok(())

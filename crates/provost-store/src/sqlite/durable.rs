@@ -286,7 +286,7 @@ mod tests {
     struct Told(Mutex<Option<oneshot::Sender<Result<(), StoreError>>>>);
 
     impl Job for Told {
-        fn run(&mut self, _: &mut Batch<'_>) -> Result<(), Fault> {
+        fn run<'j>(&'j mut self, _: &mut Batch<'j>) -> Result<(), Fault> {
             Ok(())
         }
 

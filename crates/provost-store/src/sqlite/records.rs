@@ -1,5 +1,7 @@
 //! Decisions and outcomes.
 
+use std::borrow::Cow;
+
 use provost_core::{
     ids::{GrantId, TraceId},
     ports::{IdempotencyKey, KeyedAnswer, Record, Recorded},
@@ -11,9 +13,35 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::{batch::Batch, fault::Fault};
 use crate::codec;
 
+pub(super) fn record(batch: &mut Batch<'_>, record: &Record) -> Result<Recorded, Fault> {
+    let admitted = admit(batch, record)?;
+    if admitted == Recorded::Done {
+        if record.row.forwarded {
+            batch.begin_call(Cow::Owned(record.row.trace_id.clone()));
+        }
+        batch.append(&record.row)?;
+    }
+    Ok(admitted)
+}
+
+/// As [`record`], but the record comes into the table with others.
+pub(super) fn record_soon<'r>(
+    batch: &mut Batch<'r>,
+    record: &'r Record,
+) -> Result<Recorded, Fault> {
+    let admitted = admit(batch, record)?;
+    if admitted == Recorded::Done {
+        if record.row.forwarded {
+            batch.begin_call(Cow::Borrowed(&record.row.trace_id));
+        }
+        batch.append_soon(&record.row)?;
+    }
+    Ok(admitted)
+}
+
 /// Looks at everything the decision rests on before it writes anything, because a batch has no way to
 /// undo one of its operations.
-pub(super) fn record(batch: &mut Batch<'_>, record: &Record) -> Result<Recorded, Fault> {
+fn admit(batch: &Batch<'_>, record: &Record) -> Result<Recorded, Fault> {
     if record
         .version
         .is_some_and(|version| version != batch.version())
@@ -38,10 +66,6 @@ pub(super) fn record(batch: &mut Batch<'_>, record: &Record) -> Result<Recorded,
     if let Some(key) = &record.key {
         keep_key(batch, key, &record.row.trace_id)?;
     }
-    if record.row.forwarded {
-        batch.begin_call(record.row.trace_id.clone());
-    }
-    batch.append(&record.row)?;
     Ok(Recorded::Done)
 }
 
@@ -51,13 +75,20 @@ pub(super) fn outcome(
     answer: Option<&(IdempotencyKey, String)>,
 ) -> Result<(), Fault> {
     batch.append(row)?;
-    batch.end_call(&row.trace_id);
+    batch.end_call(Cow::Owned(row.trace_id.clone()));
     if let Some((key, answer)) = answer {
         batch.execute(
             "UPDATE idempotency SET answer = ?3 WHERE agent = ?1 AND key = ?2",
             params![&*key.agent, key.key, answer],
         )?;
     }
+    Ok(())
+}
+
+/// As [`outcome`], but the record comes into the table with others.
+pub(super) fn outcome_soon<'r>(batch: &mut Batch<'r>, row: &'r TraceRow) -> Result<(), Fault> {
+    batch.append_soon(row)?;
+    batch.end_call(Cow::Borrowed(&row.trace_id));
     Ok(())
 }
 

@@ -4,8 +4,9 @@
 //! half the throughput. Here a name has one entry for each block of records it occurs in, and a list
 //! reads those blocks only.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
+use foldhash::HashSet;
 use provost_core::trace::{RecordKind, TraceRow};
 use rusqlite::{Connection, params};
 

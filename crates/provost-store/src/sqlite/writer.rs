@@ -17,12 +17,15 @@ use std::{
     time::Duration,
 };
 
-use provost_core::{ports::StoreError, trace::TraceRow};
+use provost_core::{
+    ports::{Record, Recorded, StoreError},
+    trace::TraceRow,
+};
 use rusqlite::Connection;
 use tokio::sync::{Mutex, broadcast, oneshot};
 
 use super::{
-    batch::{Batch, Head},
+    batch::{Batch, Committed, Head},
     behind::Behind,
     checkpoint::{Checkpointer, LogLength},
     durable::{Group, Horizon, Syncer, log_of, sync_failed},
@@ -66,19 +69,44 @@ enum Message {
 
 /// An operation of a batch, and whom to tell.
 pub(super) trait Job: Send {
-    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), Fault>;
+    /// Once more where the batch failed.
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<(), Fault>;
     fn finish(self: Box<Self>, result: Result<(), StoreError>);
 }
 
+/// An operation that somebody waits for.
 struct Task<T, W> {
     work: W,
     made: Option<T>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send> Job for Task<T, W> {
-    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), Fault> {
-        self.made = Some((self.work)(batch)?);
+trait Work<T>: Send {
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<T, Fault>;
+}
+
+struct Any<W>(W);
+
+impl<T, W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send> Work<T> for Any<W> {
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<T, Fault> {
+        // It may look for records of this batch.
+        batch.flush()?;
+        (self.0)(batch)
+    }
+}
+
+/// What nearly every call brings. It looks for no records, so those before it may wait for more.
+struct Decision(Record);
+
+impl Work<Recorded> for Decision {
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<Recorded, Fault> {
+        records::record_soon(batch, &self.0)
+    }
+}
+
+impl<T: Send, W: Work<T>> Job for Task<T, W> {
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<(), Fault> {
+        self.made = Some(self.work.run(batch)?);
         Ok(())
     }
 
@@ -93,8 +121,8 @@ impl<T: Send, W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send> Job for Task<
 struct Left(TraceRow);
 
 impl Job for Left {
-    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), Fault> {
-        records::outcome(batch, &self.0, None)
+    fn run<'j>(&'j mut self, batch: &mut Batch<'j>) -> Result<(), Fault> {
+        records::outcome_soon(batch, &self.0)
     }
 
     fn finish(self: Box<Self>, result: Result<(), StoreError>) {
@@ -153,6 +181,18 @@ impl Writer {
     where
         T: Send + 'static,
         W: FnMut(&mut Batch<'_>) -> Result<T, Fault> + Send + 'static,
+    {
+        self.send(Any(work)).await
+    }
+
+    pub(super) async fn record(&self, record: Record) -> Result<Recorded, StoreError> {
+        self.send(Decision(record)).await
+    }
+
+    async fn send<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: Work<T> + 'static,
     {
         if self.closed.load(Ordering::Acquire) {
             return Err(StoreError::Closed);
@@ -293,11 +333,7 @@ impl Thread {
 
     /// Whether events were made.
     fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool, Fault> {
-        let done = self.begin().and_then(|mut batch| {
-            jobs.iter_mut().try_for_each(|job| job.run(&mut batch))?;
-            batch.commit()
-        });
-        match done {
+        match self.begin().and_then(|batch| run(jobs, batch)) {
             Ok(committed) => {
                 self.head = committed.head;
                 Ok(committed.made_events)
@@ -312,6 +348,11 @@ impl Thread {
             }
         }
     }
+}
+
+fn run<'j>(jobs: &'j mut [Box<dyn Job>], mut batch: Batch<'j>) -> Result<Committed, Fault> {
+    jobs.iter_mut().try_for_each(|job| job.run(&mut batch))?;
+    batch.commit()
 }
 
 /// What waits, as much as a commit takes; after a crowd, also what comes until nobody has come for a

@@ -11,6 +11,7 @@ use crate::{making::*, place::Place};
 crate::contract!(
     what_was_recorded_outlives_the_process,
     records_form_one_chain,
+    records_that_come_at_once_keep_their_names,
     a_decision_under_old_control_is_not_written,
     a_refusal_needs_no_current_control,
     a_grant_is_used_no_more_often_than_it_allows,
@@ -60,6 +61,59 @@ async fn records_form_one_chain(place: &Place) {
     race(decisions).await;
     store.record_note(note("that was it")).await.unwrap();
     assert_eq!(verify(&*store).await.unwrap(), begin + 201);
+    store.close().await;
+}
+
+async fn records_that_come_at_once_keep_their_names(place: &Place) {
+    let store = place.open().await;
+    let seen = version(&*store).await;
+    let rows: Vec<_> = (0..100)
+        .map(|n| {
+            let (agent, session) = (format!("agent-{}", n % 3), format!("s{}", n % 5));
+            let tool = format!("fs.{}", n % 7);
+            TraceRow {
+                forwarded: true,
+                ..row(&agent, (n % 4 > 0).then_some(&*session), &tool, START)
+            }
+        })
+        .collect();
+    race(rows.iter().cloned().map(|row| {
+        let store = store.clone();
+        async move {
+            let recorded = store.record(record(row.clone(), seen)).await.unwrap();
+            assert_eq!(recorded, Recorded::Done);
+            if let Err(row) = store.leave_outcome(outcome(&row, "done")) {
+                store.record_outcome(row, None).await.unwrap();
+            }
+        }
+    }))
+    .await;
+    for row in rows.iter().filter(|row| row.session.is_some()) {
+        let filter = TraceFilter {
+            agent: Some(row.agent.to_string()),
+            session: row.session.as_deref().map(str::to_owned),
+            tool: Some(glob(&row.tool)),
+            limit: 100,
+            ..TraceFilter::default()
+        };
+        let found = store.traces(&filter).await.unwrap();
+        let names = |row: &TraceRow| (row.agent.clone(), row.session.clone(), row.tool.clone());
+        let mut alike: Vec<_> = rows
+            .iter()
+            .filter(|other| names(other) == names(row))
+            .map(|row| &row.body)
+            .collect();
+        let mut bodies: Vec<_> = found.iter().map(|entry| &entry.decision).collect();
+        alike.sort();
+        bodies.sort();
+        assert_eq!(bodies, alike);
+        assert!(
+            found
+                .iter()
+                .all(|entry| entry.outcome.is_some() && !entry.in_flight)
+        );
+    }
+    verify(&*store).await.unwrap();
     store.close().await;
 }
 

@@ -6,6 +6,7 @@ crate::contract!(
     a_changed_record_shows,
     a_removed_record_shows,
     a_cut_end_shows_even_after_more_was_written,
+    an_end_cut_under_a_writer_shows_and_stops_nobody,
 );
 
 async fn written(place: &Place) {
@@ -45,6 +46,19 @@ async fn a_cut_end_shows_even_after_more_was_written(place: &Place) {
     let store = place.open().await;
     assert!(verify(&*store).await.is_err());
     write(&*store, row("claude", None, "fs.read", START)).await;
+    assert!(verify(&*store).await.is_err());
+    store.close().await;
+}
+
+async fn an_end_cut_under_a_writer_shows_and_stops_nobody(place: &Place) {
+    written(place).await;
+    let store = place.open().await;
+    place
+        .intrude("DELETE FROM traces WHERE tool IN ('fs.8', 'fs.9')")
+        .await;
+    for n in 10..20 {
+        write(&*store, row("claude", None, &format!("fs.{n}"), after(n))).await;
+    }
     assert!(verify(&*store).await.is_err());
     store.close().await;
 }
