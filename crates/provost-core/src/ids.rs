@@ -1,6 +1,10 @@
 //! Identifiers: random, opaque, and typed so that one cannot be passed for another.
 
-use std::{cell::RefCell, fmt};
+use std::{
+    cell::RefCell,
+    fmt,
+    sync::atomic::{AtomicU16, Ordering},
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -59,7 +63,7 @@ id!(
     GrantId
 );
 id!(
-    /// 32 hex characters. Ours begin with the time, so that the index of traces grows at its end.
+    /// 32 hex characters. Ours begin with the time and a count, so that the index of traces grows at its end.
     TraceId
 );
 
@@ -88,9 +92,12 @@ impl GrantId {
 
 impl TraceId {
     pub fn at(now: Time) -> Self {
+        static NEXT: AtomicU16 = AtomicU16::new(0);
         let mut bytes = unique_bytes::<16>();
         let millis = now.millis().to_be_bytes();
-        for (to, from) in bytes.iter_mut().zip(millis.iter().skip(2)) {
+        let count = NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let first = millis.iter().skip(2).chain(&count);
+        for (to, from) in bytes.iter_mut().zip(first) {
             *to = *from;
         }
         Self(hex(&bytes).into())
