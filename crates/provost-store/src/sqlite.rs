@@ -38,7 +38,7 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
         Delivered, Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned,
         QueueDepth, Record, Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock,
-        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
+        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable, WriteRow, WrittenPage,
     },
     time::Time,
     trace::TraceRow,
@@ -235,6 +235,17 @@ impl Store for SqliteStore {
     async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage> {
         let filter = filter.clone();
         self.read(move |sql| lists::approvals(sql, &filter, now))
+            .await
+    }
+
+    async fn written_approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: Time,
+        write: WriteRow,
+    ) -> Result<WrittenPage> {
+        let filter = filter.clone();
+        self.read(move |sql| lists::written_approvals(sql, &filter, now, write))
             .await
     }
 
