@@ -245,8 +245,8 @@ impl Store for SqliteStore {
         write: WriteRow,
     ) -> Result<WrittenPage> {
         let filter = filter.clone();
-        self.read(move |sql| lists::written_approvals(sql, &filter, now, write))
-            .await
+        let work = move |sql: &_| lists::written_approvals(sql, &filter, now, write);
+        self.readers.read_here(work).await
     }
 
     async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>> {
