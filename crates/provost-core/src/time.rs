@@ -76,6 +76,14 @@ impl Time {
         }
         Some(text)
     }
+
+    /// Appends what [`fmt::Display`] prints, without its machinery.
+    pub fn write(self, out: &mut Vec<u8>) {
+        match self.text() {
+            Some(text) => out.extend_from_slice(&text),
+            None => out.extend_from_slice(self.to_string().as_bytes()),
+        }
+    }
 }
 
 /// The last digit of a number.
@@ -146,13 +154,32 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 
 /// The short form of the protocol: `4m30s`, `30m0s`, `2h0m0s`.
 pub fn format_duration(duration: Duration) -> String {
+    let mut text = Vec::new();
+    write_duration(duration, &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Appends what [`format_duration`] returns.
+pub fn write_duration(duration: Duration, out: &mut Vec<u8>) {
     let seconds = duration.as_secs();
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{rest}s"),
-        (0, _) => format!("{minutes}m{rest}s"),
-        _ => format!("{hours}h{minutes}m{rest}s"),
+    if hours > 0 {
+        write_number(hours, out);
+        out.push(b'h');
     }
+    if hours > 0 || minutes > 0 {
+        write_number(minutes, out);
+        out.push(b'm');
+    }
+    write_number(rest, out);
+    out.push(b's');
+}
+
+fn write_number(number: u64, out: &mut Vec<u8>) {
+    if number >= 10 {
+        write_number(number / 10, out);
+    }
+    out.push(b'0' + (number % 10) as u8);
 }
 
 #[cfg(test)]
@@ -189,6 +216,7 @@ mod tests {
             (270, "4m30s"),
             (1800, "30m0s"),
             (7200, "2h0m0s"),
+            (3_723_000, "1034h10m0s"),
         ] {
             assert_eq!(format_duration(Duration::from_secs(seconds)), text);
         }
@@ -209,7 +237,11 @@ mod tests {
             253_402_300_799_999,
         ] {
             let time = Time::from_millis(millis);
-            assert_eq!(time.to_string(), format!("{:.3}", time.timestamp()));
+            let text = format!("{:.3}", time.timestamp());
+            assert_eq!(time.to_string(), text);
+            let mut written = Vec::new();
+            time.write(&mut written);
+            assert_eq!(written, text.as_bytes());
         }
         assert_eq!(Time::parse("yesterday"), None);
     }

@@ -57,6 +57,10 @@ pub(crate) struct StateColumns<'a> {
 pub(crate) const APPROVAL_COLUMNS: &str = "question, status, level, expires_at, supervisor_until, \
      permit_until, answered_at, claim_by, claim_until, decision, escalation, asked, votes";
 
+/// What there is to know of a row that is known to be pending: a decision has brought nothing yet.
+pub(crate) const PENDING_COLUMNS: &str = "question, level, expires_at, supervisor_until, claim_by, \
+     claim_until, escalation, asked, votes";
+
 impl<'a> StateColumns<'a> {
     pub(crate) fn of(state: &'a State) -> Result<Self, Garbled> {
         Ok(Self {
@@ -189,12 +193,7 @@ pub(crate) fn keyed_answer(
 }
 
 pub(crate) fn status_text(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "pending",
-        Status::Approved => "approved",
-        Status::Denied => "denied",
-        Status::Expired => "expired",
-    }
+    status.as_str()
 }
 
 fn status(text: &str) -> Result<Status, Garbled> {
@@ -210,10 +209,7 @@ fn status(text: &str) -> Result<Status, Garbled> {
 }
 
 pub(crate) fn level_text(level: Level) -> &'static str {
-    match level {
-        Level::Supervisor => "supervisor",
-        Level::Human => "human",
-    }
+    level.as_str()
 }
 
 fn level(text: &str) -> Result<Level, Garbled> {

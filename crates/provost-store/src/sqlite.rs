@@ -39,7 +39,7 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
         Delivered, Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned,
         QueueDepth, Record, Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock,
-        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
+        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable, WriteRow, WrittenPage,
     },
     time::Time,
     trace::TraceRow,
@@ -239,6 +239,17 @@ impl Store for SqliteStore {
         let filter = filter.clone();
         self.read(move |sql| lists::approvals(sql, &filter, now))
             .await
+    }
+
+    async fn written_approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: Time,
+        write: WriteRow,
+    ) -> Result<WrittenPage> {
+        let filter = filter.clone();
+        let work = move |sql: &_| lists::written_approvals(sql, &filter, now, write);
+        self.readers.read_here(work).await
     }
 
     async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>> {

@@ -230,7 +230,7 @@ impl Gate {
 }
 
 fn parsed(row: ApprovalRow<'_>) -> Option<Approval> {
-    let question = serde_json::from_str(row.question).ok()?;
+    let question = serde_json::from_slice(row.question).ok()?;
     Some(Approval {
         question,
         state: row.state.clone(),

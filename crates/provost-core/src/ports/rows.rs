@@ -231,7 +231,7 @@ const LIKELY_QUESTION: usize = 512;
 /// so that a page costs no parsing and no allocation per row.
 #[derive(Clone, Debug, Default)]
 pub struct ApprovalPage {
-    questions: String,
+    questions: Vec<u8>,
     rows: Vec<PageRow>,
 }
 
@@ -248,7 +248,7 @@ struct PageRow {
 pub struct ApprovalRow<'a> {
     pub place: u64,
     /// JSON of [`Question`].
-    pub question: &'a str,
+    pub question: &'a [u8],
     pub state: &'a State,
 }
 
@@ -256,13 +256,13 @@ impl ApprovalPage {
     /// For so many rows at most.
     pub fn with_room(rows: usize) -> Self {
         Self {
-            questions: String::with_capacity(rows * LIKELY_QUESTION),
+            questions: Vec::with_capacity(rows * LIKELY_QUESTION),
             rows: Vec::with_capacity(rows),
         }
     }
 
-    pub fn push(&mut self, place: u64, question: &str, state: State) {
-        self.questions.push_str(question);
+    pub fn push(&mut self, place: u64, question: &[u8], state: State) {
+        self.questions.extend_from_slice(question);
         self.rows.push(PageRow {
             place,
             end: self.questions.len(),
@@ -276,11 +276,6 @@ impl ApprovalPage {
 
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
-    }
-
-    /// How long the text of all questions is.
-    pub fn text_len(&self) -> usize {
-        self.questions.len()
     }
 
     /// The `place` of its last row: where the next page goes on.
@@ -299,6 +294,61 @@ impl ApprovalPage {
                 state: &row.state,
             }
         })
+    }
+}
+
+/// Appends a row to a page, as JSON, as it is at a moment.
+pub type WriteRow = fn(ApprovalRow<'_>, Time, &mut Vec<u8>);
+
+/// What most rows take in a page, with their state.
+const LIKELY_ROW: usize = LIKELY_QUESTION + 160;
+
+/// A page that is written while it is read, so that a question is copied once: from its row to the answer.
+#[derive(Debug)]
+pub struct WrittenPage {
+    text: Vec<u8>,
+    rows: usize,
+    most: usize,
+    last_place: Option<u64>,
+}
+
+impl WrittenPage {
+    /// For so many rows at most.
+    pub fn of_at_most(rows: usize) -> Self {
+        Self {
+            text: Vec::new(),
+            rows: 0,
+            most: rows,
+            last_place: None,
+        }
+    }
+
+    pub fn push(&mut self, row: ApprovalRow<'_>, now: Time, write: WriteRow) {
+        if self.is_empty() {
+            self.text.reserve(self.most * LIKELY_ROW);
+        }
+        self.text.push(if self.is_empty() { b'[' } else { b',' });
+        self.rows += 1;
+        self.last_place = Some(row.place);
+        write(row, now, &mut self.text);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Where the next page goes on, if this one is full.
+    pub fn next_after(&self) -> Option<u64> {
+        self.last_place.filter(|_| self.rows == self.most)
+    }
+
+    /// An array of the rows.
+    pub fn into_json(mut self) -> Vec<u8> {
+        if self.is_empty() {
+            self.text.push(b'[');
+        }
+        self.text.push(b']');
+        self.text
     }
 }
 

@@ -13,6 +13,7 @@ use super::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
         Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
         Record, Recorded, Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
+        WriteRow, WrittenPage,
     },
     sign_ins::SignIns,
 };
@@ -109,6 +110,21 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
 
     /// Oldest first.
     async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage>;
+
+    /// The same, each row written by `write`.
+    async fn written_approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: Time,
+        write: WriteRow,
+    ) -> Result<WrittenPage> {
+        let page = self.approvals(filter, now).await?;
+        let mut written = WrittenPage::of_at_most(filter.limit);
+        for row in page.rows() {
+            written.push(row, now, write);
+        }
+        Ok(written)
+    }
 
     /// Pending approvals whose time at their level is over: to be expired, or told to people.
     async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>>;

@@ -160,7 +160,7 @@ impl Bench {
                 .unwrap();
             if let Some(row) = page.rows().next() {
                 return Approval {
-                    question: serde_json::from_str(row.question).unwrap(),
+                    question: serde_json::from_slice(row.question).unwrap(),
                     state: row.state.clone(),
                 };
             }

@@ -257,7 +257,8 @@ async fn asked(app: &App, run: &Run, now: Time) -> Result<Vec<Asked>, PageError>
     };
     let page = app.gate.store().approvals(&filter, now).await?;
     let questions = page.rows();
-    let questions = questions.filter_map(|row| serde_json::from_str::<Question>(row.question).ok());
+    let questions =
+        questions.filter_map(|row| serde_json::from_slice::<Question>(row.question).ok());
     let asked = questions.map(|question| Asked {
         id: question.id.to_string(),
         tool: question.tool.to_string(),

@@ -134,7 +134,7 @@ pub(super) async fn pending_by_agent(
     let page = app.gate.store().approvals(&filter, app.gate.now()).await?;
     let mut counts = HashMap::new();
     for row in page.rows() {
-        if let Ok(question) = serde_json::from_str::<Question>(row.question) {
+        if let Ok(question) = serde_json::from_slice::<Question>(row.question) {
             *counts.entry(question.agent_id).or_default() += 1;
         }
     }

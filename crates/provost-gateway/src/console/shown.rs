@@ -98,7 +98,7 @@ impl Shown {
         now: Time,
     ) -> Option<Self> {
         let approval = Approval {
-            question: serde_json::from_str(row.question).ok()?,
+            question: serde_json::from_slice(row.question).ok()?,
             state: row.state.clone(),
         };
         Some(Self::new(&approval, visitor, exposure, now))

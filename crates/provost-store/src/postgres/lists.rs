@@ -89,7 +89,8 @@ pub(super) async fn approvals(
             after = row.try_get(0)?;
             if page.len() < filter.limit && tools.matches(row.try_get(1)?) {
                 let place = rows::unsigned(row, 0)?;
-                page.push(place, row.try_get(2)?, rows::state(row, 3)?);
+                let question: &str = row.try_get(2)?;
+                page.push(place, question.as_bytes(), rows::state(row, 3)?);
             }
         }
         if found.len() < wanted {

@@ -1,17 +1,17 @@
 //! Reading approvals and events.
 
 use provost_core::{
-    approval::Approval,
+    approval::{Approval, State, Status},
     event::Numbered,
     ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalPage, QueueDepth},
+    ports::{ApprovalFilter, ApprovalPage, ApprovalRow, QueueDepth, WriteRow, WrittenPage},
     time::Time,
 };
-use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::{fault::Fault, rows};
 use crate::{
-    codec::{self, APPROVAL_COLUMNS},
+    codec::{self, APPROVAL_COLUMNS, PENDING_COLUMNS},
     filter::{self, Dialect, Value},
 };
 
@@ -62,21 +62,59 @@ pub(super) fn approvals(
     filter: &ApprovalFilter,
     now: Time,
 ) -> Result<ApprovalPage, Fault> {
+    let mut page = ApprovalPage::with_room(filter.limit);
+    each_approval(sql, filter, now, |place, question, state| {
+        page.push(place, question, state);
+    })?;
+    Ok(page)
+}
+
+pub(super) fn written_approvals(
+    sql: &Connection,
+    filter: &ApprovalFilter,
+    now: Time,
+    write: WriteRow,
+) -> Result<WrittenPage, Fault> {
+    let mut page = WrittenPage::of_at_most(filter.limit);
+    each_approval(sql, filter, now, |place, question, state| {
+        let row = ApprovalRow {
+            place,
+            question,
+            state: &state,
+        };
+        page.push(row, now, write);
+    })?;
+    Ok(page)
+}
+
+fn each_approval(
+    sql: &Connection,
+    filter: &ApprovalFilter,
+    now: Time,
+    mut each: impl FnMut(u64, &[u8], State),
+) -> Result<(), Fault> {
     let (mut conditions, tools) = filter::approvals(Dialect::Sqlite, filter, now);
     conditions.and("place > @", [Value::Int(filter.after.unwrap_or(0) as i64)]);
+    // What every row would say the same is not fetched from each.
+    let tool = if tools.are_all() { "NULL" } else { "tool" };
+    let (columns, state): (_, fn(&Row<'_>, usize) -> _) = match filter.status {
+        Some(Status::Pending) => (PENDING_COLUMNS, rows::pending_state),
+        _ => (APPROVAL_COLUMNS, rows::state),
+    };
     let mut list = sql.prepare_cached(&format!(
-        "SELECT place, tool, {APPROVAL_COLUMNS} FROM approvals WHERE {} ORDER BY place",
+        "SELECT place, {tool}, {columns} FROM approvals WHERE {} ORDER BY place",
         conditions.sql()
     ))?;
     let mut found = list.query(params_from_iter(conditions.values()))?;
-    let mut page = ApprovalPage::with_room(filter.limit);
-    while page.len() < filter.limit {
+    let mut rows = 0;
+    while rows < filter.limit {
         let Some(row) = found.next()? else { break };
         if tools.are_all() || tools.matches(rows::text(row, 1)?) {
-            page.push(row.get(0)?, rows::text(row, 2)?, rows::state(row, 3)?);
+            each(row.get(0)?, rows::utf8(row, 2)?, state(row, 3)?);
+            rows += 1;
         }
     }
-    Ok(page)
+    Ok(())
 }
 
 pub(super) fn overdue(sql: &Connection, now: Time, limit: usize) -> Result<Vec<Approval>, Fault> {

@@ -1,4 +1,4 @@
-//! The readers: a few read-only connections, each used by one blocking task at a time.
+//! The readers: a few read-only connections, each used by one read at a time, which blocks its thread.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,10 @@ use std::{
 
 use provost_core::ports::StoreError;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::Semaphore;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 
 use super::{durable::Horizon, fault::Fault};
 
@@ -37,25 +40,52 @@ impl Readers {
         T: Send + 'static,
         W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        let turn = self
-            .free
-            .clone()
-            .acquire_owned()
-            .await
-            .map_err(|_| StoreError::Closed)?;
+        let turn = self.turn().await?;
         let readers = self.clone();
-        let done = tokio::task::spawn_blocking(move || {
-            let sql = readers.take()?;
-            let made = work(&sql);
-            readers.idle().push(sql);
-            // Given back here, not by the caller: it may be gone while the connection is in use.
-            drop(turn);
-            made
-        });
+        // The turn is given back there, not by the caller: it may be gone while the connection is in use.
+        let done = tokio::task::spawn_blocking(move || readers.work(turn, work));
         let made = match done.await {
             Ok(made) => made?,
             Err(_) => return Err(StoreError::Failed("a read was interrupted".into())),
         };
+        self.on_disk(made).await
+    }
+
+    /// The same on the caller's thread, whose other tasks another thread takes over meanwhile. For a short
+    /// read of much: it waits for no thread to wake up, twice, and what it made stays in the same processor.
+    pub(super) async fn read_here<T, W>(self: &Arc<Self>, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        // A runtime of one thread has nobody to take over.
+        if Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
+            return self.read(work).await;
+        }
+        let turn = self.turn().await?;
+        let made = tokio::task::block_in_place(|| self.work(turn, work))?;
+        self.on_disk(made).await
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let turn = self.free.clone().acquire_owned().await;
+        turn.map_err(|_| StoreError::Closed)
+    }
+
+    fn work<T>(
+        &self,
+        turn: OwnedSemaphorePermit,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let sql = self.take()?;
+        let made = work(&sql);
+        self.idle().push(sql);
+        drop(turn);
+        made
+    }
+
+    /// Nobody is told what a read saw before it is on disk.
+    async fn on_disk<T>(&self, made: T) -> Result<T, StoreError> {
         if let Some(horizon) = &self.horizon {
             horizon.reached().await?;
         }

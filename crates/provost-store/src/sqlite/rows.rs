@@ -8,7 +8,10 @@ use provost_core::{
     ports::{ChainEnds, ChainRecord, Unreadable},
     time::Time,
 };
-use rusqlite::{Row, ToSql, types::ToSqlOutput};
+use rusqlite::{
+    Row, ToSql,
+    types::{ToSqlOutput, ValueRef},
+};
 
 use super::{batch::Head, fault::Fault};
 use crate::{
@@ -53,9 +56,40 @@ pub(super) fn state(row: &Row<'_>, first: usize) -> Result<State, Fault> {
     Ok(columns.state()?)
 }
 
+/// The state of a pending row in columns `first` and following, in the order of [`codec::PENDING_COLUMNS`].
+pub(super) fn pending_state(row: &Row<'_>, first: usize) -> Result<State, Fault> {
+    let claim_by = optional_text(row, first + 3)?;
+    let columns = StateColumns {
+        status: codec::status_text(Status::Pending),
+        level: text(row, first)?,
+        expires_at: row.get(first + 1)?,
+        supervisor_until: row.get(first + 2)?,
+        permit_until: None,
+        answered_at: None,
+        claim_by,
+        claim_until: match claim_by {
+            Some(_) => row.get(first + 4)?,
+            None => None,
+        },
+        decision: None,
+        escalation: optional_text(row, first + 5)?.map(Cow::Borrowed),
+        asked: row.get(first + 6)?,
+        votes: optional_text(row, first + 7)?.map(Cow::Borrowed),
+    };
+    Ok(columns.state()?)
+}
+
 /// The text of a column where it lies, which is as long as the row is the statement's current one.
 pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a str> {
     Ok(row.get_ref(column)?.as_str()?)
+}
+
+/// The bytes of a long text. Most are ASCII, which is seen sooner than that they are UTF-8.
+pub(super) fn utf8<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [u8]> {
+    match row.get_ref(column)? {
+        ValueRef::Text(text) if text.is_ascii() => Ok(text),
+        other => Ok(other.as_str()?.as_bytes()),
+    }
 }
 
 pub(super) fn optional_text<'a>(

@@ -1,9 +1,9 @@
 //! Lists of approvals.
 
 use provost_core::{
-    approval::{Approval, Level, Question, Status},
-    ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalRow, QueueDepth, Store},
+    approval::{Approval, Claim, Level, Question, Status},
+    ids::{ApprovalId, TraceId},
+    ports::{ApprovalFilter, ApprovalRow, QueueDepth, Store, WrittenPage},
     time::Time,
 };
 
@@ -13,21 +13,35 @@ crate::contract!(
     lists_are_paged_in_the_order_of_asking,
     lists_are_filtered,
     lists_see_the_time,
+    what_waits_is_listed_with_all_that_happened_to_it,
     globs_that_match_little_still_fill_a_page,
     an_approval_is_found_by_the_beginning_of_its_id,
     what_is_settled_is_told,
     the_depth_of_the_queue_is_known,
 );
 
+/// What is listed, and written the same way.
 async fn tools(store: &dyn Store, filter: ApprovalFilter, now: Time) -> Vec<String> {
     let page = store.approvals(&filter, now).await.unwrap();
+    let mut expected = WrittenPage::of_at_most(filter.limit);
+    for row in page.rows() {
+        expected.push(row, now, write_all);
+    }
+    let written = store.written_approvals(&filter, now, write_all).await;
+    let written = written.unwrap();
+    assert_eq!(written.next_after(), expected.next_after(), "{filter:?}");
+    assert_eq!(written.into_json(), expected.into_json(), "{filter:?}");
     page.rows()
         .map(|row| asked_in(row).tool.to_string())
         .collect()
 }
 
+fn write_all(row: ApprovalRow<'_>, now: Time, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{now} {row:?}").as_bytes());
+}
+
 fn asked_in(row: ApprovalRow<'_>) -> Question {
-    serde_json::from_str(row.question).unwrap()
+    serde_json::from_slice(row.question).unwrap()
 }
 
 fn all() -> ApprovalFilter {
@@ -165,6 +179,45 @@ async fn lists_see_the_time(place: &Place) {
         let found = tools(&*store, filter.clone(), after(seconds)).await;
         assert_eq!(found, expected, "{filter:?} at {seconds}");
     }
+    store.close().await;
+}
+
+async fn what_waits_is_listed_with_all_that_happened_to_it(place: &Place) {
+    let store = place.open().await;
+    let mut asked = Vec::new();
+    for tool in ["a.new", "b.claimed", "c.escalated", "d.asked", "e.counted"] {
+        asked.push(ask(&*store, tool, "a").await.question.id);
+    }
+    let claim = Claim {
+        by: "bot".to_owned(),
+        until: after(20),
+    };
+    store.claim(&asked[1], claim, START).await.unwrap();
+    let escalated = store.escalate(&asked[2], escalation(START)).await;
+    escalated.unwrap();
+    let mut again = question("d.asked", "a", version(&*store).await);
+    again.question.trace_id = TraceId::at(after(1));
+    store.open_approval(again, after(1)).await.unwrap();
+    let counted = store.approval(asked[4].as_str()).await.unwrap().unwrap();
+    let mut vote = answer(&counted, Status::Approved, "human:alice", after(1));
+    vote.needed = 2;
+    store.resolve(vote).await.unwrap();
+
+    let pending = ApprovalFilter {
+        status: Some(Status::Pending),
+        ..all()
+    };
+    let page = store.approvals(&pending, after(1)).await.unwrap();
+    assert_eq!(page.len(), asked.len());
+    for (row, id) in page.rows().zip(&asked) {
+        let alone = store.approval(id.as_str()).await.unwrap().unwrap();
+        assert_eq!(row.state, &alone.state, "{}", alone.question.tool);
+        assert_eq!(asked_in(row), alone.question);
+    }
+    let states: Vec<_> = page.rows().map(|row| row.state).collect();
+    assert!(states[1].claim.is_some() && states[2].escalation.is_some());
+    assert_eq!((states[3].asked, states[4].votes.len()), (2, 1));
+    assert_eq!(tools(&*store, pending, after(1)).await.len(), asked.len());
     store.close().await;
 }
 

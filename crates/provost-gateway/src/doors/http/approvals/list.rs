@@ -7,12 +7,11 @@ use http::{HeaderValue, header};
 use provost_core::{
     approval::{Level, Status},
     key::{Key, Role},
-    ports::{ApprovalFilter, ApprovalPage},
-    trace::view::Exposure,
+    ports::{ApprovalFilter, WriteRow, WrittenPage},
 };
 use tokio::sync::broadcast::error::RecvError;
 
-use super::view::{exposure, write_row};
+use super::view::{exposure, row_writer};
 use crate::{
     app::App,
     doors::http::{caller::Reviewer, error::ApiResult, input::Params},
@@ -20,8 +19,6 @@ use crate::{
 
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 const MOST: usize = 1000;
-/// What the state of most rows takes in a page, in bytes.
-const STATE_LENGTH: usize = 160;
 
 pub(super) const STATUSES: [(&str, Status); 4] = [
     ("pending", Status::Pending),
@@ -66,8 +63,11 @@ pub(in crate::doors::http) async fn queue(
 ) -> ApiResult<Queue> {
     let exposure = exposure(app, key, params)?;
     let filter = filter(key, params)?;
-    let page = await_rows(app, &filter, patience).await?;
-    Ok(shown(&page, &filter, exposure, app))
+    let page = await_rows(app, &filter, row_writer(exposure), patience).await?;
+    Ok(Queue {
+        next_after: page.next_after(),
+        body: page.into_json(),
+    })
 }
 
 fn filter(key: &Key, params: &Params) -> ApiResult<ApprovalFilter> {
@@ -98,12 +98,16 @@ fn filter(key: &Key, params: &Params) -> ApiResult<ApprovalFilter> {
 async fn await_rows(
     app: &App,
     filter: &ApprovalFilter,
+    write: WriteRow,
     patience: Duration,
-) -> ApiResult<ApprovalPage> {
+) -> ApiResult<WrittenPage> {
     let mut feed = app.feed.subscribe();
     let deadline = tokio::time::Instant::now() + patience;
+    let store = app.gate.store();
     loop {
-        let page = app.gate.store().approvals(filter, app.gate.now()).await?;
+        let page = store
+            .written_approvals(filter, app.gate.now(), write)
+            .await?;
         if !page.is_empty() || tokio::time::Instant::now() >= deadline {
             return Ok(page);
         }
@@ -113,19 +117,4 @@ async fn await_rows(
             event = feed.recv() => if matches!(event, Err(RecvError::Closed)) { return Ok(page) },
         }
     }
-}
-
-fn shown(page: &ApprovalPage, filter: &ApprovalFilter, exposure: Exposure, app: &App) -> Queue {
-    let now = app.gate.now();
-    let mut body = Vec::with_capacity(page.text_len() + page.len() * STATE_LENGTH + 2);
-    body.push(b'[');
-    for (at, row) in page.rows().enumerate() {
-        if at > 0 {
-            body.push(b',');
-        }
-        write_row(row, exposure, now, &mut body);
-    }
-    body.push(b']');
-    let next_after = page.last_place().filter(|_| page.len() == filter.limit);
-    Queue { body, next_after }
 }

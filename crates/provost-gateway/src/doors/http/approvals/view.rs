@@ -1,11 +1,13 @@
 //! An approval as it is shown. The question goes out as the text it is stored as, so that a page of a
 //! thousand costs no parsing; only what is redacted is read.
 
+use std::time::Duration;
+
 use provost_core::{
     approval::{Approval, Question, State, Vote},
     key::{Key, Role},
-    ports::ApprovalRow,
-    time::{Time, format_duration},
+    ports::{ApprovalRow, WriteRow},
+    time::{Time, write_duration},
     trace::view::Exposure,
 };
 use serde::Serialize;
@@ -36,13 +38,9 @@ pub(in crate::doors::http) fn exposure(
     }
 }
 
-/// What is added to the question.
-#[derive(Serialize)]
-struct StateView<'a> {
-    status: provost_core::approval::Status,
-    level: provost_core::approval::Level,
-    expires_at: Time,
-    remaining: String,
+/// What a state may add to what every row says of it, in the order in which it is shown.
+#[derive(Default, PartialEq, Serialize)]
+struct More<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,36 +61,21 @@ struct StateView<'a> {
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answered_at: Option<Time>,
-    #[serde(skip_serializing_if = "is_once")]
-    asked: u32,
+    /// Where it was asked more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<u32>,
     #[serde(skip_serializing_if = "<[Vote]>::is_empty")]
     votes: &'a [Vote],
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_once(asked: &u32) -> bool {
-    *asked <= 1
-}
-
-impl<'a> StateView<'a> {
-    fn new(state: &'a State, now: Time) -> Self {
+impl<'a> More<'a> {
+    fn of(state: &'a State, now: Time) -> Self {
         let (claim, escalation, decision) = (
             state.claim_at(now),
             state.escalation.as_deref(),
             state.decision.as_deref(),
         );
         Self {
-            status: state.status_at(now),
-            level: state.level_at(now),
-            expires_at: state.expires_at,
-            remaining: format_duration(if decision.is_some() {
-                std::time::Duration::ZERO
-            } else {
-                state.remaining(now)
-            }),
             claimed_by: claim.map(|claim| &*claim.by),
             claimed_until: claim.map(|claim| claim.until),
             escalated_by: escalation.map(|escalation| &*escalation.by),
@@ -103,45 +86,216 @@ impl<'a> StateView<'a> {
             reasoning: decision.and_then(|decision| decision.reasoning.as_deref()),
             confidence: decision.and_then(|decision| decision.confidence),
             answered_at: state.answered_at,
-            asked: state.asked,
+            asked: Some(state.asked).filter(|asked| *asked > 1),
             votes: &state.votes,
         }
     }
 }
 
-/// Writes the view of one row. `question` is a JSON object: its closing brace makes room for the state.
-pub(super) fn write_row(row: ApprovalRow<'_>, exposure: Exposure, now: Time, out: &mut Vec<u8>) {
+/// How a row is written for whoever may see that much.
+pub(super) fn row_writer(exposure: Exposure) -> WriteRow {
     match exposure {
-        Exposure::Everything => out.extend_from_slice(open(row.question).as_bytes()),
-        Exposure::Structure => {
-            let question = serde_json::from_str(row.question).map(redacted);
-            out.extend_from_slice(open(&question.unwrap_or_default()).as_bytes());
-        }
+        Exposure::Everything => |row, now, out| write_row(row.question, row.state, now, out),
+        Exposure::Structure => |row, now, out| {
+            let question = serde_json::from_slice(row.question).map(redacted);
+            write_row(&question.unwrap_or_default(), row.state, now, out);
+        },
+    }
+}
+
+/// Writes a view: the question, whose closing brace makes room for the state. What every row says is
+/// written by hand, for none of it needs escaping.
+fn write_row(question: &[u8], state: &State, now: Time, out: &mut Vec<u8>) {
+    out.extend_from_slice(open(question));
+    out.extend_from_slice(b",\"status\":\"");
+    out.extend_from_slice(state.status_at(now).as_str().as_bytes());
+    out.extend_from_slice(b"\",\"level\":\"");
+    out.extend_from_slice(state.level_at(now).as_str().as_bytes());
+    out.extend_from_slice(b"\",\"expires_at\":\"");
+    state.expires_at.write(out);
+    out.extend_from_slice(b"\",\"remaining\":\"");
+    write_duration(remaining(state, now), out);
+    out.push(b'"');
+    write_more(&More::of(state, now), out);
+}
+
+fn remaining(state: &State, now: Time) -> Duration {
+    if state.decision.is_some() {
+        Duration::ZERO
+    } else {
+        state.remaining(now)
+    }
+}
+
+/// Ends the object.
+fn write_more(more: &More<'_>, out: &mut Vec<u8>) {
+    if *more == More::default() {
+        out.push(b'}');
+        return;
     }
     let joint = out.len();
     // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, &StateView::new(row.state, now));
+    let _ = serde_json::to_writer(&mut *out, more);
     if let Some(brace) = out.get_mut(joint) {
         *brace = b',';
     }
 }
 
 /// An object without its closing brace.
-fn open(object: &str) -> &str {
-    object.strip_suffix('}').unwrap_or("{\"id\":null")
+fn open(object: &[u8]) -> &[u8] {
+    object.strip_suffix(b"}").unwrap_or(b"{\"id\":null")
 }
 
-fn redacted(question: Question) -> String {
-    serde_json::to_string(&question.structure()).unwrap_or_default()
+fn redacted(question: Question) -> Vec<u8> {
+    serde_json::to_vec(&question.structure()).unwrap_or_default()
 }
 
 pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_json::Value {
     let mut text = Vec::new();
     let row = ApprovalRow {
         place: 0,
-        question: &serde_json::to_string(&approval.question).unwrap_or_default(),
+        question: &serde_json::to_vec(&approval.question).unwrap_or_default(),
         state: &approval.state,
     };
-    write_row(row, exposure, now, &mut text);
+    row_writer(exposure)(row, now, &mut text);
     serde_json::from_slice(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_core::approval::{Claim, Decision, Escalation, Level, Status};
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: Time = Time::from_millis(60_000);
+    const LATER: Time = Time::from_millis(90_500);
+
+    fn pending() -> State {
+        State::pending(Level::Human, Time::from_millis(360_007), None)
+    }
+
+    fn supervised() -> State {
+        State::pending(Level::Supervisor, Time::from_millis(3_725_000), Some(LATER))
+    }
+
+    fn claimed(until: Time) -> State {
+        State {
+            claim: Some(Box::new(Claim {
+                by: "supervisor:\"bot\"".to_owned(),
+                until,
+            })),
+            ..supervised()
+        }
+    }
+
+    fn escalated(reasoning: Option<&str>) -> State {
+        State {
+            escalation: Some(Box::new(Escalation {
+                by: "supervisor:bot".to_owned(),
+                reasoning: reasoning.map(str::to_owned),
+                confidence: Some(0.5),
+                at: NOW,
+            })),
+            ..pending()
+        }
+    }
+
+    fn decided() -> State {
+        State {
+            status: Status::Denied,
+            decision: Some(Box::new(Decision {
+                label: Some("Zoë".to_owned()),
+                confidence: Some(0.25),
+                ..Decision::new(Status::Denied, "human:zoe", NOW).because("no\n")
+            })),
+            answered_at: Some(LATER),
+            ..pending()
+        }
+    }
+
+    fn counted() -> State {
+        State {
+            asked: 3,
+            votes: Box::new([Vote {
+                by: "human:bob".to_owned(),
+                person: None,
+                reasoning: None,
+                at: NOW,
+            }]),
+            ..pending()
+        }
+    }
+
+    #[test]
+    fn a_row_is_its_question_and_what_became_of_it() {
+        let human = |status, remaining| {
+            format!(
+                r#""status":"{status}","level":"human","expires_at":"1970-01-01T00:06:00.007Z","remaining":"{remaining}""#
+            )
+        };
+        let waits = human("pending", "5m0s");
+        let supervisors = r#""status":"pending","level":"supervisor","expires_at":"1970-01-01T01:02:05.000Z","remaining":"1h1m5s""#;
+        for (state, now, added) in [
+            (pending(), NOW, waits.clone()),
+            (
+                pending(),
+                Time::from_millis(360_007),
+                human("expired", "0s"),
+            ),
+            (supervised(), NOW, supervisors.to_owned()),
+            (
+                claimed(LATER),
+                NOW,
+                supervisors.to_owned()
+                    + r#","claimed_by":"supervisor:\"bot\"","claimed_until":"1970-01-01T00:01:30.500Z""#,
+            ),
+            (claimed(NOW), NOW, supervisors.to_owned()),
+            (
+                escalated(Some("too risky")),
+                NOW,
+                waits.clone()
+                    + r#","escalated_by":"supervisor:bot","escalation_reasoning":"too risky""#,
+            ),
+            (
+                escalated(None),
+                NOW,
+                waits.clone() + r#","escalated_by":"supervisor:bot""#,
+            ),
+            (
+                decided(),
+                NOW,
+                human("denied", "0s")
+                    + r#","resolved_by":"human:zoe","resolved_label":"Zoë","resolved_at":"1970-01-01T00:01:00.000Z""#
+                    + r#","reasoning":"no\n","confidence":0.25,"answered_at":"1970-01-01T00:01:30.500Z""#,
+            ),
+            (
+                counted(),
+                NOW,
+                waits
+                    + r#","asked":3,"votes":[{"by":"human:bob","at":"1970-01-01T00:01:00.000Z"}]"#,
+            ),
+        ] {
+            let mut written = b"[".to_vec();
+            write_row(br#"{"id":"a"}"#, &state, now, &mut written);
+            let expected = format!(r#"[{{"id":"a",{added}}}"#);
+            assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_values() {
+        let statuses = [
+            Status::Pending,
+            Status::Approved,
+            Status::Denied,
+            Status::Expired,
+        ];
+        for status in statuses {
+            assert_eq!(json!(status), status.as_str());
+        }
+        for level in [Level::Supervisor, Level::Human] {
+            assert_eq!(json!(level), level.as_str());
+        }
+    }
 }
