@@ -176,10 +176,7 @@ pub fn write_duration(duration: Duration, out: &mut Vec<u8>) {
 }
 
 fn write_number(number: u64, out: &mut Vec<u8>) {
-    if number >= 10 {
-        write_number(number / 10, out);
-    }
-    out.push(b'0' + (number % 10) as u8);
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]
