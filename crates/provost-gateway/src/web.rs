@@ -177,11 +177,11 @@ impl Connections {
             let secure =
                 secure.ok_or_else(|| ForwardError::Unreachable("TLS is not set up".into()))?;
             let stream = secure.clone().oneshot(uri.clone()).await;
-            stream.map(|stream| Line::new(Box::new(TokioIo::new(stream))))
+            stream.map(|stream| Line::encrypted(TokioIo::new(stream)))
         } else {
             let stream = self.plain.clone().oneshot(uri.clone()).await;
             stream
-                .map(|stream| Line::new(Box::new(stream.into_inner())))
+                .map(|stream| Line::plain(stream.into_inner()))
                 .map_err(BoxError::from)
         };
         connected.map_err(|error| {

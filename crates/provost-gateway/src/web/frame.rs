@@ -8,7 +8,7 @@ use httparse::Status;
 use super::head::broken;
 
 /// The line before a chunk, with what may stand on it, and all lines after the last one.
-const MAX_LINE: usize = 4096;
+const MAX_LINE: usize = 256;
 const MAX_TRAILERS: usize = 16 * 1024;
 
 /// What is left of a body.

@@ -14,6 +14,8 @@ use super::frame::Framing;
 /// An answer's head may be so long, and have so many lines.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
+/// So much may be told on the way to an answer.
+const MAX_INTERIM: usize = 32;
 
 /// The head of an answer, and how its body is told from what follows.
 pub(super) struct Head {
@@ -74,8 +76,12 @@ fn write_peer(uri: &Uri, out: &mut Vec<u8>) {
 }
 
 /// Takes the head of an answer to a request of that method, where it is whole. What is told on the way to the
-/// answer (status 1xx) is passed over.
-pub(super) fn read(inbox: &mut BytesMut, method: &Method) -> io::Result<Option<Head>> {
+/// answer (status 1xx) is passed over, and counted.
+pub(super) fn read(
+    inbox: &mut BytesMut,
+    method: &Method,
+    interim: &mut usize,
+) -> io::Result<Option<Head>> {
     while !inbox.is_empty() {
         let Some((length, head)) = parse(inbox, method)? else {
             return Ok(None);
@@ -86,6 +92,10 @@ pub(super) fn read(inbox: &mut BytesMut, method: &Method) -> io::Result<Option<H
         }
         if !head.status.is_informational() {
             return Ok(Some(head));
+        }
+        *interim += 1;
+        if *interim > MAX_INTERIM {
+            return Err(broken("it says too much before it answers"));
         }
     }
     Ok(None)
@@ -106,9 +116,10 @@ fn parse(inbox: &[u8], method: &Method) -> io::Result<Option<(usize, Head)>> {
     let status = StatusCode::from_u16(status).map_err(|_| broken("its status is not one"))?;
     let headers = headers(response.headers)?;
     let persistent = response.version == Some(1);
+    let framing = framing(method, status, persistent, &headers)?;
     let head = Head {
-        framing: framing(method, status, persistent, &headers)?,
-        keeps: keeps(persistent, &headers),
+        keeps: keeps(persistent, &headers) && is_clear(&framing, &headers),
+        framing,
         status,
         headers,
     };
@@ -182,6 +193,18 @@ fn keeps(persistent: bool, headers: &HeaderMap) -> bool {
     }
 }
 
+/// Whether nobody could see the end of the answer elsewhere: where it may have no body but says that it has one,
+/// or says in two ways how long it is, what follows may be anything.
+fn is_clear(framing: &Framing, headers: &HeaderMap) -> bool {
+    let coded = headers.contains_key(header::TRANSFER_ENCODING);
+    let length = headers.get(header::CONTENT_LENGTH);
+    match framing {
+        Framing::Length(0) => !coded && length.is_none_or(|length| length == "0"),
+        Framing::Chunked(_) => length.is_none(),
+        Framing::Length(_) | Framing::UntilClosed => true,
+    }
+}
+
 fn has_only(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let mut values = headers.get_all(name).iter();
     let first = values.next().and_then(|value| value.to_str().ok());
@@ -230,7 +253,7 @@ mod tests {
 
     fn head(method: Method, text: &str) -> Result<String, String> {
         let mut inbox = BytesMut::from(text);
-        match read(&mut inbox, &method) {
+        match read(&mut inbox, &method, &mut 0) {
             Ok(Some(head)) => Ok(format!(
                 "{} {:?} {} {:?}",
                 head.status.as_u16(),
@@ -255,12 +278,22 @@ mod tests {
             (
                 "HEAD",
                 "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n".to_owned(),
-                r#"200 Length(0) true """#,
+                r#"200 Length(0) false """#,
             ),
             (
                 "GET",
                 "HTTP/1.1 204 No\r\ncontent-length: 3\r\n\r\n".to_owned(),
-                r#"204 Length(0) true """#,
+                r#"204 Length(0) false """#,
+            ),
+            (
+                "GET",
+                "HTTP/1.1 304 Not\r\n\r\n".to_owned(),
+                r#"304 Length(0) true """#,
+            ),
+            (
+                "GET",
+                format!("HTTP/1.1 200 OK\r\n{chunked}\r\n"),
+                r#"200 Chunked(Size) true """#,
             ),
             (
                 "GET",
@@ -275,7 +308,7 @@ mod tests {
             (
                 "GET",
                 format!("HTTP/1.1 200 OK\r\n{chunked}content-length: 3\r\n\r\n"),
-                r#"200 Chunked(Size) true """#,
+                r#"200 Chunked(Size) false """#,
             ),
             (
                 "GET",

@@ -16,6 +16,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use http::{Method, Request};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
+    task::coop,
     time::{self, Sleep},
 };
 
@@ -38,9 +39,13 @@ impl<I: AsyncRead + AsyncWrite + Unpin + Send> Io for I {}
 
 pub(super) struct Line {
     io: Box<dyn Io>,
+    /// Where a write fails, some of it may have gone out all the same.
+    encrypted: bool,
     outbox: Outbox,
     inbox: BytesMut,
     method: Method,
+    /// How often something was said on the way to the answer.
+    interim: usize,
     /// What is left of the answer.
     framing: Framing,
     /// Whether another exchange may follow the one that is under way.
@@ -57,6 +62,8 @@ struct Outbox {
     /// The head, and a small body.
     text: Vec<u8>,
     written: usize,
+    /// Whether writing was begun, with whatever success.
+    tried: bool,
     body: Bytes,
     flushed: bool,
     /// Why it cannot be written to its end. The answer may be there all the same.
@@ -73,13 +80,31 @@ pub(super) enum Failure {
 }
 
 impl Line {
-    pub(super) fn new(io: Box<dyn Io>) -> Self {
+    pub(super) fn plain(io: impl Io + 'static) -> Self {
+        Self::new(Box::new(io), false)
+    }
+
+    pub(super) fn encrypted(io: impl Io + 'static) -> Self {
+        Self::new(Box::new(io), true)
+    }
+
+    /// One on which an exchange has ended.
+    #[cfg(test)]
+    pub(super) fn used(io: impl Io + 'static) -> Self {
+        let mut line = Self::plain(io);
+        line.outbox.flushed = true;
+        line
+    }
+
+    fn new(io: Box<dyn Io>, encrypted: bool) -> Self {
         let used_at = Instant::now();
         Self {
             io,
+            encrypted,
             outbox: Outbox::default(),
             inbox: BytesMut::new(),
             method: Method::GET,
+            interim: 0,
             framing: Framing::Length(0),
             keeps: true,
             deadline: Box::pin(time::sleep_until(used_at.into())),
@@ -94,9 +119,22 @@ impl Line {
             && self.outbox.is_done()
             && self.framing.is_at_end()
             && self.inbox.is_empty()
+            // A task that has done enough for now would be told that nothing is there.
+            && coop::has_budget_remaining()
             && self
                 .poll_read(&mut Context::from_waker(Waker::noop()))
                 .is_pending()
+    }
+
+    /// Lets go of what the next exchange will hardly need.
+    pub(super) fn rest(&mut self) {
+        self.used_at = Instant::now();
+        if self.inbox.capacity() > 2 * READ {
+            self.inbox = BytesMut::new();
+        }
+        if self.outbox.text.capacity() > READ {
+            self.outbox.text = Vec::new();
+        }
     }
 
     pub(super) fn used_at(&self) -> Instant {
@@ -109,25 +147,35 @@ impl Line {
         request: &Request<Bytes>,
         deadline: time::Instant,
     ) -> Result<Head, Failure> {
-        self.used_at = Instant::now();
         self.deadline.as_mut().reset(deadline);
         self.method = request.method().clone();
+        self.interim = 0;
         self.keeps = false;
         self.outbox.put(request);
         poll_fn(|context| {
             if let Poll::Ready(head) = self.poll_head(context) {
                 return Poll::Ready(head.map_err(|error| self.failure(error)));
             }
-            self.deadline
-                .as_mut()
-                .poll(context)
-                .map(|()| Err(Failure::Late))
+            self.poll_late(context).map(|()| Err(Failure::Late))
         })
         .await
     }
 
+    /// A server that never pauses uses up what a task may do at a time, and then the timer is not asked either: the
+    /// clock is.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.is_late() {
+            return Poll::Ready(());
+        }
+        self.deadline.as_mut().poll(context)
+    }
+
+    fn is_late(&self) -> bool {
+        time::Instant::now() >= self.deadline.deadline()
+    }
+
     fn failure(&self, error: io::Error) -> Failure {
-        if self.outbox.written == 0 {
+        if self.outbox.written == 0 && !(self.encrypted && self.outbox.tried) {
             Failure::Unsent(error)
         } else {
             Failure::Broken(error)
@@ -141,14 +189,14 @@ impl Line {
 
     /// The next part of the answer's body, until the deadline of its request.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        if self.is_late() {
+            return Err(Failure::Late);
+        }
         poll_fn(|context| {
             if let Poll::Ready(part) = self.poll_next(context) {
                 return Poll::Ready(part.transpose().map_err(Failure::Broken));
             }
-            self.deadline
-                .as_mut()
-                .poll(context)
-                .map(|()| Err(Failure::Late))
+            self.poll_late(context).map(|()| Err(Failure::Late))
         })
         .await
     }
@@ -194,8 +242,9 @@ impl Line {
                 Ok(_) => {}
                 Err(error) => return Poll::Ready(Err(self.outbox.unanswered(error))),
             }
-            if let Some(mut head) = head::read(&mut self.inbox, &self.method)? {
-                self.keeps = head.keeps;
+            if let Some(mut head) = head::read(&mut self.inbox, &self.method, &mut self.interim)? {
+                // A server that has not read the request may close the connection because of it.
+                self.keeps = head.keeps && self.outbox.is_done();
                 self.framing = mem::replace(&mut head.framing, Framing::Length(0));
                 return Poll::Ready(Ok(head));
             }
@@ -216,6 +265,7 @@ impl Outbox {
         self.text.clear();
         head::write(request, &mut self.text);
         self.written = 0;
+        self.tried = false;
         self.body = Bytes::new();
         self.flushed = false;
         self.failed = None;
@@ -246,11 +296,14 @@ impl Outbox {
         if self.flushed || self.failed.is_some() {
             return;
         }
+        self.tried = true;
         match self.poll_write(Pin::new(io), context) {
             Poll::Ready(Ok(())) => self.flushed = true,
             Poll::Ready(Err(error)) => self.failed = Some(error),
-            Poll::Pending => {}
+            Poll::Pending => return,
         }
+        // An empty rest of it would keep it whole.
+        self.body = Bytes::new();
     }
 
     fn poll_write(
@@ -296,7 +349,7 @@ mod tests {
 
     fn line() -> (Line, DuplexStream) {
         let (ours, theirs) = duplex(ROOM);
-        (Line::new(Box::new(ours)), theirs)
+        (Line::plain(ours), theirs)
     }
 
     fn post(length: usize) -> Request<Bytes> {
@@ -399,6 +452,88 @@ mod tests {
         let broken = exchange(&mut line, &post(3)).await;
         assert!(matches!(broken, Err(Failure::Broken(_))));
         served.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_may_have_gone_out_encrypted_is_not_sent_again() {
+        let (ours, theirs) = duplex(ROOM);
+        drop(theirs);
+        let broken = exchange(&mut Line::encrypted(ours), &post(3)).await;
+        assert!(matches!(broken, Err(Failure::Broken(_))));
+    }
+
+    /// It is always ready, so that a task does as much as it may at a time, over and over.
+    struct Flood(&'static [u8]);
+
+    impl AsyncRead for Flood {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            into: &mut tokio::io::ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let budget = ready!(coop::poll_proceed(context));
+            budget.made_progress();
+            into.put_slice(self.0);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Flood {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flood_ends_at_the_deadline() {
+        let soon = || time::Instant::now() + Duration::from_millis(50);
+        let mut line = Line::plain(Flood(b"HTTP/1.1 102 Processing\r\n\r\n"));
+        assert!(matches!(
+            line.send(&post(3), soon()).await,
+            Err(Failure::Broken(_))
+        ));
+        let mut line = Line::plain(Flood(b"HTTP/1.1 200 OK\r\n\r\n"));
+        assert!(line.send(&post(3), soon()).await.is_ok());
+        let ended = loop {
+            match line.next().await {
+                Ok(part) => assert!(part.is_some()),
+                Err(failure) => break failure,
+            }
+        };
+        assert!(matches!(ended, Failure::Late));
+    }
+
+    #[tokio::test]
+    async fn a_connection_at_rest_keeps_nothing_large() {
+        let (mut line, mut peer) = line();
+        let served = tokio::spawn(async move {
+            read_head(&mut peer).await;
+            let mut body = vec![0; 300 * ROOM];
+            peer.read_exact(&mut body).await.unwrap();
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+            peer.write_all(answer.as_bytes()).await.unwrap();
+            peer.write_all(&body).await.unwrap();
+            peer
+        });
+        let request = post(300 * ROOM);
+        assert!(exchange(&mut line, &request).await.is_ok());
+        assert!(line.is_ready());
+        line.rest();
+        assert!(line.inbox.capacity() <= 2 * READ && line.outbox.text.capacity() <= READ);
+        assert!(request.into_body().is_unique(), "nobody else holds it");
+        drop(served.await.unwrap());
     }
 
     #[tokio::test]

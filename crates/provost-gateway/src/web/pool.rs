@@ -1,8 +1,8 @@
 //! Connections that wait for their next use, by where they lead.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
 };
 
 use http::{
@@ -14,6 +14,7 @@ use provost_core::ports::ForwardError;
 use super::line::Line;
 
 const IDLE_TIME: Duration = Duration::from_secs(90);
+const SWEEP_TIME: Duration = Duration::from_secs(15);
 /// More than a gateway has callers at a time would only be kept open for nothing.
 const MAX_IDLE: usize = 1024;
 
@@ -36,20 +37,21 @@ impl Place {
 }
 
 #[derive(Default)]
-pub(super) struct Pool(Mutex<Idle>);
+pub(super) struct Pool(Arc<Mutex<Idle>>);
 
 #[derive(Default)]
 struct Idle {
     /// A gateway calls few servers: looking through them is cheaper than hashing their names.
     lines: Vec<(Place, Vec<Line>)>,
-    swept_at: Option<Instant>,
+    /// Somebody looks after them.
+    swept: bool,
 }
 
 impl Pool {
     /// The one that was used last: the others may rest, and in the end close.
     pub(super) fn take(&self, place: &Place) -> Option<Line> {
         loop {
-            let mut line = self.idle().at(place)?.pop()?;
+            let mut line = lock(&self.0).at(place)?.pop()?;
             if line.used_at().elapsed() < IDLE_TIME && line.is_ready() {
                 return Some(line);
             }
@@ -60,17 +62,17 @@ impl Pool {
         if !line.is_ready() {
             return;
         }
-        let mut idle = self.idle();
-        idle.sweep(line.used_at());
+        line.rest();
+        let mut idle = lock(&self.0);
         match idle.at(place) {
             Some(lines) if lines.len() < MAX_IDLE => lines.push(line),
             Some(_) => {}
             None => idle.lines.push((place.clone(), vec![line])),
         }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Idle> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        if !idle.swept {
+            idle.swept = true;
+            tokio::spawn(sweep(Arc::downgrade(&self.0)));
+        }
     }
 }
 
@@ -81,16 +83,47 @@ impl Idle {
         Some(lines)
     }
 
-    /// Closes what nobody used for long, now and then.
-    fn sweep(&mut self, now: Instant) {
-        let since = |at: Instant| now.saturating_duration_since(at);
-        if self.swept_at.is_some_and(|at| since(at) < IDLE_TIME) {
-            return;
-        }
-        self.swept_at = Some(now);
+    /// Closes what nobody used for long, and what its server has closed. Whether any are left.
+    fn sweep(&mut self) -> bool {
         self.lines.retain_mut(|(_, lines)| {
-            lines.retain(|line| since(line.used_at()) < IDLE_TIME);
+            lines.retain_mut(|line| line.used_at().elapsed() < IDLE_TIME && line.is_ready());
             !lines.is_empty()
         });
+        !self.lines.is_empty()
+    }
+}
+
+/// Looks after idle connections as long as there are any.
+async fn sweep(idle: Weak<Mutex<Idle>>) {
+    loop {
+        tokio::time::sleep(SWEEP_TIME).await;
+        let Some(idle) = idle.upgrade() else {
+            return;
+        };
+        let mut idle = lock(&idle);
+        if !idle.sweep() {
+            idle.swept = false;
+            return;
+        }
+    }
+}
+
+fn lock(idle: &Mutex<Idle>) -> MutexGuard<'_, Idle> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_server_has_closed_is_let_go_without_a_call() {
+        let place = Place::of(&Uri::from_static("http://peer:1/")).unwrap();
+        let (ours, theirs) = tokio::io::duplex(64);
+        let idle = Arc::new(Mutex::new(Idle::default()));
+        lock(&idle).lines.push((place, vec![Line::used(ours)]));
+        assert!(lock(&idle).sweep());
+        drop(theirs);
+        assert!(!lock(&idle).sweep());
     }
 }

@@ -73,7 +73,7 @@ pub(super) async fn approvals(
     now: Time,
 ) -> Result<ApprovalPage, Fault> {
     let mut page = ApprovalPage::with_room(filter.limit);
-    let mut after = filter.after.unwrap_or(0) as i64;
+    let mut after = i64::try_from(filter.after.unwrap_or(0)).unwrap_or(i64::MAX);
     while page.len() < filter.limit {
         let (mut conditions, tools) = filter::approvals(Dialect::Postgres, filter, now);
         conditions.and("place > @", [Value::Int(after)]);

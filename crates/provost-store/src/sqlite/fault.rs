@@ -20,6 +20,26 @@ impl Fault {
             Self::Garbled(_) => true,
         }
     }
+
+    /// Whether any other operation would meet it as well: the file or the disk is at fault, or somebody else
+    /// holds the lock.
+    pub(super) fn meets_all(&self) -> bool {
+        let Self::Sql(error) = self else {
+            return false;
+        };
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::DiskFull
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::OutOfMemory
+            )
+        )
+    }
 }
 
 impl From<Fault> for StoreError {

@@ -94,7 +94,8 @@ fn each_approval(
     mut each: impl FnMut(u64, &[u8], State),
 ) -> Result<(), Fault> {
     let (mut conditions, tools) = filter::approvals(Dialect::Sqlite, filter, now);
-    conditions.and("place > @", [Value::Int(filter.after.unwrap_or(0) as i64)]);
+    let after = i64::try_from(filter.after.unwrap_or(0)).unwrap_or(i64::MAX);
+    conditions.and("place > @", [Value::Int(after)]);
     // What every row would say the same is not fetched from each.
     let tool = if tools.are_all() { "NULL" } else { "tool" };
     let (columns, state): (_, fn(&Row<'_>, usize) -> _) = match filter.status {

@@ -316,9 +316,14 @@ impl Thread {
         }
     }
 
-    /// One of them is bad. Alone, it takes nobody with it.
+    /// One of them is bad. Alone, it takes nobody with it. What would meet each of them is not waited for once
+    /// for each.
     fn alone(&mut self, mut jobs: Vec<Box<dyn Job>>, fault: Fault) {
-        if jobs.len() > 1 {
+        if fault.meets_all() {
+            for job in jobs {
+                job.finish(Err(StoreError::Failed(fault.to_string().into())));
+            }
+        } else if jobs.len() > 1 {
             for job in jobs {
                 self.commit(vec![job]);
             }

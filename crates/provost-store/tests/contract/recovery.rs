@@ -1,5 +1,7 @@
 //! Calls whose gateway did not live to see their end.
 
+use std::time::Duration;
+
 use provost_core::{approval::Status, ports::Store, trace::TraceRow};
 
 use crate::{making::*, place::Place};
@@ -143,5 +145,25 @@ async fn the_log_does_not_grow_for_ever() {
     let file = place.file().display().to_string();
     assert!(length(&file) > 40_000_000, "it was written back");
     assert!(length(&format!("{file}-wal")) < 70_000_000);
+    store.close().await;
+}
+
+/// The first waits for the lock alone; the others gather meanwhile, and wait for it together, once: with five
+/// seconds for each of them it would be a minute.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_somebody_locks_fails_everybody_at_once() {
+    let place = Place::sqlite();
+    let store = place.open().await;
+    let version = version(&*store).await;
+    let lock = rusqlite::Connection::open(place.file()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let writes = (0..12).map(|at| {
+        let (store, row) = (store.clone(), row("claude", None, "fs.read", after(at)));
+        async move { store.record(record(row, version)).await }
+    });
+    let ended = tokio::time::timeout(Duration::from_secs(30), race(writes)).await;
+    assert!(ended.unwrap().iter().all(Result::is_err));
+    lock.execute_batch("ROLLBACK").unwrap();
+    write(&*store, row("claude", None, "fs.read", START)).await;
     store.close().await;
 }
