@@ -1,4 +1,4 @@
-//! JSON written by hand where every call writes it: records and answers. A third of what the general writer takes.
+//! JSON written by hand where every call writes it: records and answers. Half of what the general writer takes.
 
 use std::fmt::Write as _;
 

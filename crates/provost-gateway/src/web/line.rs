@@ -2,7 +2,7 @@
 //!
 //! The usual client gives every connection a task of its own and talks to it by channels; a call then wakes other
 //! tasks twice, and itself for nothing. Here one exchange after another is written and read by the caller's task,
-//! which costs a call a fifth less in all.
+//! which saves a call a tenth of its instructions.
 
 use std::{
     future::poll_fn,
