@@ -11,7 +11,7 @@ use crate::{
 
 const PENDING: usize = 1000;
 /// No dearer, but for what two medians of one machine differ by.
-const TOLERANCE: f64 = 1.1;
+const TOLERANCE: f64 = 1.2;
 
 pub(crate) async fn measure(
     report: &mut Report,
