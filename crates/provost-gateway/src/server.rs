@@ -1,5 +1,7 @@
 //! Listening: connections in, requests to the router, everything bounded, and an orderly end.
 
+mod flat;
+
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
@@ -15,7 +17,8 @@ use tokio::{
     sync::Semaphore,
 };
 
-use crate::{app::App, doors::http::handle, web::Flat};
+use self::flat::Flat;
+use crate::{app::App, doors::http::handle};
 
 /// A client that does not finish its headers in this time is cut off.
 const HEADER_TIME: Duration = Duration::from_secs(15);

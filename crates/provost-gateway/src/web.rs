@@ -2,7 +2,6 @@
 //!
 //! Redirects are not followed, answers are bounded, and the whole exchange has one deadline.
 
-mod flat;
 mod frame;
 mod head;
 mod line;
@@ -24,7 +23,6 @@ use provost_core::ports::ForwardError;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
 
-pub(crate) use flat::Flat;
 pub(crate) use reach::{is_off_limits, literal};
 pub use stream::{Streamed, Streaming};
 

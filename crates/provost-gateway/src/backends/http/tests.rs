@@ -1,9 +1,8 @@
 use std::time::Instant;
 
+use http_body_util::Full;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-use http_body_util::Full;
 
 use super::{
     super::testing::{Loopback, Seen, TRACE, answer, ok, params, trace},

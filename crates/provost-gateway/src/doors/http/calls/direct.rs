@@ -1,4 +1,5 @@
-//! The way of a call past the router. Nearly all requests are calls, and routing one costs more than deciding it.
+//! The way of a call past the router. Nearly all requests are calls, and routing one costs more than evaluating its
+//! policy.
 
 use std::{net::SocketAddr, sync::Arc};
 

@@ -12,7 +12,7 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 /// Longer ones are written as the list that they are.
 const SMALL: usize = 2048;
 
-pub(crate) struct Flat<I>(pub(crate) I);
+pub(super) struct Flat<I>(pub(super) I);
 
 impl<I: Write + Unpin> Write for Flat<I> {
     fn poll_write(
