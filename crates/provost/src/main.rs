@@ -10,6 +10,11 @@ mod gateway;
 mod output;
 mod table;
 mod telemetry;
+#[allow(
+    dead_code,
+    reason = "the registry of gateways and the kept heads of traces use it"
+)]
+mod user_folder;
 
 use std::{process::ExitCode, time::Duration};
 

@@ -13,6 +13,7 @@ fn the_demo_tells_its_story_and_leaves_nothing_behind() {
         .args(["demo", "--yes"])
         .current_dir(home.path())
         .env("TMPDIR", home.path())
+        .env("PROVOST_STATE", home.path().join("state"))
         .env_remove("PROVOST_CONFIG")
         .env_remove("PROVOST_DATA")
         .stdin(Stdio::null())

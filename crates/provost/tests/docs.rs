@@ -122,6 +122,7 @@ fn command(program: &str, folder: &Path, port: u16) -> Command {
         .env("HOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         // Nobody's own settings are changed.
         .env("HOME", folder.join("home"))
+        .env("PROVOST_STATE", folder.join("state"))
         .env_remove("CLAUDE_CONFIG_DIR")
         .env_remove("CODEX_HOME")
         .stdin(Stdio::null());

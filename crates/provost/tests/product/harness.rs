@@ -124,6 +124,7 @@ impl Site {
         for variable in ["CONFIG", "DATA", "URL", "KEY", "LOG"] {
             command.env_remove(format!("PROVOST_{variable}"));
         }
+        command.env("PROVOST_STATE", self.folder.path().join("state"));
         command
     }
 
