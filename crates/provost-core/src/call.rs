@@ -44,6 +44,27 @@ impl Call {
         text.push('}');
         Digest(Sha256::digest(text.as_bytes()).into())
     }
+
+    /// Tells apart what [`Call::digest`] takes for the same: `1` and `1.0`, `0` and `-0.0`.
+    pub fn exact_digest(&self) -> Digest {
+        Digest(
+            Sha256::new()
+                .chain_update(self.digest().0)
+                .chain_update(self.written())
+                .finalize()
+                .into(),
+        )
+    }
+
+    /// Whether the arguments are the same to the letter.
+    pub fn is_written_as(&self, other: &Self) -> bool {
+        self.written() == other.written()
+    }
+
+    /// The arguments as JSON, every number as it was given.
+    fn written(&self) -> String {
+        serde_json::to_string(&self.params).unwrap_or_default()
+    }
 }
 
 impl Digest {
@@ -185,6 +206,21 @@ mod tests {
         ];
         for other in others {
             assert_ne!(other.digest(), base.digest(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn p02_the_exact_digest_tells_spellings_of_a_number_apart() {
+        for (one, other) in [
+            (r#"{"a":1}"#, r#"{"a":1.0}"#),
+            (r#"{"a":0}"#, r#"{"a":-0.0}"#),
+            (r#"{"a":0.0}"#, r#"{"a":-0.0}"#),
+            (r#"{"a":[{"b":1e3}]}"#, r#"{"a":[{"b":1000}]}"#),
+        ] {
+            let (one, other) = (call(one), call(other));
+            assert_eq!(one.digest(), other.digest());
+            assert_ne!(one.exact_digest(), other.exact_digest(), "{other:?}");
+            assert!(!one.is_written_as(&other) && one.is_written_as(&one.clone()));
         }
     }
 

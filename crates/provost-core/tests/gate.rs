@@ -15,5 +15,7 @@ mod bench;
 mod control;
 #[path = "gate/decisions.rs"]
 mod decisions;
+#[path = "gate/exactly.rs"]
+mod exactly;
 #[path = "gate/races.rs"]
 mod races;

@@ -174,10 +174,14 @@ impl Gate {
         }
         let (question, decision) = (&approval.question, approval.state.decision.as_deref());
         let changed = decision.and_then(|decision| decision.arguments.clone());
-        let call = match &changed {
-            Some(arguments) => Arc::new(question.changed(arguments.clone())),
-            None => walk.subject.call.clone(),
-        };
+        // What was decided is what runs. The retry has the digest of the question, but may write its numbers
+        // in another way (`1.0` for `1`): the arguments that people were shown are the ones to execute.
+        let call = Arc::new(match &changed {
+            Some(arguments) => question.changed(arguments.clone()),
+            None => question.call(),
+        });
+        let is_other = changed.is_some()
+            || (walk.backend.is_none() && !call.is_written_as(&walk.subject.call));
         // Policy may have changed while people thought, and a deny beats an approval.
         let ruling = self.policy.load().evaluate(&call, now);
         if ruling.verdict == Verdict::Deny {
@@ -211,7 +215,7 @@ impl Gate {
             Some(question.id.clone()),
             walk.key(),
         );
-        permit.set_changed(changed.is_some());
+        permit.set_changed(is_other);
         self.waiters.forget(question.digest);
         let commit = Commit::Take {
             id: question.id.clone(),

@@ -120,7 +120,8 @@ impl Walk {
             Box::new(IdempotencyKey {
                 agent: ask.call.agent.clone(),
                 key,
-                digest: digest.through(ask.door),
+                // A replayed yes is for these very arguments, since the caller may execute its own.
+                digest: ask.call.exact_digest().through(ask.door),
                 at: arrived_at,
                 answer: None,
             })

@@ -47,7 +47,8 @@ impl Permit {
         self.changed = changed;
     }
 
-    /// The arguments to execute with, where a person changed them: not those the caller asked about.
+    /// The arguments to execute with, where they are not exactly those of the caller: a person changed them,
+    /// or a caller who executes itself repeated its question with numbers that are written in another way.
     pub fn changed(&self) -> Option<&Map<String, Value>> {
         self.changed.then_some(&self.call.params)
     }

@@ -27,7 +27,8 @@ struct Permission<'a> {
     tool: &'a str,
     trace_id: &'a TraceId,
     approval_id: Option<&'a ApprovalId>,
-    /// A person changed them: these are to be executed, not those that were asked about.
+    /// These are to be executed, not those of the request: a person changed them, or the retry writes its
+    /// numbers in another way than the question that was decided.
     arguments: Option<&'a Map<String, Value>>,
 }
 
