@@ -16,6 +16,7 @@ use crate::{
     approval::Kind,
     call::Call,
     grant::{ActiveGrant, Grant},
+    ids::GrantId,
     key::{Key, KeyHash},
     time::Time,
 };
@@ -124,6 +125,11 @@ impl Control {
             .iter()
             .find(|grant| grant.permits(kind, call, now))
             .map(|active| &active.grant)
+    }
+
+    /// Whether it was not revoked, though it may be over or used up.
+    pub fn has_grant(&self, id: &GrantId) -> bool {
+        self.grants.iter().any(|active| active.grant.id == *id)
     }
 
     pub fn key(&self, secret: &str) -> Option<&Arc<Key>> {

@@ -218,6 +218,10 @@ impl Store for PostgresStore {
         Ok(lists::approval(&*self.read().await?, id).await?)
     }
 
+    async fn untaken(&self, digest: Digest, now: Time) -> Result<Option<Approval>> {
+        Ok(lists::untaken(&*self.read().await?, digest, now).await?)
+    }
+
     async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>> {
         Ok(lists::settled(&*self.read().await?, ids, now).await?)
     }

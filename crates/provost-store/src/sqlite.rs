@@ -230,6 +230,10 @@ impl Store for SqliteStore {
         self.read(move |sql| lists::approval(sql, &id)).await
     }
 
+    async fn untaken(&self, digest: Digest, now: Time) -> Result<Option<Approval>> {
+        self.read(move |sql| lists::untaken(sql, digest, now)).await
+    }
+
     async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>> {
         let ids = ids.to_vec();
         self.read(move |sql| lists::settled(sql, ids, now)).await

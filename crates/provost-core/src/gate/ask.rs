@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    approval::{Approval, Kind, Level, Question, State, Status},
+    approval::{Approval, Decision, Kind, Level, Question, State, Status},
     control::Control,
+    grant::Grant,
     ids::ApprovalId,
     people::Routed,
     policy::{Ruling, Verdict},
-    ports::{NewApproval, Opened},
+    ports::{NewApproval, Opened, Taken},
     review,
     time::Time,
     trace::{Answer, policy_text},
@@ -16,10 +17,13 @@ use crate::{
 
 use super::{
     Decided, Gate, GateError, Permit, Refusal, Settings, Wait,
-    decide::{Step, Walk},
+    decide::{ATTEMPTS, Step, Walk},
     record::{answer_reason, approval_row},
-    run::Commit,
+    run::{Commit, Settled},
 };
+
+/// How far the clocks of replicas may be apart.
+const BETWEEN_CLOCKS: Duration = Duration::from_mins(1);
 
 impl Gate {
     /// Asks a supervisor or a person, and waits as long as the caller does.
@@ -163,14 +167,47 @@ impl Gate {
         }
     }
 
-    async fn take_permit(
+    /// The approval that a call takes before a grant permits it: a person said yes to this very call, and
+    /// that yes must not stay behind to permit one more. A grant that is older than such a yes can last has
+    /// none to look for, so a call that a grant permits costs no read of the store.
+    pub(super) async fn left_over(
+        &self,
+        walk: &Walk,
+        grant: &Grant,
+        now: Time,
+    ) -> Result<Option<Approval>, GateError> {
+        let lasts = self.settings.load().permit_time + BETWEEN_CLOCKS;
+        if now >= grant.created_at.plus(lasts) {
+            return Ok(None);
+        }
+        Ok(self.store.untaken(walk.subject.digest, now).await?)
+    }
+
+    /// Takes the approval, and not a grant that came with it: where stops, grants or keys changed meanwhile,
+    /// the same approval is weighed again under them.
+    pub(super) async fn take_permit(
         self: &Arc<Self>,
         walk: &Walk,
         approval: &Approval,
     ) -> Result<Step, GateError> {
+        for _ in 0..ATTEMPTS {
+            match self.try_take(walk, approval).await? {
+                Some(step) => return Ok(step),
+                None => self.refresh_control().await?,
+            }
+        }
+        Err(GateError::Busy)
+    }
+
+    /// `None` when stops, grants or keys changed under it.
+    async fn try_take(
+        self: &Arc<Self>,
+        walk: &Walk,
+        approval: &Approval,
+    ) -> Result<Option<Step>, GateError> {
         let (now, control) = (self.now(), self.control());
         if control.stop_for(&walk.subject.call).is_some() {
-            return Ok(Step::Again);
+            return Ok(Some(Step::Again));
         }
         let (question, decision) = (&approval.question, approval.state.decision.as_deref());
         let changed = decision.and_then(|decision| decision.arguments.clone());
@@ -187,21 +224,15 @@ impl Gate {
         if ruling.verdict == Verdict::Deny {
             let reason = ruling.reason.clone();
             let refused = walk.subject.again(now);
-            return self
-                .refuse(&refused, Answer::Deny, &ruling, reason, None)
-                .await;
+            let refusal = self.refuse(&refused, Answer::Deny, &ruling, reason, None);
+            return Ok(Some(refusal.await?));
         }
-        if let Some(grant) = decision.and_then(|decision| decision.grant_id.as_ref())
-            && !control
-                .grants
-                .iter()
-                .any(|active| active.grant.id == *grant)
-        {
-            // What a grant released goes with the grant: the question is asked anew.
-            self.store
-                .take(&question.id, now, control.version, None)
-                .await?;
-            return Ok(Step::Again);
+        // Revoking a grant takes back what it released, and the yes that made it: the question is asked anew.
+        let grant = decision.and_then(Decision::rule);
+        if grant.is_some_and(|grant| !control.has_grant(grant)) {
+            let (store, version) = (&self.store, control.version);
+            let taken = store.take(&question.id, now, version, None).await?;
+            return Ok((!matches!(taken, Taken::Stale)).then_some(Step::Again));
         }
         let reason = answer_reason(decision, Duration::ZERO);
         let mut permit = Permit::new(
@@ -222,8 +253,10 @@ impl Gate {
             version: control.version,
             key: walk.key(),
         };
-        let settled = self.settle(commit, permit, walk.backend.clone()).await?;
-        self.conclude(walk, settled).await
+        match self.settle(commit, permit, walk.backend.clone()).await? {
+            Settled::Stale => Ok(None),
+            settled => Ok(Some(self.conclude(walk, settled).await?)),
+        }
     }
 
     /// A no needs no taking to be a no: it holds for everybody who waited.

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// How often a decision is made again because stops, grants or keys changed under it.
-const ATTEMPTS: usize = 16;
+pub(super) const ATTEMPTS: usize = 16;
 
 /// A call at a door.
 #[derive(Clone)]
@@ -255,6 +255,9 @@ impl Gate {
                     // Boxed: most calls are not asked about, and need not carry the room for it.
                     return Box::pin(self.ask(walk, &ruling, &control, now)).await;
                 };
+                if let Some(approval) = self.left_over(walk, grant, now).await? {
+                    return Box::pin(self.take_permit(walk, &approval)).await;
+                }
                 Some(grant.id.clone())
             }
         };
@@ -334,7 +337,7 @@ impl Gate {
         Ok(match settled {
             Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
             Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
-            Settled::Again => Step::Again,
+            Settled::Stale | Settled::Again => Step::Again,
             Settled::TotalSpent => {
                 self.limits.set_total(&walk.subject.call.agent, u64::MAX);
                 Step::Spent

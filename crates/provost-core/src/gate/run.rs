@@ -82,6 +82,8 @@ impl Commit {
 pub(super) enum Settled {
     Permitted(Permit),
     Ran(Box<Executed>),
+    /// Stops, grants or keys changed since: the same may be tried under the newer ones.
+    Stale,
     Again,
     KeyTaken,
     TotalSpent,
@@ -97,6 +99,7 @@ impl Gate {
         let Some(backend) = backend else {
             return Ok(match self.commit(commit.answered_by(&permit)).await? {
                 Committed::Yes => Settled::Permitted(permit),
+                Committed::Stale => Settled::Stale,
                 Committed::Again => Settled::Again,
                 Committed::KeyTaken => Settled::KeyTaken,
                 Committed::TotalSpent => Settled::TotalSpent,
@@ -115,6 +118,7 @@ impl Gate {
     ) -> Result<Settled, GateError> {
         Ok(match self.commit(commit).await? {
             Committed::Yes => Settled::Ran(Box::new(self.forward(permit, backend).await)),
+            Committed::Stale => Settled::Stale,
             Committed::Again => Settled::Again,
             Committed::KeyTaken => Settled::KeyTaken,
             Committed::TotalSpent => Settled::TotalSpent,
@@ -125,14 +129,16 @@ impl Gate {
         Ok(match commit {
             Commit::Record(record) => match self.store.record(*record).await? {
                 Recorded::Done => Committed::Yes,
-                Recorded::Stale | Recorded::GrantSpent => Committed::Again,
+                Recorded::Stale => Committed::Stale,
+                Recorded::GrantSpent => Committed::Again,
                 Recorded::KeyTaken => Committed::KeyTaken,
                 Recorded::TotalSpent => Committed::TotalSpent,
             },
             Commit::Take { id, version, key } => {
                 match self.store.take(&id, self.now(), version, key).await? {
                     Taken::Yes => Committed::Yes,
-                    Taken::No | Taken::Stale => Committed::Again,
+                    Taken::Stale => Committed::Stale,
+                    Taken::No => Committed::Again,
                     Taken::KeyTaken => Committed::KeyTaken,
                 }
             }
@@ -287,6 +293,7 @@ impl Executed {
 
 enum Committed {
     Yes,
+    Stale,
     Again,
     KeyTaken,
     TotalSpent,

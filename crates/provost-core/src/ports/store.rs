@@ -81,6 +81,9 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
     /// but not answered and still valid), else makes this one.
     async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened>;
 
+    /// The approved question of this digest whose answer nobody has taken and that still lasts.
+    async fn untaken(&self, digest: Digest, now: Time) -> Result<Option<Approval>>;
+
     /// One decision: of all that race, one wins.
     async fn resolve(&self, resolve: Resolve) -> Result<Resolved>;
 

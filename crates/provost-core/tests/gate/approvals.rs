@@ -31,6 +31,15 @@ impl Bench {
             .await;
         assert!(matches!(resolved.unwrap(), Resolving::Done(_)));
     }
+
+    pub(crate) async fn deny(&self, approval: &provost_core::approval::Approval) {
+        let (id, status) = (approval.question.id.as_str(), Status::Denied);
+        let resolving = self
+            .gate
+            .resolve(id, &human(), status, Resolution::default())
+            .await;
+        assert!(matches!(resolving.unwrap(), Resolving::Done(_)));
+    }
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use provost_core::{
     door::Door,
     gate::{Ask, Decided, Decider, Gate, Permit, Settings, Wait},
     glob::Glob,
-    ids::TraceId,
+    ids::{ApprovalId, TraceId},
     key::{Key, KeyHash, Role},
     policy::{Policy, PolicySet},
     ports::{ApprovalFilter, Backend, ForwardError, Forwarded, ManualClock, ToolInfo, TraceFilter},
@@ -99,6 +99,20 @@ impl Bench {
             backend: Arc::default(),
             _folder: folder,
         }
+    }
+
+    /// Another gate on the same store, as another process has it.
+    pub(crate) async fn replica(&self) -> Arc<Gate> {
+        let (store, clock) = (self.gate.store().clone(), self.clock.clone());
+        let gate = Gate::open(store, clock, rules(), Settings::default(), Vec::new());
+        let gate = gate.await.unwrap();
+        tokio::spawn(gate.clone().pump(broadcast::channel(64).0));
+        gate
+    }
+
+    pub(crate) async fn approval(&self, id: &ApprovalId) -> Approval {
+        let found = self.gate.store().approval(id.as_str()).await.unwrap();
+        found.expect("it is kept")
     }
 
     pub(crate) fn ask(&self, tool: &str, params: Value) -> Ask {

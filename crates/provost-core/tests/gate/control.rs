@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 
-fn grant(tools: &str) -> NewGrant {
+pub(crate) fn grant(tools: &str) -> NewGrant {
     NewGrant {
         agent: Glob::new("*").unwrap(),
         tools: Glob::new(tools).unwrap(),

@@ -1,17 +1,23 @@
 //! However many race, one wins.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
 use provost_core::{
-    approval::Status,
-    gate::{Decided, Resolution, Resolving},
+    approval::{Approval, Status},
+    control::Scope,
+    gate::{Decided, Gate, Resolution, Resolving, Wait},
+    ids::GrantId,
     key::Role,
+    menu::Code,
 };
 use serde_json::json;
 use tokio::{sync::broadcast, time::timeout};
 
-use crate::bench::{Bench, decider};
+use crate::{
+    bench::{Bench, decider},
+    control::grant,
+};
 
 #[tokio::test]
 async fn what_happens_before_the_pump_begins_is_told() {
@@ -94,4 +100,149 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(race(deciders, callers, approve_every));
     }
+}
+
+/// Approves it, and has the choice remembered; the grant that it made.
+async fn remember(gate: &Gate, asked: &Approval) -> GrantId {
+    let resolution = Resolution {
+        code: Some(Code::Always),
+        ..Resolution::default()
+    };
+    let (id, ada) = (asked.question.id.as_str(), decider("ada", Role::Human, &[]));
+    match gate.resolve(id, &ada, Status::Approved, resolution).await {
+        Ok(Resolving::Done(approval)) => {
+            let decision = approval.state.decision.expect("it is decided");
+            decision.made_grant.expect("it is remembered")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Who ran on which approval.
+fn ran_on(decided: Decided) -> Option<String> {
+    match decided {
+        Decided::Ran(executed) => executed.approval_id.map(|id| id.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The caller waits at `waits_at`, the person decides at `decides_at`; control changes all the time.
+async fn approve_and_revoke(bench: &Bench, waits_at: &Arc<Gate>, decides_at: &Arc<Gate>, n: usize) {
+    let ask = || bench.ask("l2.write", json!({"n": n}));
+    let (gate, backend, call) = (waits_at.clone(), bench.backend.clone(), ask());
+    let caller = tokio::spawn(async move { gate.walk(call, Some(backend)).await.unwrap() });
+    let asked = bench.pending().await;
+    let (noise, scope) = (bench.gate.clone(), Scope::Agent(format!("x{n}").into()));
+    let noise = tokio::spawn(async move { noise.stop(scope, "admin:root", None).await.unwrap() });
+    let grant = remember(decides_at, &asked).await;
+    let id = asked.question.id.to_string();
+    assert_eq!(ran_on(caller.await.unwrap()), Some(id), "round {n}");
+    noise.await.unwrap();
+    let state = bench.approval(&asked.question.id).await.state;
+    assert!(state.answered_at.is_some(), "round {n}: {state:?}");
+    assert!(decides_at.revoke(&grant, "admin:root").await.unwrap());
+    let again = bench.ask_and_leave(ask()).await;
+    assert_ne!(again.question.id, asked.question.id);
+    bench.deny(&again).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p05_who_waited_takes_the_approval_and_not_the_grant_that_it_made() {
+    let bench = Bench::new().await;
+    let replica = bench.replica().await;
+    for n in 0..60 {
+        let (waits_at, decides_at) = match n % 3 {
+            0 => (&bench.gate, &bench.gate),
+            1 => (&bench.gate, &replica),
+            _ => (&replica, &bench.gate),
+        };
+        approve_and_revoke(&bench, waits_at, decides_at, n).await;
+    }
+    assert_eq!(bench.ran(), 60);
+    bench.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p05_who_comes_back_later_takes_the_approval_first_and_then_the_grant() {
+    let bench = Bench::new().await;
+    let replica = bench.replica().await;
+    for (n, comes_to) in [&bench.gate, &replica].into_iter().enumerate() {
+        let ask = || bench.ask("l2.write", json!({"n": n}));
+        let asked = bench.ask_and_leave(ask()).await;
+        let grant = remember(&bench.gate, &asked).await;
+        for expected in [Some(asked.question.id.to_string()), None] {
+            let walk = comes_to.walk(ask(), Some(bench.backend.clone()));
+            assert_eq!(ran_on(walk.await.unwrap()), expected);
+        }
+        assert!(bench.gate.revoke(&grant, "admin:root").await.unwrap());
+        bench.deny(&bench.ask_and_leave(ask()).await).await;
+    }
+    assert_eq!(bench.ran(), 4);
+    bench.verify().await;
+}
+
+#[tokio::test]
+async fn p05_a_yes_for_once_is_used_up_although_a_grant_came_after_it() {
+    let bench = Bench::new().await;
+    let ask = || bench.ask("l2.write", json!({}));
+    let asked = bench.ask_and_leave(ask()).await;
+    bench.approve(&asked).await;
+    let granted = bench.gate.grant(grant("l2.*"), "admin:root").await.unwrap();
+    let id = asked.question.id.to_string();
+    assert_eq!(ran_on(bench.run(ask()).await), Some(id));
+    let revoked = bench.gate.revoke(&granted.grant.id, "admin:root").await;
+    assert!(revoked.unwrap());
+    bench.ask_and_leave(ask()).await;
+    assert_eq!(bench.ran(), 1);
+}
+
+#[tokio::test]
+async fn p05_revoking_the_grant_takes_back_the_yes_that_nobody_collected() {
+    let bench = Bench::new().await;
+    let ask = || bench.ask("l2.write", json!({}));
+    let asked = bench.ask_and_leave(ask()).await;
+    let grant = remember(&bench.gate, &asked).await;
+    assert!(bench.gate.revoke(&grant, "admin:root").await.unwrap());
+    let again = bench.ask_and_leave(ask()).await;
+    assert_ne!(again.question.id, asked.question.id, "it is asked anew");
+    assert_eq!(bench.ran(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p05_a_stop_and_a_remembered_yes_race_and_the_stop_holds() {
+    let bench = Bench::new().await;
+    for n in 0..30 {
+        let mut ask = bench.ask("l2.write", json!({"n": n}));
+        let agent = format!("bot{n}");
+        ask.call.agent = agent.as_str().into();
+        let mut later = ask.clone();
+        later.wait = Wait::AtMost(Duration::ZERO);
+        let caller = bench.start(ask);
+        let asked = bench.pending().await;
+        let gate = bench.gate.clone();
+        let stop = tokio::spawn(async move {
+            let scope = Scope::Agent(agent.into());
+            gate.stop(scope, "admin:root", None).await.unwrap()
+        });
+        let resolution = Resolution {
+            code: Some(Code::Always),
+            ..Resolution::default()
+        };
+        let (id, ada) = (asked.question.id.as_str(), decider("ada", Role::Human, &[]));
+        let resolving = bench
+            .gate
+            .resolve(id, &ada, Status::Approved, resolution)
+            .await;
+        assert!(
+            matches!(resolving, Ok(Resolving::Done(_) | Resolving::Already(_))),
+            "{resolving:?}"
+        );
+        stop.await.unwrap();
+        caller.await.unwrap();
+        let before = bench.ran();
+        let refused = bench.run(later).await;
+        assert!(matches!(refused, Decided::Refused(_)), "{refused:?}");
+        assert_eq!(bench.ran(), before, "nothing runs after the stop");
+    }
+    bench.verify().await;
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use deadpool_postgres::ClientWrapper;
 use provost_core::{
     approval::Approval,
+    call::Digest,
     event::Numbered,
     ids::ApprovalId,
     ports::{ApprovalFilter, ApprovalPage, QueueDepth},
@@ -18,6 +19,7 @@ use super::{
 use crate::{
     codec::{self, APPROVAL_COLUMNS},
     filter::{self, Dialect, Value},
+    transition,
 };
 
 const MIN_PREFIX: usize = 4;
@@ -41,6 +43,25 @@ pub(super) async fn approval(sql: &ClientWrapper, id: &str) -> Result<Option<App
         [only] => Ok(Some(rows::approval(only)?)),
         _ => Ok(None),
     }
+}
+
+pub(super) async fn untaken(
+    sql: &ClientWrapper,
+    digest: Digest,
+    now: Time,
+) -> Result<Option<Approval>, Fault> {
+    let find = format!(
+        "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE digest = $1 AND answered_at IS NULL \
+         AND status = 'approved' ORDER BY place"
+    );
+    let find = sql.prepare_cached(&find).await?;
+    for row in sql.query(&find, &[&digest.to_string()]).await? {
+        let approval = rows::approval(&row)?;
+        if transition::is_open(&approval.state, now) {
+            return Ok(Some(approval));
+        }
+    }
+    Ok(None)
 }
 
 /// Those that are no longer there are settled too: a pending approval is never removed.

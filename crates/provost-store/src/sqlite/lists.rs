@@ -2,6 +2,7 @@
 
 use provost_core::{
     approval::{Approval, State, Status},
+    call::Digest,
     event::Numbered,
     ids::ApprovalId,
     ports::{ApprovalFilter, ApprovalPage, ApprovalRow, QueueDepth, WriteRow, WrittenPage},
@@ -13,6 +14,7 @@ use super::{fault::Fault, rows};
 use crate::{
     codec::{self, APPROVAL_COLUMNS, PENDING_COLUMNS},
     filter::{self, Dialect, Value},
+    transition,
 };
 
 const MIN_PREFIX: usize = 4;
@@ -37,6 +39,25 @@ pub(super) fn approval(sql: &Connection, id: &str) -> Result<Option<Approval>, F
     let mut found = find.query([id, &end])?;
     let first = found.next()?.map(rows::approval).transpose()?;
     Ok(if found.next()?.is_some() { None } else { first })
+}
+
+pub(super) fn untaken(
+    sql: &Connection,
+    digest: Digest,
+    now: Time,
+) -> Result<Option<Approval>, Fault> {
+    let mut find = sql.prepare_cached(&format!(
+        "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE digest = ?1 AND answered_at IS NULL \
+         AND status = 'approved' ORDER BY place"
+    ))?;
+    let mut found = find.query([digest.to_string()])?;
+    while let Some(row) = found.next()? {
+        let approval = rows::approval(row)?;
+        if transition::is_open(&approval.state, now) {
+            return Ok(Some(approval));
+        }
+    }
+    Ok(None)
 }
 
 /// Those that are no longer there are settled too: a pending approval is never removed.

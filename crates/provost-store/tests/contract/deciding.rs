@@ -1,7 +1,7 @@
 //! Approvals: decided once, taken once.
 
 use provost_core::{
-    approval::Status,
+    approval::{Approval, Status},
     event::Event,
     ids::ApprovalId,
     ports::{Resolved, Taken},
@@ -18,6 +18,7 @@ crate::contract!(
     a_permit_runs_out,
     a_yes_is_not_taken_under_old_control,
     taking_with_a_key_keeps_it,
+    p05_a_yes_that_nobody_took_is_found_by_its_digest,
 );
 
 async fn of_all_deciders_one_wins(place: &Place) {
@@ -273,5 +274,34 @@ async fn taking_with_a_key_keeps_it(place: &Place) {
         matches!(taken, Taken::Yes),
         "the refused attempt left nothing: {taken:?}"
     );
+    store.close().await;
+}
+
+async fn p05_a_yes_that_nobody_took_is_found_by_its_digest(place: &Place) {
+    let store = place.open().await;
+    let (yes, no, open) = (
+        ask(&*store, "fs.write", "a").await,
+        ask(&*store, "fs.write", "b").await,
+        ask(&*store, "fs.write", "c").await,
+    );
+    let mut remembered = answer(&yes, Status::Approved, "human:alice", after(1));
+    let made = grant(None);
+    remembered.decision.made_grant = Some(made.id.clone());
+    remembered.new_grant = Some(Box::new((made, note("granted"))));
+    store.resolve(remembered).await.unwrap();
+    let denied = answer(&no, Status::Denied, "human:alice", after(1));
+    store.resolve(denied).await.unwrap();
+    let untaken = async |asked: &Approval, seconds| {
+        let found = store.untaken(asked.question.digest, after(seconds)).await;
+        found.unwrap().map(|approval| approval.question.id)
+    };
+    assert_eq!(untaken(&yes, 2).await, Some(yes.question.id.clone()));
+    assert_eq!(untaken(&yes, 600).await, None, "its permit has run out");
+    assert_eq!(untaken(&no, 2).await, None);
+    assert_eq!(untaken(&open, 2).await, None);
+    let seen = version(&*store).await;
+    let taken = store.take(&yes.question.id, after(2), seen, None).await;
+    assert!(matches!(taken, Ok(Taken::Yes)), "{taken:?}");
+    assert_eq!(untaken(&yes, 2).await, None, "it was taken");
     store.close().await;
 }
