@@ -7,6 +7,7 @@ mod ask;
 mod control;
 mod decide;
 mod decider;
+mod keyed;
 mod permit;
 mod pump;
 mod record;

@@ -41,9 +41,12 @@ pub struct Grant {
 
 impl Grant {
     pub fn active_at(&self, now: Time) -> bool {
-        self.revoked_at.is_none()
-            && self.expires_at.is_none_or(|at| now < at)
-            && self.max_uses.is_none_or(|max| self.uses < max)
+        self.lasts_at(now) && self.max_uses.is_none_or(|max| self.uses < max)
+    }
+
+    /// Neither revoked nor over; it may be used up.
+    pub fn lasts_at(&self, now: Time) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
     }
 }
 
@@ -73,9 +76,13 @@ impl ActiveGrant {
     }
 
     pub fn permits(&self, kind: Kind, call: &Call, now: Time) -> bool {
+        self.grant.active_at(now) && self.covers(kind, call, now)
+    }
+
+    /// Whether the call is one that the grant is about, however often and long it may still be used.
+    pub fn covers(&self, kind: Kind, call: &Call, now: Time) -> bool {
         let grant = &self.grant;
-        grant.active_at(now)
-            && grant.kind.is_none_or(|only| only == kind)
+        grant.kind.is_none_or(|only| only == kind)
             && grant.agent.matches(&call.agent)
             && grant.tools.matches(&call.tool)
             && grant

@@ -17,5 +17,7 @@ mod control;
 mod decisions;
 #[path = "gate/exactly.rs"]
 mod exactly;
+#[path = "gate/keys.rs"]
+mod keys;
 #[path = "gate/races.rs"]
 mod races;

@@ -182,13 +182,17 @@ pub(crate) fn due_at(state: &State) -> Time {
 pub(crate) fn keyed_answer(
     digest: &str,
     trace_id: String,
+    at: i64,
     answer: Option<String>,
+    version: u64,
 ) -> Result<KeyedAnswer, Garbled> {
     let digest = Digest::parse(digest).ok_or_else(|| Garbled::new("a digest", digest))?;
     Ok(KeyedAnswer {
         digest,
         trace_id: TraceId::from(trace_id),
+        at: Time::from_millis(at),
         answer,
+        version,
     })
 }
 

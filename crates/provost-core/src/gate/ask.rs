@@ -59,23 +59,13 @@ impl Gate {
         Box::pin(self.answer(walk, approval)).await
     }
 
-    /// Where several people must agree, no grant of one of them answers.
-    pub(super) fn needs_several(
+    pub(super) fn question(
         &self,
         walk: &Walk,
         ruling: &Ruling,
-        control: &Control,
+        version: u64,
         now: Time,
-    ) -> bool {
-        self.people.load().has_quorum()
-            && self
-                .question(walk, ruling, control.version, now)
-                .question
-                .needed
-                > 1
-    }
-
-    fn question(&self, walk: &Walk, ruling: &Ruling, version: u64, now: Time) -> NewApproval {
+    ) -> NewApproval {
         let subject = &walk.subject;
         let settings = self.settings.load();
         let risk = review::assess(&subject.call.params);
@@ -244,18 +234,18 @@ impl Gate {
                 reason.into(),
             ),
             Some(question.id.clone()),
-            walk.key(),
+            walk.key(now),
         );
         permit.set_changed(is_other);
         self.waiters.forget(question.digest);
         let commit = Commit::Take {
             id: question.id.clone(),
             version: control.version,
-            key: walk.key(),
+            key: walk.key(now),
         };
         match self.settle(commit, permit, walk.backend.clone()).await? {
             Settled::Stale => Ok(None),
-            settled => Ok(Some(self.conclude(walk, settled).await?)),
+            settled => Ok(Some(self.conclude(walk, settled))),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{
     ids::{ApprovalId, GrantId, TraceId},
     limits::{Limited, LoopLimit},
     policy::{RateLimit, Ruling, Verdict},
-    ports::{Backend, IdempotencyKey, KeyedAnswer, Record},
+    ports::{Backend, IdempotencyKey, Record},
     time::Time,
     trace::{Answer, policy_text},
 };
@@ -105,7 +105,7 @@ pub(super) struct Walk {
     pub(super) subject: Subject,
     pub(super) wait: Wait,
     /// Boxed: few calls have one.
-    key: Option<Box<IdempotencyKey>>,
+    pub(super) key: Option<Box<IdempotencyKey>>,
     pub(super) backend: Option<Arc<dyn Backend>>,
     pub(super) folder: Option<Box<str>>,
     counted: bool,
@@ -124,6 +124,7 @@ impl Walk {
                 digest: ask.call.exact_digest().through(ask.door),
                 at: arrived_at,
                 answer: None,
+                replaces: None,
             })
         });
         let subject = Subject {
@@ -144,8 +145,13 @@ impl Walk {
         }
     }
 
-    pub(super) fn key(&self) -> Option<IdempotencyKey> {
-        self.key.as_deref().cloned()
+    /// The key as it is kept with a decision that is made now.
+    pub(super) fn key(&self, now: Time) -> Option<IdempotencyKey> {
+        let key = self.key.as_deref()?;
+        Some(IdempotencyKey {
+            at: now,
+            ..key.clone()
+        })
     }
 }
 
@@ -167,7 +173,10 @@ impl Gate {
         let mut walk = Walk::begin(ask, backend, self.now());
         async move {
             for _ in 0..ATTEMPTS {
-                if let Some(decided) = self.keyed(walk.key.as_deref()).await? {
+                // Boxed: few calls have a key, and none needs the room while it waits.
+                if walk.key.is_some()
+                    && let Some(decided) = Box::pin(self.keyed(&mut walk)).await?
+                {
                     return Ok(decided);
                 }
                 match self.step(&mut walk).await? {
@@ -188,33 +197,6 @@ impl Gate {
             }
             Err(GateError::Busy)
         }
-    }
-
-    /// What an idempotency key already stands for.
-    async fn keyed(&self, key: Option<&IdempotencyKey>) -> Result<Option<Decided>, GateError> {
-        let Some(key) = key else { return Ok(None) };
-        let Some(found) = self.store.keyed_answer(&key.agent, &key.key).await? else {
-            return Ok(None);
-        };
-        if found.digest != key.digest {
-            return Ok(Some(Decided::KeyMismatch));
-        }
-        if let Some(replayed) = replayed(&found) {
-            return Ok(Some(replayed));
-        }
-        let trace = self.store.trace(found.trace_id.as_str()).await?;
-        let running = trace.is_some_and(|trace| trace.in_flight);
-        if !running {
-            // It may have ended between the two looks.
-            let later = self.store.keyed_answer(&key.agent, &key.key).await?;
-            if let Some(replayed) = later.as_ref().and_then(replayed) {
-                return Ok(Some(replayed));
-            }
-        }
-        Ok(Some(Decided::KeyUnsettled {
-            trace_id: found.trace_id,
-            running,
-        }))
     }
 
     async fn step(self: &Arc<Self>, walk: &mut Walk) -> Result<Step, GateError> {
@@ -249,7 +231,7 @@ impl Gate {
             Verdict::Allow => None,
             Verdict::Supervisor | Verdict::HumanApproval => {
                 let grant = control.grant_for(Kind::Call, &call, now);
-                let grant = grant.filter(|_| !self.needs_several(walk, &ruling, &control, now));
+                let grant = grant.filter(|_| self.people_needed(walk, &ruling, &control, now) <= 1);
                 let Some(grant) = grant else {
                     walk.asked = true;
                     // Boxed: most calls are not asked about, and need not carry the room for it.
@@ -263,7 +245,7 @@ impl Gate {
         };
         let (commit, permit) = permission(walk, &ruling, &control, grant, now);
         let settled = self.settle(commit, permit, walk.backend.clone()).await?;
-        self.conclude(walk, settled).await
+        Ok(self.conclude(walk, settled))
     }
 
     /// Counts the call against its limits, once. Asking again about an open question does not count.
@@ -333,26 +315,18 @@ impl Gate {
         }))))
     }
 
-    pub(super) async fn conclude(&self, walk: &Walk, settled: Settled) -> Result<Step, GateError> {
-        Ok(match settled {
+    pub(super) fn conclude(&self, walk: &Walk, settled: Settled) -> Step {
+        match settled {
             Settled::Permitted(permit) => Step::Done(Decided::Permitted(permit)),
             Settled::Ran(ran) => Step::Done(Decided::Ran(ran)),
-            Settled::Stale | Settled::Again => Step::Again,
+            // Where another took the key, the next attempt finds what it stands for.
+            Settled::Stale | Settled::Again | Settled::KeyTaken => Step::Again,
             Settled::TotalSpent => {
                 self.limits.set_total(&walk.subject.call.agent, u64::MAX);
                 Step::Spent
             }
-            Settled::KeyTaken => match self.keyed(walk.key.as_deref()).await? {
-                Some(decided) => Step::Done(decided),
-                None => Step::Again,
-            },
-        })
+        }
     }
-}
-
-fn replayed(found: &KeyedAnswer) -> Option<Decided> {
-    let answer = found.answer.as_deref()?;
-    serde_json::from_str(answer).ok().map(Decided::Replayed)
 }
 
 /// Allowed by a rule or by a grant: what is to be recorded first, and what then lets the call through.
@@ -372,16 +346,17 @@ fn permission(
     let record = Record {
         row,
         version: Some(control.version),
-        grant,
-        key: walk.key(),
+        grant: grant.clone(),
+        key: walk.key(now),
         max_total: ruling.rate_limit.and_then(|limit| limit.max_total),
     };
-    let permit = Permit::new(
+    let mut permit = Permit::new(
         subject.call.clone(),
         subject.trace_id.clone(),
         (policy_text(ruling.verdict), ruling.rule.clone(), reason),
         None,
-        walk.key(),
+        walk.key(now),
     );
+    permit.set_grant(grant);
     (Commit::Record(Box::new(record)), permit)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::Call,
-    ids::{ApprovalId, TraceId},
+    ids::{ApprovalId, GrantId, TraceId},
     ports::IdempotencyKey,
 };
 
@@ -18,6 +18,7 @@ pub struct Permit {
     rule: Arc<str>,
     reason: Arc<str>,
     approval_id: Option<ApprovalId>,
+    grant_id: Option<GrantId>,
     changed: bool,
     /// Boxed: few calls have one, and every call carries its permit along.
     key: Option<Box<IdempotencyKey>>,
@@ -38,6 +39,7 @@ impl Permit {
             rule,
             reason,
             approval_id,
+            grant_id: None,
             changed: false,
             key: key.map(Box::new),
         }
@@ -45,6 +47,10 @@ impl Permit {
 
     pub(super) fn set_changed(&mut self, changed: bool) {
         self.changed = changed;
+    }
+
+    pub(super) fn set_grant(&mut self, grant: Option<GrantId>) {
+        self.grant_id = grant;
     }
 
     /// The arguments to execute with, where they are not exactly those of the caller: a person changed them,
@@ -76,6 +82,11 @@ impl Permit {
 
     pub fn approval_id(&self) -> Option<&ApprovalId> {
         self.approval_id.as_ref()
+    }
+
+    /// The grant that answered in the place of an approval.
+    pub(super) fn grant_id(&self) -> Option<&GrantId> {
+        self.grant_id.as_ref()
     }
 
     pub(super) fn key(&self) -> Option<&IdempotencyKey> {

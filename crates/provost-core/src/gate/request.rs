@@ -100,6 +100,7 @@ impl NewRequest {
             digest: Digest::of(&json!({"request": digest, "lasts": lasts})),
             at: now,
             answer: None,
+            replaces: None,
         })
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     call::Call,
-    ids::{ApprovalId, TraceId},
+    ids::{ApprovalId, GrantId, TraceId},
     ports::{Backend, ForwardError, Forwarded, IdempotencyKey, Record, Recorded, Taken},
     time::Time,
     trace::{OutcomeKind, OutcomeRecord, TraceRow, estimate_tokens},
@@ -23,6 +23,9 @@ pub struct Executed {
     pub trace_id: TraceId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<ApprovalId>,
+    /// The grant that permitted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant_id: Option<GrantId>,
     pub policy: Arc<str>,
     pub latency_ms: u64,
     pub end: End,
@@ -155,6 +158,7 @@ impl Gate {
         let executed = Executed {
             trace_id: permit.trace_id().clone(),
             approval_id: permit.approval_id().cloned(),
+            grant_id: permit.grant_id().cloned(),
             policy: permit.policy().into(),
             latency_ms: latency.as_millis() as u64,
             end: End::of(result),
@@ -204,6 +208,7 @@ impl Executed {
         Self {
             trace_id: permit.trace_id().clone(),
             approval_id: permit.approval_id().cloned(),
+            grant_id: permit.grant_id().cloned(),
             policy: permit.policy().into(),
             latency_ms: 0,
             end: End::Permitted {
@@ -276,6 +281,7 @@ impl Executed {
         let Self {
             trace_id,
             approval_id,
+            grant_id,
             policy,
             latency_ms,
             ..
@@ -283,6 +289,7 @@ impl Executed {
         let short = Self {
             trace_id: trace_id.clone(),
             approval_id: approval_id.clone(),
+            grant_id: grant_id.clone(),
             policy: policy.clone(),
             latency_ms: *latency_ms,
             end,

@@ -45,9 +45,13 @@ pub struct IdempotencyKey {
     pub agent: Arc<str>,
     pub key: String,
     pub digest: Digest,
+    /// When the decision was made that it is kept with.
     pub at: Time,
     /// What is answered, where that is known already: nothing is executed here, so no outcome follows.
     pub answer: Option<String>,
+    /// The decision that it stood for and that no longer holds: the key is free as long as it stands for that
+    /// one. Of several who replace it, one does.
+    pub replaces: Option<TraceId>,
 }
 
 /// What an idempotency key stands for.
@@ -55,8 +59,12 @@ pub struct IdempotencyKey {
 pub struct KeyedAnswer {
     pub digest: Digest,
     pub trace_id: TraceId,
+    /// When that was decided.
+    pub at: Time,
     /// What was answered, as JSON, once the call has ended.
     pub answer: Option<String>,
+    /// The [`ControlRows::version`] when it was read.
+    pub version: u64,
 }
 
 #[derive(Clone, Debug)]

@@ -78,16 +78,18 @@ pub(super) async fn outcome(
 }
 
 async fn key_is_taken(batch: &Batch, key: &IdempotencyKey) -> Result<bool, Fault> {
-    let find = "SELECT 1 FROM idempotency WHERE agent = $1 AND key = $2";
+    let find = "SELECT 1 FROM idempotency WHERE agent = $1 AND key = $2 \
+         AND trace_id IS DISTINCT FROM $3";
     let find = batch.sql().prepare_cached(find).await?;
+    let replaced = key.replaces.as_ref().map(TraceId::as_str);
     Ok(batch
         .sql()
-        .query_opt(&find, &[&&*key.agent, &key.key])
+        .query_opt(&find, &[&&*key.agent, &key.key, &replaced])
         .await?
         .is_some())
 }
 
-/// Whether it was still free. Waits for another replica that is about to take it.
+/// Whether no call had it. Waits for another replica that is about to take it.
 pub(super) async fn reserve_trace_id(
     batch: &Batch,
     id: &TraceId,
@@ -101,15 +103,19 @@ pub(super) async fn reserve_trace_id(
         == 1)
 }
 
+/// Whether it was still free, or stood for what it replaces. Waits for another replica that is about to take it.
 pub(super) async fn keep_key(
     batch: &Batch,
     key: &IdempotencyKey,
     trace_id: &TraceId,
 ) -> Result<bool, Fault> {
+    let replaced = key.replaces.as_ref().map(TraceId::as_str);
     let kept = batch
         .execute(
             "INSERT INTO idempotency (agent, key, digest, trace_id, at, answer) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (agent, key) DO UPDATE \
+             SET digest = $3, trace_id = $4, at = $5, answer = $6 \
+             WHERE idempotency.trace_id = $7",
             &[
                 &&*key.agent,
                 &key.key,
@@ -117,6 +123,7 @@ pub(super) async fn keep_key(
                 &trace_id.as_str(),
                 &key.at.millis(),
                 &key.answer,
+                &replaced,
             ],
         )
         .await?;
@@ -130,14 +137,17 @@ pub(super) async fn keyed_answer(
 ) -> Result<Option<KeyedAnswer>, Fault> {
     let find = sql
         .prepare_cached(
-            "SELECT digest, trace_id, answer FROM idempotency WHERE agent = $1 AND key = $2",
+            "SELECT digest, trace_id, at, answer, (SELECT version FROM control) FROM idempotency \
+             WHERE agent = $1 AND key = $2",
         )
         .await?;
     let Some(row) = sql.query_opt(&find, &[&agent, &key]).await? else {
         return Ok(None);
     };
-    let answer = codec::keyed_answer(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
-    Ok(Some(answer))
+    let (trace_id, at, answer) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+    let version = rows::unsigned(&row, 4)?;
+    let found = codec::keyed_answer(row.try_get(0)?, trace_id, at, answer, version)?;
+    Ok(Some(found))
 }
 
 pub(super) async fn total_calls(sql: &ClientWrapper, agent: &str) -> Result<u64, Fault> {

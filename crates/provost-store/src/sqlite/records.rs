@@ -99,19 +99,21 @@ pub(super) fn reserve_trace_id(batch: &Batch<'_>, id: &TraceId, now: Time) -> Re
 }
 
 pub(super) fn key_is_taken(batch: &Batch<'_>, key: &IdempotencyKey) -> Result<bool, Fault> {
-    let mut find = batch
-        .sql()
-        .prepare_cached("SELECT 1 FROM idempotency WHERE agent = ?1 AND key = ?2")?;
-    Ok(find.exists(params![&*key.agent, key.key])?)
+    let mut find = batch.sql().prepare_cached(
+        "SELECT 1 FROM idempotency WHERE agent = ?1 AND key = ?2 AND trace_id IS NOT ?3",
+    )?;
+    let replaced = key.replaces.as_ref().map(TraceId::as_str);
+    Ok(find.exists(params![&*key.agent, key.key, replaced])?)
 }
 
+/// To be called where [`key_is_taken`] says that it is free.
 pub(super) fn keep_key(
     batch: &Batch<'_>,
     key: &IdempotencyKey,
     trace_id: &TraceId,
 ) -> Result<(), Fault> {
     batch.execute(
-        "INSERT INTO idempotency (agent, key, digest, trace_id, at, answer) \
+        "INSERT OR REPLACE INTO idempotency (agent, key, digest, trace_id, at, answer) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             &*key.agent,
@@ -141,16 +143,17 @@ pub(super) fn keyed_answer(
 ) -> Result<Option<KeyedAnswer>, Fault> {
     let found = sql
         .prepare_cached(
-            "SELECT digest, trace_id, answer FROM idempotency \
+            "SELECT digest, trace_id, at, answer, (SELECT version FROM control) FROM idempotency \
              WHERE agent = ?1 AND key = ?2",
         )?
         .query_row([agent, key], |row| {
-            Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))
+            let digest: String = row.get(0)?;
+            let (trace_id, at) = (row.get(1)?, row.get(2)?);
+            let (answer, version) = (row.get(3)?, row.get(4)?);
+            Ok(codec::keyed_answer(&digest, trace_id, at, answer, version))
         })
         .optional()?;
-    let answer =
-        found.map(|(digest, trace_id, answer)| codec::keyed_answer(&digest, trace_id, answer));
-    Ok(answer.transpose()?)
+    Ok(found.transpose()?)
 }
 
 pub(super) fn total_calls(sql: &Connection, agent: &str) -> Result<u64, Fault> {

@@ -97,6 +97,7 @@ pub(crate) fn key(agent: &str, text: &str) -> IdempotencyKey {
         digest,
         at: START,
         answer: None,
+        replaces: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use provost_core::{
     ids::TraceId,
-    ports::{Record, Recorded, StoreError, TraceFilter},
+    ports::{IdempotencyKey, Record, Recorded, StoreError, TraceFilter},
     trace::TraceRow,
 };
 
@@ -18,6 +18,8 @@ crate::contract!(
     a_grant_that_is_over_or_revoked_permits_nothing,
     an_idempotency_key_stands_for_one_call,
     a_key_that_is_taken_uses_no_grant,
+    p3_a_key_is_free_again_for_one_of_those_who_replace_it,
+    p3_a_key_is_read_with_the_version_of_control,
     a_callers_trace_id_is_given_to_one_call,
     a_total_is_never_passed_however_many_race,
     calls_are_counted_by_agent_and_session,
@@ -310,6 +312,62 @@ async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
         9
     );
     assert_eq!(store.control().await.unwrap().grants[0].uses, 1);
+    store.close().await;
+}
+
+async fn p3_a_key_is_free_again_for_one_of_those_who_replace_it(place: &Place) {
+    let first = place.open().await;
+    let second = match place {
+        Place::Sqlite(_) => first.clone(),
+        Place::Postgres { .. } => place.open().await,
+    };
+    let stores = [first, second];
+    let seen = version(&*stores[0]).await;
+    let keyed = |replaces: Option<&TraceId>| {
+        let mut record = record(row("claude", None, "fs.read", after(90)), seen);
+        record.key = Some(IdempotencyKey {
+            at: after(90),
+            answer: Some("yes".into()),
+            replaces: replaces.cloned(),
+            ..key("claude", "k1")
+        });
+        record
+    };
+    let old = keyed(None);
+    assert_eq!(stores[0].record(old.clone()).await.unwrap(), Recorded::Done);
+    let never = TraceId::at(START);
+    assert_eq!(
+        stores[0].record(keyed(Some(&never))).await.unwrap(),
+        Recorded::KeyTaken,
+        "it stands for another decision"
+    );
+    let attempts = (0..10).map(|n| {
+        let (store, new) = (stores[n % 2].clone(), keyed(Some(&old.row.trace_id)));
+        async move { (store.record(new.clone()).await.unwrap(), new) }
+    });
+    let recorded = race(attempts).await;
+    let mut done = recorded.iter().filter(|(end, _)| *end == Recorded::Done);
+    let (_, winner) = done.next().expect("one replaces it");
+    assert!(done.next().is_none(), "only one does");
+    let kept = stores[0].keyed_answer("claude", "k1").await.unwrap();
+    let kept = kept.expect("it is kept");
+    assert_eq!(kept.trace_id, winner.row.trace_id);
+    assert_eq!((kept.at, kept.answer.as_deref()), (after(90), Some("yes")));
+    for store in stores {
+        store.close().await;
+    }
+}
+
+async fn p3_a_key_is_read_with_the_version_of_control(place: &Place) {
+    let store = place.open().await;
+    let seen = version(&*store).await;
+    let mut keyed = record(row("claude", None, "fs.read", START), seen);
+    keyed.key = Some(key("claude", "k1"));
+    store.record(keyed).await.unwrap();
+    let read = async || store.keyed_answer("claude", "k1").await.unwrap().unwrap();
+    assert_eq!(read().await.version, seen);
+    store.add_grant(grant(None), note("granted")).await.unwrap();
+    assert!(read().await.version > seen);
     store.close().await;
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     echo::Echo,
-    harness::{POLICY, Site},
+    harness::{Gateway, POLICY, Site, configuration, eventually},
 };
 
 #[test]
@@ -85,4 +85,41 @@ fn a_callers_trace_id_never_names_two_calls() {
     for (n, answer) in calls.iter().enumerate() {
         assert_eq!(gateway.trace(&answer.trace_id())["params"]["n"], n + 1);
     }
+}
+
+/// Over `/decide` and `/v1/permissions`, also after a restart: a stop and a new policy end what was permitted.
+#[test]
+fn p3_a_key_repeats_a_yes_only_while_it_holds() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let decide = |gateway: &Gateway| {
+        let agent = gateway.agent().with("idempotency-key", "k1");
+        agent.decide_async("notes.add", json!({"id": "once"}))
+    };
+    let permit = |gateway: &Gateway| {
+        let agent = gateway.agent().with("idempotency-key", "k2");
+        let call = json!({"toolCallId": "1", "title": "a", "kind": "read", "rawInput": {"a": 1}});
+        agent.post("/v1/permissions?wait=0s", &json!({"toolCall": call}))
+    };
+    let asked = permit(&gateway).is(202);
+    gateway.alice().approve(&asked.approval_id()).ok();
+    let (decided, permitted) = (decide(&gateway).ok(), permit(&gateway).ok());
+    gateway.kill();
+
+    let gateway = site.start();
+    for (again, first) in [(decide(&gateway), &decided), (permit(&gateway), &permitted)] {
+        assert_eq!(again.header("idempotency-replayed"), Some("true"));
+        assert_eq!(again.ok().trace_id(), first.trace_id());
+    }
+    gateway.admin().post("/stop", &json!({})).ok();
+    decide(&gateway).refused(403, "stopped");
+    permit(&gateway).refused(403, "stopped");
+    gateway.admin().post("/resume", &json!({})).ok();
+
+    let asking = POLICY.replace("notes.add, ", "");
+    site.configure(&configuration(&echo, &asking));
+    eventually("the new policy", || {
+        (decide(&gateway).status == 202).then_some(())
+    });
 }

@@ -254,3 +254,23 @@ fn a_stop_on_one_replica_holds_on_the_other() {
         (status == 200).then_some(())
     });
 }
+
+/// A yes that one replica gave is taken back by a stop on the other, also under its key.
+#[test]
+fn p3_a_key_does_not_bring_back_a_yes_that_another_replica_stopped() {
+    let pair = Pair::start();
+    let (a, b) = (pair.a(), &pair.b);
+    let keyed = |gateway: &Gateway| {
+        let agent = gateway.agent().with("idempotency-key", "k1");
+        agent.decide("notes.add", json!({"id": "once"}))
+    };
+    let first = keyed(a).ok();
+    let again = keyed(b).ok();
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(again.trace_id(), first.trace_id());
+    b.admin().post("/stop", &json!({"agent": "claude"})).ok();
+    keyed(a).refused(403, "stopped");
+    keyed(b).refused(403, "stopped");
+    a.admin().post("/resume", &json!({"agent": "claude"})).ok();
+    assert_eq!(keyed(b).ok().trace_id(), first.trace_id());
+}
