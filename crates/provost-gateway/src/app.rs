@@ -24,6 +24,7 @@ use crate::{
     console::Console,
     doors::http::{Listed, Sessions},
     fleet::Fleet,
+    instance::Instance,
     telemetry::Spans,
 };
 
@@ -51,6 +52,8 @@ pub struct App {
     /// The agents that are run here, where any may be. It asks the gate where we listen, and is put in once
     /// that is known.
     pub fleet: OnceLock<Arc<Fleet>>,
+    /// What proves whose gateway this is. Put in once the port is known.
+    pub instance: OnceLock<Instance>,
     pub feed: broadcast::Sender<Arc<Numbered>>,
     pub metrics: Option<PrometheusHandle>,
     pub spans: Option<Spans>,
@@ -119,6 +122,7 @@ impl App {
             listed: Listed::default(),
             console: Console::default(),
             fleet: OnceLock::new(),
+            instance: OnceLock::new(),
             feed: broadcast::channel(FEED).0,
             metrics: parts.metrics,
             spans: parts.spans,

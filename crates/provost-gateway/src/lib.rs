@@ -10,6 +10,7 @@ pub mod console;
 pub mod doors;
 pub mod fleet;
 pub mod hooks;
+pub mod instance;
 pub mod notify;
 pub mod secret;
 pub mod server;

@@ -3,7 +3,10 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 use provost_gateway::secret::Secret;
 
 use crate::commands::{
@@ -42,22 +45,25 @@ pub(crate) struct Cli {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The configuration [default: provost.yaml where there is one, else the embedded defaults; env:
-    /// PROVOST_CONFIG]
+    /// The configuration [default: for serve, check, policy and doctor provost.yaml of this folder, else the
+    /// embedded defaults; env: PROVOST_CONFIG]
     #[arg(
         long,
         global = true,
         value_name = "FILE",
+        value_parser = path(),
         env = "PROVOST_CONFIG",
         hide_env = true
     )]
     pub(crate) config: Option<PathBuf>,
 
-    /// The folder of the database and the admin key [default: provost-data; env: PROVOST_DATA]
+    /// The folder of the database and the admin key [default: provost-data for serve, else that of the gateway
+    /// you have started; env: PROVOST_DATA]
     #[arg(
         long,
         global = true,
         value_name = "DIR",
+        value_parser = path(),
         env = "PROVOST_DATA",
         hide_env = true
     )]
@@ -67,7 +73,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Where the gateway is reached [default: where it listens; env: PROVOST_URL]
+    /// Where the gateway is reached [default: the one you have started; env: PROVOST_URL]
     #[arg(
         long,
         global = true,
@@ -78,8 +84,8 @@ pub(crate) struct Global {
     )]
     pub(crate) url: Option<String>,
 
-    /// The key to use [default: the admin key in the data folder; env: PROVOST_KEY, which others cannot see
-    /// in the list of processes]
+    /// The key to use [default: the admin key in the gateway's data folder; env: PROVOST_KEY, which others
+    /// cannot see in the list of processes]
     #[arg(
         long,
         global = true,
@@ -97,6 +103,11 @@ pub(crate) struct Global {
     /// Say more on stderr
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+/// A path; an empty one is none, so that a variable may be set to nothing.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,9 +4,10 @@
 mod error;
 mod feed;
 mod lines;
+mod proof;
 mod target;
 
-use std::{fmt, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
@@ -17,12 +18,15 @@ use hyper_util::{
     client::legacy::{Client as Pool, connect::HttpConnector},
     rt::TokioExecutor,
 };
+use provost_gateway::secret::Secret;
 use serde_json::Value;
 
 pub(crate) use error::{ClientError, Refusal};
 pub(crate) use feed::{Events, Feed};
 pub(crate) use lines::Lines;
 pub(crate) use target::Target;
+
+use proof::Proof;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -60,6 +64,8 @@ pub(crate) struct Client {
     /// Scheme and authority, and a path where the gateway stands behind one; no slash at the end.
     base: String,
     key: Option<Key>,
+    /// What is asked for before anything else is sent.
+    proof: Option<Arc<Proof>>,
     http: Http,
     patience: Duration,
     verbose: bool,
@@ -89,6 +95,7 @@ impl Client {
         Ok(Self {
             base,
             key,
+            proof: None,
             http,
             patience: PATIENCE,
             verbose: false,
@@ -98,6 +105,12 @@ impl Client {
     /// How long one answer may take.
     pub(crate) fn patient(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sends nothing before the gateway has proved that it is the one of this data folder.
+    pub(crate) fn proven_by(mut self, data: PathBuf, admin_key: Secret) -> Self {
+        self.proof = Some(Arc::new(Proof::new(data, admin_key)));
         self
     }
 
@@ -178,6 +191,19 @@ impl Client {
         ))
     }
 
+    /// Has the gateway prove itself, where it has to, and has not yet.
+    pub(crate) async fn prove(&self) -> Result<(), ClientError> {
+        let Some(proof) = &self.proof else {
+            return Ok(());
+        };
+        let keyless = Self {
+            key: None,
+            proof: None,
+            ..self.clone()
+        };
+        Box::pin(proof.ensure(&keyless)).await
+    }
+
     /// The answer's head, whatever it is.
     pub(crate) async fn raw(
         &self,
@@ -186,6 +212,7 @@ impl Client {
         headers: &[(&'static str, HeaderValue)],
         body: Bytes,
     ) -> Result<Response<Incoming>, ClientError> {
+        self.prove().await?;
         let told = self
             .verbose
             .then(|| format!("{method} {}{target}", self.base));

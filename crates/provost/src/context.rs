@@ -1,26 +1,29 @@
-//! What the global options come to: which configuration, which data folder, which gateway, which key.
+//! What the global options come to: which configuration, which gateway, which key.
+//!
+//! `provost.yaml` of the current folder is read by the commands that are about that file: `serve`, `check`,
+//! `policy` and `doctor`. What talks to a gateway takes nothing from it.
 
 use std::{
-    fs,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    env, fs,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
-use http::Uri;
 use provost_core::{
     policy::PolicySet,
     ports::{Clock as _, SystemClock},
     time::Time,
 };
-use provost_gateway::{secret::Secret, yaml};
+use provost_gateway::secret::Secret;
 
 use crate::{
     cli::Global,
-    client::{Client, Key},
+    client::{Client, ClientError, Key},
     config::{self, Config, Loaded, Unreachable},
     exit::usage,
+    locate::{FoundBy, Located, Named, is_local, locate},
     output,
+    registry::{self, RegistryError},
 };
 
 const DEFAULT_FILE: &str = "provost.yaml";
@@ -30,13 +33,6 @@ pub(crate) const ADMIN_KEY: &str = "admin.key";
 pub(crate) struct Context {
     pub(crate) global: Global,
     clock: SystemClock,
-}
-
-/// Where the gateway listens and keeps its data, as far as can be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) listen: SocketAddr,
-    pub(crate) data: PathBuf,
 }
 
 impl Context {
@@ -61,21 +57,33 @@ impl Context {
         self.clock.now()
     }
 
-    /// The file that was named, or the default one where it exists.
+    /// The file that was named, or the one in this folder where it exists. Not for what talks to a gateway.
     pub(crate) fn config_file(&self) -> Option<PathBuf> {
         let default = || Some(PathBuf::from(DEFAULT_FILE)).filter(|path| path.exists());
         self.global.config.clone().or_else(default)
     }
 
-    /// The configuration with the options of the command line applied. Its problems are told on stderr;
-    /// errors among them end the command.
-    pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let Some(path) = self.config_file() else {
-            return Ok(self.apply(Config::default()));
+    /// The configuration that somebody named, with the options of the command line applied. Its problems are
+    /// told on stderr; errors among them end the command.
+    pub(crate) fn named_config(&self) -> anyhow::Result<Option<Config>> {
+        let Some(path) = &self.global.config else {
+            return Ok(None);
         };
-        let loaded = config::load(&path);
-        let config = Self::accept(&path, &loaded)?;
-        Ok(self.apply(config))
+        let loaded = config::load(path);
+        let config = Self::accept(path, &loaded)?;
+        Ok(Some(self.apply(config)))
+    }
+
+    /// The configuration of a gateway that does not run, to read its record: of the file that was named, or
+    /// of the data folder that was.
+    pub(crate) fn config_of_record(&self) -> anyhow::Result<Config> {
+        if let Some(config) = self.named_config()? {
+            return Ok(config);
+        }
+        if self.global.data.is_none() {
+            return Err(ClientError::NotRunning.into());
+        }
+        Ok(self.apply(Config::default()))
     }
 
     pub(crate) fn policies(&self) -> anyhow::Result<PolicySet> {
@@ -116,41 +124,64 @@ impl Context {
         config
     }
 
-    /// Also for a configuration with errors: a secret that only the gateway knows must not keep people
-    /// from reaching it.
-    pub(crate) fn place(&self) -> Place {
-        let defaults = Config::default();
-        let mut place = Place {
-            listen: defaults.listen,
-            data: defaults.data,
-        };
-        if let Some(path) = self.config_file() {
-            match config::load(&path).config {
-                Some(config) => {
-                    place = Place {
-                        listen: config.listen,
-                        data: config.data,
-                    }
-                }
-                None => glance(&path, &mut place),
-            }
-        }
-        Place {
-            listen: self.global.listen.unwrap_or(place.listen),
-            data: self.global.data.clone().unwrap_or(place.data),
-        }
+    /// What an agent's hook answers without a gateway: as the configuration says that somebody named, and
+    /// otherwise no.
+    pub(crate) fn unreachable(&self) -> Unreachable {
+        unreachable_of(self.global.config.as_deref())
     }
 
-    /// What an agent's hook answers without a gateway; where the configuration cannot be read, no.
-    pub(crate) fn unreachable(&self) -> Unreachable {
-        let config = self
-            .config_file()
-            .and_then(|path| config::load(&path).config);
-        config.map_or_else(Unreachable::default, |config| config.unreachable)
+    /// The gateway that is meant.
+    pub(crate) fn gateway(&self) -> anyhow::Result<Located> {
+        self.refuse_relative_variables()?;
+        let named = self.global.config.as_deref().map(Named::read);
+        let folder = env::current_dir().ok();
+        let (running, unknown) = match registry::running() {
+            Ok(running) => (running, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let located = locate(&self.global, named, &running, folder.as_deref());
+        if let (Err(_), Some(error)) = (&located, unknown) {
+            tell_unknown(&error);
+        }
+        located
+    }
+
+    /// A path in the environment holds for every folder: a relative one would lead into whichever a command
+    /// is started in.
+    fn refuse_relative_variables(&self) -> anyhow::Result<()> {
+        for (name, path) in [
+            ("PROVOST_CONFIG", &self.global.config),
+            ("PROVOST_DATA", &self.global.data),
+        ] {
+            let Some(path) = path.as_ref().filter(|path| path.is_relative()) else {
+                continue;
+            };
+            if env::var_os(name).is_some_and(|value| value == *path.as_os_str()) {
+                return Err(usage(format!(
+                    "{name} is `{}`, which is another file in every folder; write an absolute path",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        self.client_at(&self.place())
+        self.client_at(&self.gateway()?)
+    }
+
+    /// To the gateway that runs with this data folder, where one does. What its file says of an address does
+    /// not count.
+    pub(crate) fn client_of_folder(&self, data: &Path) -> Option<Client> {
+        let global = Global {
+            data: Some(data.to_owned()),
+            config: None,
+            ..self.global.clone()
+        };
+        let context = Self::new(global);
+        let located = context.gateway().ok()?;
+        let is_known = located.by == FoundBy::Registry || self.global.url.is_some();
+        is_known.then(|| context.client_at(&located).ok()).flatten()
     }
 
     /// The key of the command line or the environment.
@@ -159,36 +190,56 @@ impl Context {
     }
 
     /// With this key, whatever others are there.
-    pub(crate) fn client_as(&self, secret: &str) -> anyhow::Result<Client> {
-        self.client_to(&self.gateway_url(&self.place()), secret)
+    pub(crate) fn client_as(&self, located: &Located, secret: &str) -> anyhow::Result<Client> {
+        let client = self.client_to(&located.url, secret)?;
+        let admin_key = located.data.as_deref().and_then(admin_key);
+        match (located.by, &located.data, admin_key) {
+            (FoundBy::Address, ..) => Ok(client),
+            (_, Some(data), Some(admin_key)) => Ok(client.proven_by(data.clone(), admin_key)),
+            // Somebody who may not read the data folder said where it is; or it is alive, and nobody but its
+            // owner can have put it into the registry.
+            (FoundBy::File | FoundBy::Registry, ..) => Ok(client),
+            (FoundBy::Folder, ..) => Err(ClientError::NotRunning.into()),
+        }
     }
 
     pub(crate) fn client_to(&self, url: &str, secret: &str) -> anyhow::Result<Client> {
         Ok(Client::new(url, Some(key(secret)?))?.telling(self.global.verbose > 0))
     }
 
-    /// Where the gateway is reached.
-    pub(crate) fn url(&self) -> String {
-        self.gateway_url(&self.place())
-    }
-
-    fn gateway_url(&self, place: &Place) -> String {
-        self.global
-            .url
-            .clone()
-            .unwrap_or_else(|| format!("http://{}", reached(place.listen)))
-    }
-
-    pub(crate) fn client_at(&self, place: &Place) -> anyhow::Result<Client> {
-        let url = self.gateway_url(place);
-        let key = match &self.global.key {
-            Some(given) => Some(key(given.expose())?),
-            // The admin key of this machine is nobody else's to see.
-            None if self.global.url.is_none() || is_local(&url) => admin_key(&place.data),
-            None => None,
+    pub(crate) fn client_at(&self, located: &Located) -> anyhow::Result<Client> {
+        if let Some(given) = self.given_key() {
+            return self.client_as(located, given);
+        }
+        let url = &located.url;
+        // The admin key of this machine is nobody else's to see.
+        let may_have_it = self.global.url.is_none() || is_local(url);
+        let data = located.data.as_deref().filter(|_| may_have_it);
+        let Some((data, admin_key)) = data.and_then(|data| Some((data, admin_key(data)?))) else {
+            if located.by == FoundBy::Folder {
+                return Err(ClientError::NotRunning.into());
+            }
+            return Ok(Client::new(url, None)?.telling(self.global.verbose > 0));
         };
-        Ok(Client::new(&url, key)?.telling(self.global.verbose > 0))
+        let client = self.client_to(url, admin_key.expose())?;
+        // Who names both says that they belong together: the port may be a forwarded one.
+        if self.global.url.is_some() && self.global.data.is_some() {
+            return Ok(client);
+        }
+        Ok(client.proven_by(data.to_owned(), admin_key))
     }
+}
+
+/// What hooks answer without a gateway, as this file says. Where it cannot be read, no.
+pub(crate) fn unreachable_of(file: Option<&Path>) -> Unreachable {
+    let config = file.and_then(|path| config::load(path).config);
+    config.map_or_else(Unreachable::default, |config| config.unreachable)
+}
+
+fn tell_unknown(error: &RegistryError) {
+    output::note(format_args!(
+        "the list of running gateways is not used: {error}"
+    ));
 }
 
 fn key(secret: &str) -> anyhow::Result<Key> {
@@ -204,91 +255,8 @@ fn default_policies() -> anyhow::Result<PolicySet> {
     })
 }
 
-/// Reads the two settings that matter from a file that is not otherwise usable.
-fn glance(path: &Path, place: &mut Place) {
-    let Some(file) = fs::read_to_string(path)
-        .ok()
-        .and_then(|text| yaml::parse(&text).ok())
-    else {
-        return;
-    };
-    let text = |name: &str| file.get(name).and_then(serde_json::Value::as_str);
-    if let Some(listen) = text("listen").and_then(|text| text.parse().ok()) {
-        place.listen = listen;
-    }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    place.data = folder.join(text("data").map_or_else(|| place.data.clone(), PathBuf::from));
-}
-
-/// Where to connect to reach what listens there.
-pub(crate) fn reached(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
-}
-
-fn is_local(url: &str) -> bool {
-    let uri = url.parse::<Uri>().ok();
-    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|ip| ip.to_canonical().is_loopback())
-}
-
-fn admin_key(data: &Path) -> Option<Key> {
+fn admin_key(data: &Path) -> Option<Secret> {
     let text = fs::read_to_string(data.join(ADMIN_KEY)).ok()?;
-    text.lines()
-        .next()
-        .filter(|line| !line.trim().is_empty())
-        .and_then(Key::new)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_admin_key_stays_on_this_machine() {
-        for (url, local) in [
-            ("http://127.0.0.1:9090", true),
-            ("http://[::1]:9090/x", true),
-            ("http://localhost", true),
-            ("https://gate.example.com", false),
-            ("http://localhost.example.com", false),
-            ("http://10.0.0.1", false),
-        ] {
-            assert_eq!(is_local(url), local, "{url}");
-        }
-    }
-
-    #[test]
-    fn a_gateway_on_every_interface_is_reached_on_loopback() {
-        for (listen, expected) in [
-            ("0.0.0.0:9090", "127.0.0.1:9090"),
-            ("[::]:1", "[::1]:1"),
-            ("10.1.2.3:9090", "10.1.2.3:9090"),
-        ] {
-            assert_eq!(reached(listen.parse().unwrap()).to_string(), expected);
-        }
-    }
-
-    #[test]
-    fn a_file_that_lacks_a_secret_still_says_where_the_gateway_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("provost.yaml");
-        let text = "listen: 127.0.0.1:7777\ndata: d\nauth: {keys: [{name: a, role: agent, key: 'env:NOT_SET_ANYWHERE'}]}\n";
-        fs::write(&path, text).unwrap();
-        let context = Context::new(Global {
-            config: Some(path),
-            ..Global::default()
-        });
-        let place = context.place();
-        assert_eq!(place.listen.port(), 7777);
-        assert_eq!(place.data, folder.path().join("d"));
-    }
+    let line = text.lines().next()?.trim();
+    (!line.is_empty() && Key::new(line).is_some()).then(|| line.into())
 }

@@ -6,7 +6,11 @@ mod keep;
 mod people;
 mod reload;
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -20,7 +24,9 @@ use provost_gateway::{
     access::Access,
     app::{App, Live, Parts, PolicyState},
     backends::Backends,
-    console, doors, notify, server,
+    console, doors,
+    instance::Instance,
+    notify, server,
     telemetry::Spans,
     web::Web,
 };
@@ -29,7 +35,9 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
     config::{Config, Database, DeclaredAgents, read_draft},
-    context::reached,
+    locate::reached,
+    output,
+    registry::{self, Entry, Registration},
 };
 
 pub(crate) use reload::{Started, reload_on_change};
@@ -42,6 +50,8 @@ pub(crate) struct Running {
     pub(crate) admin_key: String,
     /// This is the first start with this data folder.
     pub(crate) is_first: bool,
+    data: PathBuf,
+    registration: Option<Registration>,
     serving: JoinHandle<()>,
 }
 
@@ -96,6 +106,8 @@ pub(crate) async fn start(
     tokio::spawn(keep::keep(app.clone(), config.retention));
     tokio::spawn(keep::keep_metrics(app.clone()));
     let addr = listener.local_addr()?;
+    // Nobody else puts one in.
+    let _ = (app.instance).set(Instance::new(&admin_key.secret, addr.port()));
     fleet::open(&config, &app, addr).await?;
     let router = doors::http::router(&app);
     let serving = tokio::spawn(server::serve(app.clone(), router, listener));
@@ -108,6 +120,8 @@ pub(crate) async fn start(
         app,
         admin_key: admin_key.secret,
         is_first: admin_key.is_new,
+        data: config.data,
+        registration: None,
         serving,
     })
 }
@@ -127,8 +141,32 @@ impl Running {
         }
     }
 
+    /// Has the commands of this user find this gateway, from any folder.
+    pub(crate) fn register(&mut self, config: Option<&Path>) {
+        let absolute = |path: &Path| {
+            let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+            real.unwrap_or_else(|_| path.to_owned())
+        };
+        let entry = Entry {
+            url: format!("http://{}", reached(self.addr)),
+            data: absolute(&self.data),
+            folder: std::env::current_dir().unwrap_or_default(),
+            config: config.map(absolute),
+            pid: std::process::id(),
+            started: self.app.gate.now(),
+        };
+        match registry::register(&entry) {
+            Ok(registration) => self.registration = Some(registration),
+            Err(error) => output::note(format_args!(
+                "warning: other commands find this gateway only with --url {}: {error}",
+                entry.url
+            )),
+        }
+    }
+
     /// Ends in order: no new requests, running calls finish, outcomes are recorded, the store closes.
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(mut self) {
+        drop(self.registration.take());
         self.app.stop();
         if let Some(fleet) = self.app.fleet.get() {
             fleet.stop();

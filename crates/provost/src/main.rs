@@ -7,13 +7,11 @@ mod config;
 mod context;
 mod exit;
 mod gateway;
+mod locate;
 mod output;
+mod registry;
 mod table;
 mod telemetry;
-#[allow(
-    dead_code,
-    reason = "the registry of gateways and the kept heads of traces use it"
-)]
 mod user_folder;
 
 use std::{process::ExitCode, time::Duration};

@@ -1,5 +1,6 @@
 //! The folder of this user that outlives any data folder: what is kept there must survive the loss of a
-//! gateway's own data, or be found from any folder. Nothing in it is a secret.
+//! gateway's own data, or be found from any folder. The only secrets in it are the keys that `provost connect`
+//! makes for agents of a gateway on another machine.
 
 use std::{env, ffi::OsString, path::PathBuf};
 

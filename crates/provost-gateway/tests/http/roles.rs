@@ -249,6 +249,7 @@ fn table(approval: &str) -> Vec<Row> {
         row("GET", "/health", none.clone(), PUBLIC),
         row("GET", "/ready", none.clone(), PUBLIC),
         row("GET", "/version", none.clone(), PUBLIC),
+        row("GET", "/instance", none.clone(), found(PUBLIC, 404)),
         row("GET", "/metrics", none.clone(), found(PUBLIC, 404)),
         row("GET", "/openapi.json", none, PUBLIC),
     ]

@@ -1,6 +1,6 @@
 //! Why the gateway did not do what was asked, and what to do next.
 
-use std::{error::Error as _, time::Duration};
+use std::{error::Error as _, path::PathBuf, time::Duration};
 
 use http::StatusCode;
 use hyper_util::client::legacy::Error as PoolError;
@@ -15,6 +15,10 @@ const ALWAYS_TAKEN: usize = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
+    #[error("no gateway of yours is running")]
+    NotRunning,
+    #[error("what answers at {url} is not the gateway of `{}`; it was sent no key", data.display())]
+    NotTheOne { url: String, data: PathBuf },
     #[error("cannot reach the gateway at {url}: {why}")]
     Unreachable { url: String, why: String },
     #[error("the gateway at {url} did not answer within {}", format_duration(*patience))]
@@ -103,22 +107,35 @@ impl ClientError {
     }
 
     pub(crate) fn is_unreachable(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Slow { .. })
+        matches!(
+            self,
+            Self::NotRunning
+                | Self::NotTheOne { .. }
+                | Self::Unreachable { .. }
+                | Self::Slow { .. }
+        )
     }
 
     /// Whether a gateway that works might have answered otherwise: it is away, or in trouble itself.
     pub(crate) fn is_outage(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Slow { .. } | Self::BrokeOff => true,
+            Self::NotRunning | Self::Unreachable { .. } | Self::Slow { .. } | Self::BrokeOff => {
+                true
+            }
             Self::NotOurs { status, .. } => status.is_server_error(),
             Self::Refused(refusal) => refusal.status.is_server_error(),
-            Self::CutOff { .. } | Self::BadUrl | Self::NoCertificates(_) => false,
+            Self::NotTheOne { .. }
+            | Self::CutOff { .. }
+            | Self::BadUrl
+            | Self::NoCertificates(_) => false,
         }
     }
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Unreachable { .. }
+            Self::NotRunning
+            | Self::NotTheOne { .. }
+            | Self::Unreachable { .. }
             | Self::Slow { .. }
             | Self::BrokeOff
             | Self::NotOurs { .. } => Exit::Unreachable,
@@ -133,6 +150,14 @@ impl ClientError {
 
     pub(crate) fn help(&self) -> Option<String> {
         match self {
+            Self::NotRunning => Some(
+                "start one with `provost serve`; one that another user started is named with --url or PROVOST_URL, \
+                 and one that is not running by its data folder, with --data"
+                    .to_owned(),
+            ),
+            Self::NotTheOne { .. } => {
+                Some("say where its gateway is with --url, or start it with `provost serve`".to_owned())
+            }
             Self::Unreachable { .. } | Self::NotOurs { .. } => {
                 Some("start it with `provost serve`, or say where it is with --url or PROVOST_URL".to_owned())
             }
@@ -141,7 +166,7 @@ impl ClientError {
             }
             Self::BadUrl => Some("write it as http://host:port, without user, password or query".to_owned()),
             Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && !refusal.had_key => Some(
-                "give a key with --key or PROVOST_KEY, or run this where the gateway's data folder can be read (--data)"
+                "give a key with --key or PROVOST_KEY, or name the gateway's data folder with --data"
                     .to_owned(),
             ),
             Self::Refused(refusal) => refusal.help.clone(),

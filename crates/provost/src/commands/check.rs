@@ -1,7 +1,10 @@
 //! `provost check`: every problem of a configuration, with its place and help. Where a gateway runs on
 //! its data folder, the grants in force are held against the rules too.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use provost_core::{grant::Grant, policy::PolicySet};
 use serde_json::{Value, json};
@@ -9,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Target,
     config::{self, Problem},
-    context::{Context, Place},
+    context::Context,
     exit::Exit,
     output,
 };
@@ -40,11 +43,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let mut loaded = config::load(&path);
     let mut grants = Vec::new();
     if let (Some(config), Some(policies)) = (loaded.config.clone(), loaded.policy_set()) {
-        let place = Place {
-            listen: context.global.listen.unwrap_or(config.listen),
-            data: context.global.data.clone().unwrap_or(config.data),
-        };
-        grants = wide_grants(context, &place, &policies).await;
+        let data = context.global.data.clone().unwrap_or(config.data);
+        grants = wide_grants(context, &data, &policies).await;
     }
     let ok = !loaded.has_errors();
     if context.json() {
@@ -71,10 +71,10 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
 /// Message and help of each. A gateway that is not there, or does not let us in, has no say.
 async fn wide_grants(
     context: &Context,
-    place: &Place,
+    data: &Path,
     policies: &PolicySet,
 ) -> Vec<(String, String)> {
-    let Ok(client) = context.client_at(place) else {
+    let Some(client) = context.client_of_folder(data) else {
         return Vec::new();
     };
     let Ok(answer) = client.patient(PATIENCE).get(Target::new("/grants")).await else {

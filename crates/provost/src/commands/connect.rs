@@ -17,9 +17,15 @@ mod undo;
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::Subcommand;
 
-use crate::{context::Context, exit::Exit};
+use crate::{
+    context::{Context, unreachable_of},
+    exit::Exit,
+    locate::Located,
+    user_folder::user_folder,
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Connect {
@@ -31,6 +37,17 @@ pub(crate) enum Connect {
     Cursor(cursor::Args),
     /// Any client of MCP: the gateway as a server, or in front of its servers
     Mcp(mcp::Args),
+}
+
+impl Connect {
+    fn options(&self) -> &Options {
+        match self {
+            Self::ClaudeCode(args) => &args.options,
+            Self::Codex(args) => &args.options,
+            Self::Cursor(args) => &args.options,
+            Self::Mcp(args) => &args.options,
+        }
+    }
 }
 
 /// What connecting understands, whichever the agent.
@@ -76,18 +93,33 @@ fn parse_name(text: &str) -> Result<String, &'static str> {
 }
 
 pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<Exit> {
-    let data = || context.place().data;
-    let unreachable = context.unreachable();
-    let (plan, options) = match &command {
-        Connect::ClaudeCode(args) => (args.plan(&data(), unreachable).await?, &args.options),
-        Connect::Codex(args) => (args.plan(&data(), unreachable)?, &args.options),
-        Connect::Cursor(args) => (args.plan(&data(), unreachable)?, &args.options),
-        Connect::Mcp(args) => (args.plan()?, &args.options),
+    let options = command.options();
+    let located = match context.gateway() {
+        Ok(located) => Some(located),
+        // Settings go back without a gateway, too.
+        Err(_) if options.undo => None,
+        Err(error) => return Err(error),
+    };
+    let keys = key_folder(located.as_ref())?;
+    let unreachable = unreachable_of(located.as_ref().and_then(|it| it.config.as_deref()));
+    let plan = match &command {
+        Connect::ClaudeCode(args) => args.plan(&keys, unreachable).await?,
+        Connect::Codex(args) => args.plan(&keys, unreachable)?,
+        Connect::Cursor(args) => args.plan(&keys, unreachable)?,
+        Connect::Mcp(args) => args.plan()?,
     };
     if options.undo {
         return undo::run(context, &plan, options).await;
     }
     change::run(context, &plan, options).await
+}
+
+/// Where the keys of agents lie: beside the data of a gateway on this machine; for one elsewhere, in the
+/// user's own folder.
+fn key_folder(located: Option<&Located>) -> anyhow::Result<PathBuf> {
+    let data = located.and_then(|located| located.data.clone());
+    data.or_else(user_folder)
+        .context("there is no folder for the agent's key: set HOME, or name a folder with --data")
 }
 
 #[cfg(test)]

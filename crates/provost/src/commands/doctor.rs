@@ -8,21 +8,26 @@ mod there;
 
 use serde_json::json;
 
-use crate::{context::Context, exit::Exit, output};
+use crate::{client::ClientError, context::Context, exit::Exit, output};
 use findings::{Findings, State};
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     let mut findings = Findings::default();
-    let config = here::configuration(context, &mut findings);
-    let place = context.place();
-    here::data_folder(&place.data, &mut findings);
-    match context.client_at(&place) {
+    let located = context.gateway();
+    let running = located.as_ref().ok();
+    let config = here::configuration(context, running, &mut findings);
+    let data = running.and_then(|running| running.data.clone());
+    let data = data.or_else(|| Some(config.as_ref()?.data.clone()));
+    if let Some(data) = data {
+        here::data_folder(&data, &mut findings);
+    }
+    match located.and_then(|located| context.client_at(&located)) {
         Ok(client) => there::gateway(&client, &mut findings).await,
-        Err(error) => findings.fail(
-            "gateway",
-            format!("{error:#}"),
-            "correct --url, PROVOST_URL or the key",
-        ),
+        Err(error) => {
+            let help = error.downcast_ref().and_then(ClientError::help);
+            let help = help.unwrap_or_else(|| "correct --url, PROVOST_URL or the key".to_owned());
+            findings.fail("gateway", format!("{error:#}"), help);
+        }
     }
     if let Some(config) = &config {
         here::settings(config, &mut findings);

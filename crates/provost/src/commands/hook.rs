@@ -38,10 +38,12 @@ pub(crate) struct Args {
     /// Whose hook it is
     #[arg(value_enum)]
     agent: Agent,
-    /// A file with the agent's key [default: agents/AGENT.key in the data folder, where there is one]
+    /// A file with the agent's key [default: agents/AGENT.key in the gateway's data folder, where there is
+    /// one]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// What to answer when the gateway cannot be asked [default: hooks.unreachable of the configuration]
+    /// What to answer when the gateway cannot be asked [default: hooks.unreachable of the file that
+    /// --config or PROVOST_CONFIG names, else deny]
     #[arg(long, value_enum)]
     unreachable: Option<Unreachable>,
 }
@@ -130,22 +132,18 @@ async fn ask(
 /// With the agent's key, never with the admin's: of the file that was named, of the environment, of the file
 /// that `provost connect` leaves, or, from this machine, by the agent's name alone.
 fn client(context: &Context, args: &Args, dialect: Dialect) -> anyhow::Result<Client> {
+    let located = context.gateway()?;
     if let Some(file) = &args.key_file {
         let secret = fs::read_to_string(file);
         let secret = secret.with_context(|| format!("cannot read `{}`", file.display()))?;
-        return context.client_as(&secret);
+        return context.client_as(&located, &secret);
     }
     if let Some(secret) = context.given_key() {
-        return context.client_as(secret);
+        return context.client_as(&located, secret);
     }
-    let secret = fs::read_to_string(key_file(context, dialect));
-    context.client_as(&secret.unwrap_or_else(|_| format!("agent:{}", dialect.name())))
-}
-
-/// Where `provost connect` leaves an agent's key.
-fn key_file(context: &Context, dialect: Dialect) -> PathBuf {
-    let name = format!("{}.key", dialect.name());
-    context.place().data.join("agents").join(name)
+    let secret = located.agent_key(dialect.name());
+    let declared = || format!("agent:{}", dialect.name());
+    context.client_as(&located, &secret.unwrap_or_else(declared))
 }
 
 /// What answers may not be a gateway of ours: without a clear yes or no, the answer is no.

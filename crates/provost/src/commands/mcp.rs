@@ -49,6 +49,7 @@ const END_TIME: Duration = Duration::from_secs(5);
 #[command(after_help = "Examples:
   provost mcp                               the gateway's own tools, for a client that starts servers
   provost mcp --key-file ~/.provost/mcp.key
+  provost mcp --config ~/provost.yaml       starts a gateway on this file where none runs
   provost mcp -- npx -y @modelcontextprotocol/server-filesystem /srv/project
   provost mcp --name files -- uvx mcp-server-git
 `provost connect mcp` writes it into a client's settings.")]
@@ -59,7 +60,8 @@ pub(crate) struct Args {
     /// What the server's tools are called in policies: NAME.tool [default: from the command]
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
-    /// A file with the agent's key [default: agents/mcp.key in the data folder, where there is one]
+    /// A file with the agent's key [default: agents/mcp.key in the gateway's data folder, where there is
+    /// one]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// A server of its own, and its arguments; without it, the tools are the gateway's
@@ -85,8 +87,9 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         let help = "give the server a name of its own with --name";
         return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
-    let secret = bridge::secret(context, args.key_file.as_deref())?;
-    let client = context.client_as(&secret)?.patient(PATIENCE);
+    let located = context.gateway()?;
+    let secret = bridge::secret(context, args.key_file.as_deref(), Some(&located))?;
+    let client = context.client_as(&located, &secret)?.patient(PATIENCE);
     let mut asked = Asked::listen()?;
     let (program, stdin, stdout) = Program::start(&args.command)?;
     let (to_server, for_server) = mpsc::channel(64);

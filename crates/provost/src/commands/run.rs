@@ -5,7 +5,10 @@ mod replay;
 mod told;
 mod watch;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use clap::Subcommand;
@@ -22,6 +25,7 @@ use provost_runner::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    cli::Global,
     commands::terminal::interrupted,
     context::Context,
     exit::{Exit, usage},
@@ -126,7 +130,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let watch = args.watch;
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
-    settle(context, &args, &mut config)?;
+    settle(context, &args, &mut config).await?;
     let unbegun = Unbegun::of(&config);
     if let Some((exit, reason, message)) = reach(&config).await? {
         output::note(format_args!("error: {}", output::safe_lines(&message)));
@@ -216,12 +220,22 @@ fn read(context: &Context, args: &Args) -> anyhow::Result<Config> {
     })
 }
 
+/// `--config` is also how a run's own file is named, which says nothing of where the gateway is.
+fn about_gateway(context: &Context) -> Context {
+    let config = context.global.config.clone();
+    Context::new(Global {
+        config: config.filter(|path| is_gateways(path)),
+        ..context.global.clone()
+    })
+}
+
+fn is_gateways(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("yaml" | "yml"))
+}
+
 /// The one that was named here, or in the environment as the ancestor's was.
 fn config_file(context: &Context) -> anyhow::Result<PathBuf> {
-    let is_gateways = |path: &PathBuf| {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        matches!(extension, Some("yaml" | "yml"))
-    };
     let named = context.global.config.clone();
     let named = named.filter(|path| !is_gateways(path));
     let variable = || std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
@@ -235,7 +249,7 @@ fn config_file(context: &Context) -> anyhow::Result<PathBuf> {
 }
 
 /// What was said here goes before what the file says; what neither says has a sensible default.
-fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result<()> {
+async fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result<()> {
     if let Some(repo) = &args.repo {
         config.repo.clone_from(repo);
     }
@@ -262,11 +276,9 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     });
     config.permissions.by = by.unwrap_or(config.permissions.by);
     if config.permissions.by == By::Gateway && config.gateway.is_none() {
-        config.gateway = Some(place::gateway(
-            context,
-            args.key_file.as_deref(),
-            &args.name,
-        )?);
+        let context = about_gateway(context);
+        let gateway = place::gateway(&context, args.key_file.as_deref(), &args.name);
+        config.gateway = Some(gateway.await?);
     }
     if config.permissions.by == By::Callback && config.callback.is_none() {
         return Err(usage("there is no callback that could answer"));

@@ -8,7 +8,7 @@ use provost_gateway::{
     fleet::{Fleet, Parts},
 };
 
-use crate::{config::Config, context::reached};
+use crate::{config::Config, locate::reached};
 
 /// Before anybody is let in: runs that outlived the gateway before this one are to be known by their keys.
 pub(super) async fn open(config: &Config, app: &Arc<App>, addr: SocketAddr) -> anyhow::Result<()> {

@@ -113,7 +113,8 @@ impl Site {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// A command of somebody whose gateways this site knows, as it stands before it is started.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROVOST);
         command.args(arguments);
         self.at_home(command)
@@ -231,15 +232,26 @@ impl Site {
         Ok(gateway)
     }
 
+    /// `traces verify` of the record in the data folder, past a gateway that may run.
+    pub(crate) fn verify_offline(&self, arguments: &[&str]) -> Output {
+        let mut all = vec!["traces", "verify", "--listen", "127.0.0.1:1"];
+        if self.path("provost.yaml").exists() {
+            all.extend(["--config", "provost.yaml"]);
+        } else {
+            all.extend(["--data", "data"]);
+        }
+        all.extend(arguments);
+        self.provost(&all)
+    }
+
     /// Proves the chain, with the gateway or without it.
     #[track_caller]
     pub(crate) fn verify_chain(&self, gateway: Option<&Gateway>) {
         let url = gateway.map(Gateway::url);
-        let mut arguments = vec!["traces", "verify"];
-        if let Some(url) = &url {
-            arguments.extend(["--url", url]);
-        }
-        let output = self.provost(&arguments);
+        let output = match &url {
+            Some(url) => self.provost(&["traces", "verify", "--url", url]),
+            None => self.verify_offline(&[]),
+        };
         let said = String::from_utf8_lossy(&output.stdout);
         let wrong = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}\n{wrong}");

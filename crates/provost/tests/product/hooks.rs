@@ -107,17 +107,19 @@ fn without_a_gateway_the_answer_is_no() {
     let shell = json!({"hook_event_name": "beforeShellExecution", "command": "ls"});
     let output = hook(&site, &url, &["cursor"], &shell.to_string());
     assert_eq!(answer(&output)["permission"], "deny");
-    // As the configuration says; a flag says it louder, and what cannot be read says no.
+    // As a configuration says that was named; a flag says it louder, and what cannot be read says no.
     site.configure("hooks: {unreachable: ask}\n");
-    let output = hook(&site, &url, &["claude-code"], &said);
+    let named = ["claude-code", "--config", "provost.yaml"];
+    let output = hook(&site, &url, &named, &said);
     assert_eq!(decision(&output), "ask");
-    let output = hook(&site, &url, &["cursor"], &shell.to_string());
+    let cursor = ["cursor", "--config", "provost.yaml"];
+    let output = hook(&site, &url, &cursor, &shell.to_string());
     assert_eq!(answer(&output)["permission"], "ask");
-    let deny = ["claude-code", "--unreachable", "deny"];
+    let deny = [&named[..], &["--unreachable", "deny"]].concat();
     assert_eq!(decision(&hook(&site, &url, &deny, &said)), "deny");
     for broken in ["hooks: {unreachable: allow}\n", "hooks: [", "hooks: ask\n"] {
         site.configure(broken);
-        let output = hook(&site, &url, &["claude-code"], &said);
+        let output = hook(&site, &url, &named, &said);
         assert_eq!(decision(&output), "deny", "{broken}");
     }
     let start = json!({"hook_event_name": "SessionStart"});

@@ -51,4 +51,5 @@ mod run_watch;
 mod seed;
 mod starting;
 mod tampering;
+mod trust;
 mod upstream;

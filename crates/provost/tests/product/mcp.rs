@@ -15,6 +15,8 @@ use crate::{
     harness::{AGENT, Site},
 };
 
+/// Nothing listens there.
+const NOWHERE: &str = "http://127.0.0.1:1";
 const POLICY: &str = "policies:
   - name: mcp
     agent: '*'
@@ -233,7 +235,7 @@ fn no_message_hides_in_another() {
 fn what_a_tool_says_is_one_line() {
     let site = Site::empty();
     let said = "{\"a\":\r1,\"b\":\"x\u{2028}y\u{85}\"}\n";
-    let mut child = site.spawn_provost(&["mcp", "--", "printf", "%s", said]);
+    let mut child = site.spawn_provost(&["mcp", "--url", NOWHERE, "--", "printf", "%s", said]);
     let out = BufReader::new(child.stdout.take().unwrap()).lines().next();
     assert_eq!(out.unwrap().unwrap(), r#"{"a": 1,"b":"x\u2028y\u0085"}"#);
     child.wait().unwrap();
@@ -303,7 +305,7 @@ fn the_server_ends_with_all_that_it_has_started() {
     ] {
         let began = Instant::now();
         let script = "sleep 77 & echo started; sleep 77; :";
-        let mut child = site.spawn_provost(&["mcp", "--", "sh", "-c", script]);
+        let mut child = site.spawn_provost(&["mcp", "--url", NOWHERE, "--", "sh", "-c", script]);
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
         assert_eq!(out.next().unwrap().unwrap(), "started");
         match signal {

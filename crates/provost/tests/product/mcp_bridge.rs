@@ -224,7 +224,8 @@ fn a_gateway_that_was_started_anew_is_taken_up_again() {
 fn without_a_gateway_one_is_started_and_ends_with_the_client() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
-    let mut client = Client::start(&site, &["--listen", "127.0.0.1:1"]);
+    let named = ["--config", "provost.yaml", "--listen", "127.0.0.1:1"];
+    let mut client = Client::start(&site, &named);
     let remark = client.remark("one of our own serves at ");
     let url = remark.split("serves at ").nth(1).unwrap();
     let url = url.split(' ').next().unwrap().to_owned();

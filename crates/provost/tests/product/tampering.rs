@@ -98,7 +98,7 @@ fn every_change_is_found_without_a_gateway() {
         database.intrude(&change);
         // Again and again: looking must not put it right.
         for _ in 0..2 {
-            let output = site.provost(&["traces", "verify"]);
+            let output = site.verify_offline(&[]);
             let told = told(&output);
             assert_eq!(output.status.code(), Some(1), "{what}: {told}");
             assert!(told.contains("breaks at record"), "{what}: {told}");
@@ -111,7 +111,7 @@ fn every_change_is_found_without_a_gateway() {
         site.verify_chain(None);
     }
     database.intrude("DELETE FROM traces; DELETE FROM chains");
-    let output = site.provost(&["traces", "verify"]);
+    let output = site.verify_offline(&[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(told(&output).contains("nothing to verify"));
 }
@@ -124,9 +124,8 @@ fn a_file_is_proved_while_a_gateway_holds_it() {
     let gateway = site.start();
     let head = gateway.admin().get("/traces/verify").ok().json();
     let head = head["chains"][0]["head_hash"].as_str().unwrap().to_owned();
-    // No gateway answers at the address of the configuration: it listens where there was room.
     for (head, code) in [(&*head, 0), ("00ff00ff00ff00ff", 1)] {
-        let output = site.provost(&["traces", "verify", "--head", head]);
+        let output = site.verify_offline(&["--head", head]);
         assert_eq!(output.status.code(), Some(code), "{}", told(&output));
     }
     gateway.agent().tool("notes.add", json!({})).ok();

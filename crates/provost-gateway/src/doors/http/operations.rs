@@ -11,8 +11,11 @@ use http::{StatusCode, header};
 use provost_core::trace::view::Exposure;
 use serde_json::json;
 
-use super::error::{ApiError, ApiResult};
-use crate::{app::App, channels::Standing};
+use super::{
+    error::{ApiError, ApiResult},
+    input::Params,
+};
+use crate::{app::App, channels::Standing, instance::LONGEST_CHALLENGE};
 
 const OPENAPI: &str = include_str!("openapi.json");
 
@@ -61,6 +64,22 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> ApiResult {
 
 pub(super) async fn version(State(app): State<Arc<App>>) -> Response {
     Json(json!({"name": "provost", "version": app.version})).into_response()
+}
+
+/// Proves to whoever can read the data folder that this is its gateway.
+pub(super) async fn instance(State(app): State<Arc<App>>, asked: Params) -> ApiResult {
+    let Some(instance) = app.instance.get() else {
+        return Err(ApiError::not_found("proof of this gateway"));
+    };
+    let asked = asked.known(&["challenge"])?;
+    let challenge = asked.text("challenge").unwrap_or_default();
+    if challenge.is_empty() || challenge.len() > LONGEST_CHALLENGE {
+        return Err(ApiError::bad_request(format!(
+            "`challenge` is 1 to {LONGEST_CHALLENGE} bytes"
+        )));
+    }
+    let proof = instance.prove(&challenge);
+    Ok(Json(json!({"proof": proof})).into_response())
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> ApiResult {

@@ -66,6 +66,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/health", get(operations::health))
         .route("/ready", get(operations::ready))
         .route("/version", get(operations::version))
+        .route("/instance", get(operations::instance))
         .route("/metrics", get(operations::metrics))
         .route("/openapi.json", get(operations::openapi))
         .fallback(guard::not_found)

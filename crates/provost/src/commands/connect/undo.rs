@@ -109,7 +109,8 @@ fn keep_later_changes(
 ) -> anyhow::Result<()> {
     let now = file.text().unwrap_or_default();
     let key = diff::secrets(now).next().unwrap_or(diff::NEW_KEY);
-    let written = plan.draft(backup.text(), context.client()?.url(), key);
+    let url = context.gateway().map(|located| located.url);
+    let written = plan.draft(backup.text(), &url.unwrap_or_default(), key);
     if written.is_ok_and(|written| written.as_deref() == Some(now)) {
         return Ok(());
     }

@@ -8,10 +8,21 @@ use super::findings::Findings;
 use crate::{
     config::{self, Config, Database},
     context::{ADMIN_KEY, Context},
+    locate::{FoundBy, Located},
 };
 
-pub(super) fn configuration(context: &Context, findings: &mut Findings) -> Option<Config> {
-    let Some(path) = context.config_file() else {
+/// Of the gateway that runs; where none does, the one that `provost serve` would read here.
+pub(super) fn configuration(
+    context: &Context,
+    running: Option<&Located>,
+    findings: &mut Findings,
+) -> Option<Config> {
+    let known = running.filter(|running| running.by == FoundBy::Registry);
+    let path = match known {
+        Some(running) => running.config.clone(),
+        None => context.config_file(),
+    };
+    let Some(path) = path else {
         findings.ok(
             "config",
             "no file: the embedded defaults, under which everything asks a human",

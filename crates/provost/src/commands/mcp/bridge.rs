@@ -1,5 +1,6 @@
 //! `provost mcp` without a command: the gateway itself as an MCP server over stdio. Lines go to the `/mcp` of
-//! the gateway that runs, or, where none does, of one that is started for as long as the client lives.
+//! the gateway that runs. Where none does, one is started for as long as the client lives, but only on a
+//! configuration that somebody named: the file of the current folder may be an agent's, and names commands.
 
 mod line;
 mod speaker;
@@ -12,10 +13,12 @@ use tokio::sync::mpsc;
 use self::speaker::Speaker;
 use super::{END_TIME, PATIENCE};
 use crate::{
-    client::{Client, Target},
+    client::{Client, ClientError, Target},
+    config::Config,
     context::Context,
     exit::Exit,
     gateway::{self, Running},
+    locate::Located,
     output, telemetry,
 };
 
@@ -27,8 +30,7 @@ pub(super) async fn run(
     key_file: Option<&Path>,
     mut lines: mpsc::Receiver<String>,
 ) -> anyhow::Result<Exit> {
-    let secret = secret(context, key_file)?;
-    let (client, embedded) = reach(context, &secret).await?;
+    let (client, embedded) = reach(context, key_file).await?;
     let speaker = Arc::new(Speaker::new(client.patient(PATIENCE)));
     while let Some(line) = lines.recv().await {
         let line = line.trim();
@@ -46,8 +48,12 @@ pub(super) async fn run(
 }
 
 /// The agent's, never the admin's: of the file that was named, of the environment, of the file that `provost
-/// connect` leaves, or, from this machine, the agent's name alone.
-pub(super) fn secret(context: &Context, key_file: Option<&Path>) -> anyhow::Result<String> {
+/// connect` leaves in the gateway's data folder, or, from this machine, the agent's name alone.
+pub(super) fn secret(
+    context: &Context,
+    key_file: Option<&Path>,
+    located: Option<&Located>,
+) -> anyhow::Result<String> {
     if let Some(file) = key_file {
         let secret = fs::read_to_string(file);
         return secret.with_context(|| format!("cannot read `{}`", file.display()));
@@ -55,40 +61,51 @@ pub(super) fn secret(context: &Context, key_file: Option<&Path>) -> anyhow::Resu
     if let Some(secret) = context.given_key() {
         return Ok(secret.to_owned());
     }
-    let left = context.place().data.join("agents");
-    let left = fs::read_to_string(left.join(format!("{AGENT}.key")));
-    Ok(left.unwrap_or_else(|_| format!("agent:{AGENT}")))
+    let left = located.and_then(|located| located.agent_key(AGENT));
+    Ok(left.unwrap_or_else(|| format!("agent:{AGENT}")))
 }
 
-/// The gateway that runs; else, where nobody said which one it is, one of our own.
-async fn reach(context: &Context, secret: &str) -> anyhow::Result<(Client, Option<Running>)> {
-    let client = context.client_as(secret)?;
+/// The gateway that runs; else, on a configuration that was named, one of our own.
+async fn reach(
+    context: &Context,
+    key_file: Option<&Path>,
+) -> anyhow::Result<(Client, Option<Running>)> {
+    let located = context.gateway().inspect_err(|error| {
+        if let Some(ClientError::NotRunning) = error.downcast_ref() {
+            output::note("provost: `provost mcp --config FILE` starts a gateway on that file");
+        }
+    })?;
+    let secret = secret(context, key_file, Some(&located))?;
+    let client = context.client_as(&located, &secret)?;
     match client.get(Target::new("/health")).await {
         Ok(_) => {
             output::note(format_args!("provost: the gateway at {}", client.url()));
             Ok((client, None))
         }
         Err(error) if error.is_unreachable() && context.global.url.is_none() => {
-            let place = client.url().to_owned();
-            let running = embed(context).await?;
+            let Some(config) = context.named_config()? else {
+                return Err(error.into());
+            };
+            let running = embed(context, config).await?;
             let url = format!("http://{}", running.addr);
             output::note(format_args!(
-                "provost: no gateway at {place}; one of our own serves at {url} until this client ends"
+                "provost: no gateway at {}; one of our own serves at {url} until this client ends",
+                client.url()
             ));
-            Ok((context.client_to(&url, secret)?, Some(running)))
+            Ok((context.client_to(&url, &secret)?, Some(running)))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// With the same configuration and data, for this machine alone.
-async fn embed(context: &Context) -> anyhow::Result<Running> {
-    let mut config = context.config()?;
+/// For this machine alone.
+async fn embed(context: &Context, mut config: Config) -> anyhow::Result<Running> {
     config.listen = (Ipv4Addr::LOCALHOST, 0).into();
     telemetry::start_logging(&config.telemetry);
-    let source = context.config_file().map_or_else(
-        || "embedded defaults".to_owned(),
-        |path| path.display().to_string(),
-    );
-    gateway::start(config, source, None).await
+    let file = context.global.config.as_deref();
+    let source = file.map(|path| path.display().to_string());
+    let mut running = gateway::start(config, source.unwrap_or_default(), None).await?;
+    // People decide what its client asks, and have to find it.
+    running.register(file);
+    Ok(running)
 }

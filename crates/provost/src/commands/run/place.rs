@@ -23,8 +23,8 @@ pub(super) fn of_prompt(prompt: &str) -> anyhow::Result<String> {
     Ok(config.to_string())
 }
 
-/// The gateway of this machine, asked with the agent's own key or by its name.
-pub(super) fn gateway(
+/// The gateway that is meant, asked with the agent's own key or by its name.
+pub(super) async fn gateway(
     context: &Context,
     key_file: Option<&Path>,
     name: &str,
@@ -38,8 +38,11 @@ pub(super) fn gateway(
         (None, Some(key)) => key.to_owned(),
         (None, None) => format!("agent:{name}"),
     };
+    let located = context.gateway()?;
+    // The proof, where one is due: from here on the runner has the address and the key.
+    context.client_as(&located, &key)?.prove().await?;
     Ok(Gateway {
-        url: context.url(),
+        url: located.url,
         key: Some(Secret::new(key)),
     })
 }

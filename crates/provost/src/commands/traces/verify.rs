@@ -95,7 +95,16 @@ fn proved(prover: Prover) -> Value {
 }
 
 async fn verify_record(context: &Context, head: Option<&str>) -> anyhow::Result<Value> {
-    let client = context.client()?.patient(PATIENCE);
+    let client = match context.client() {
+        Ok(client) => client.patient(PATIENCE),
+        Err(error) => match error.downcast::<ClientError>() {
+            Ok(ClientError::NotRunning) => {
+                return verify_folder(context, head, ClientError::NotRunning).await;
+            }
+            Ok(error) => return Err(error.into()),
+            Err(error) => return Err(error),
+        },
+    };
     match client.get(Target::new("/traces/verify")).await {
         Ok(answer) => match head {
             None => Ok(answer.body),
@@ -134,7 +143,7 @@ async fn verify_folder(
     head: Option<&str>,
     unreachable: ClientError,
 ) -> anyhow::Result<Value> {
-    let store = gateway::store_config(&context.config()?);
+    let store = gateway::store_config(&context.config_of_record()?);
     // For reading: opening it as a gateway does would correct a head that somebody changed.
     let store = match provost_store::open_for_reading(&store).await {
         Ok(store) => store,

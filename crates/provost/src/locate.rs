@@ -1,0 +1,348 @@
+//! Which gateway a command talks to. Nothing that lies in the current folder has a say in it: that folder is
+//! often the repository an agent works in, and a key must not go where a file in it points.
+
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use http::Uri;
+use provost_gateway::yaml;
+
+use crate::{
+    cli::Global,
+    client::ClientError,
+    config::{self, Config},
+    exit::usage,
+    registry::Entry,
+};
+
+/// The gateway a command talks to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) url: String,
+    /// Its data folder, where that is known.
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration it runs on, where that is known.
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) by: FoundBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FoundBy {
+    /// Somebody said where it is, with `--url` or `--listen`.
+    Address,
+    /// By the address in a configuration that somebody named.
+    File,
+    /// Its data folder was named, and it is not among those that are known to run.
+    Folder,
+    /// It is among the gateways that this user has started.
+    Registry,
+}
+
+/// What a configuration that somebody named says of its gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) path: PathBuf,
+    pub(crate) listen: SocketAddr,
+    pub(crate) data: PathBuf,
+}
+
+/// From what was said, and from those that run.
+pub(crate) fn locate(
+    global: &Global,
+    named: Option<Named>,
+    running: &[Entry],
+    folder: Option<&Path>,
+) -> anyhow::Result<Located> {
+    let data = global.data.clone();
+    let data = data.or_else(|| named.as_ref().map(|named| named.data.clone()));
+    let config = named.as_ref().map(|named| named.path.clone());
+    let listen = |listen: SocketAddr| format!("http://{}", reached(listen));
+    if let Some(url) = global.url.clone().or_else(|| global.listen.map(listen)) {
+        let entry = running
+            .iter()
+            .find(|entry| is_same_address(&entry.url, &url));
+        return Ok(Located {
+            data: data.or_else(|| entry.map(|entry| entry.data.clone())),
+            config: config.or_else(|| entry?.config.clone()),
+            url,
+            by: FoundBy::Address,
+        });
+    }
+    if let Some(data) = data {
+        if let Some(entry) = running.iter().find(|entry| is_same(&entry.data, &data)) {
+            return Ok(of(entry));
+        }
+        let by = match named {
+            Some(_) => FoundBy::File,
+            None => FoundBy::Folder,
+        };
+        let address = named.map_or_else(|| Config::default().listen, |named| named.listen);
+        return Ok(Located {
+            url: listen(address),
+            data: Some(data),
+            config,
+            by,
+        });
+    }
+    one_of(running, folder)
+}
+
+/// The only one; or, of several, the one that was started in this very folder.
+fn one_of(running: &[Entry], folder: Option<&Path>) -> anyhow::Result<Located> {
+    let here = || {
+        let mut here = running
+            .iter()
+            .filter(|entry| folder == Some(entry.folder.as_path()));
+        here.next().filter(|_| here.next().is_none())
+    };
+    match running {
+        [] => Err(ClientError::NotRunning.into()),
+        [only] => Ok(of(only)),
+        several => here().map(of).ok_or_else(|| {
+            let lines = several.iter().map(|entry| {
+                let (url, data) = (&entry.url, entry.data.display());
+                format!("\n  {url}  data {data}")
+            });
+            usage(format!(
+                "several gateways run; say which with --url or --data:{}",
+                lines.collect::<String>()
+            ))
+        }),
+    }
+}
+
+fn of(entry: &Entry) -> Located {
+    Located {
+        url: entry.url.clone(),
+        data: Some(entry.data.clone()),
+        config: entry.config.clone(),
+        by: FoundBy::Registry,
+    }
+}
+
+impl Located {
+    /// The key that `provost connect` left for an agent of this gateway.
+    pub(crate) fn agent_key(&self, agent: &str) -> Option<String> {
+        let file = self.data.as_ref()?.join("agents");
+        fs::read_to_string(file.join(format!("{agent}.key"))).ok()
+    }
+}
+
+impl Named {
+    /// Also of a configuration with errors: a secret that only the gateway knows must not keep people from
+    /// reaching it.
+    pub(crate) fn read(path: &Path) -> Self {
+        if let Some(config) = config::load(path).config {
+            return Self {
+                path: path.to_owned(),
+                listen: config.listen,
+                data: config.data,
+            };
+        }
+        let defaults = Config::default();
+        let file = fs::read_to_string(path).ok();
+        let file = file.and_then(|text| yaml::parse(&text).ok());
+        let text = |name: &str| file.as_ref()?.get(name)?.as_str();
+        let listen = text("listen").and_then(|text| text.parse().ok());
+        let data = text("data").map_or(defaults.data, PathBuf::from);
+        Self {
+            path: path.to_owned(),
+            listen: listen.unwrap_or(defaults.listen),
+            data: path.parent().unwrap_or(Path::new("")).join(data),
+        }
+    }
+}
+
+/// Where to connect to reach what listens there.
+pub(crate) fn reached(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+pub(crate) fn is_local(url: &str) -> bool {
+    let uri = url.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+/// The port that a URL leads to.
+pub(crate) fn port(url: &str) -> Option<u16> {
+    let uri = url.parse::<Uri>().ok()?;
+    uri.port_u16().or(match uri.scheme_str() {
+        Some("http") => Some(80),
+        Some("https") => Some(443),
+        _ => None,
+    })
+}
+
+/// `localhost` and 127.0.0.1 are one machine.
+fn is_same_address(one: &str, other: &str) -> bool {
+    let host = |url: &str| {
+        let uri = url.parse::<Uri>().ok()?;
+        Some(uri.host()?.to_ascii_lowercase())
+    };
+    let both_local = is_local(one) && is_local(other);
+    port(one).is_some() && port(one) == port(other) && (both_local || host(one) == host(other))
+}
+
+/// Whether two paths are one folder, behind all links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    real(one).is_ok_and(|one| real(other).is_ok_and(|other| one == other))
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_core::time::Time;
+
+    use super::*;
+    use crate::exit::Usage;
+
+    fn entry(port: u16, data: &str, folder: &str) -> Entry {
+        Entry {
+            url: format!("http://127.0.0.1:{port}"),
+            data: data.into(),
+            folder: folder.into(),
+            config: None,
+            pid: 1,
+            started: Time::default(),
+        }
+    }
+
+    fn found(global: &Global, named: Option<Named>, running: &[Entry]) -> (String, FoundBy) {
+        let located = locate(global, named, running, Some(Path::new("/here"))).unwrap();
+        let data = located.data.map(|data| data.display().to_string());
+        (
+            format!("{} {}", located.url, data.unwrap_or_default()),
+            located.by,
+        )
+    }
+
+    #[test]
+    fn p6_a_gateway_is_found_by_what_was_said_or_by_the_registry() {
+        let one = [entry(7001, "/d1", "/a")];
+        let two = [entry(7001, "/d1", "/a"), entry(7002, "/d2", "/here")];
+        let named = || {
+            Some(Named {
+                path: "/etc/provost.yaml".into(),
+                listen: "0.0.0.0:8000".parse().unwrap(),
+                data: "/d1".into(),
+            })
+        };
+        let none = Global::default;
+        let url = |url: &str| Global {
+            url: Some(url.to_owned()),
+            ..none()
+        };
+        let data = |data: &str| Global {
+            data: Some(data.into()),
+            ..none()
+        };
+        let by = |address: &str, by| (address.to_owned(), by);
+        use FoundBy::{Address, File, Folder, Registry};
+        for (global, named, running, expected) in [
+            (
+                none(),
+                None,
+                &one[..],
+                by("http://127.0.0.1:7001 /d1", Registry),
+            ),
+            // Of several, the one of this folder.
+            (
+                none(),
+                None,
+                &two,
+                by("http://127.0.0.1:7002 /d2", Registry),
+            ),
+            (
+                data("/d1"),
+                None,
+                &two,
+                by("http://127.0.0.1:7001 /d1", Registry),
+            ),
+            (
+                data("/d3"),
+                None,
+                &two,
+                by("http://127.0.0.1:9090 /d3", Folder),
+            ),
+            // Where it really listens counts, not what its file says.
+            (
+                none(),
+                named(),
+                &two,
+                by("http://127.0.0.1:7001 /d1", Registry),
+            ),
+            (none(), named(), &[], by("http://127.0.0.1:8000 /d1", File)),
+            (url("http://gate"), None, &two, by("http://gate ", Address)),
+            (
+                url("http://localhost:7002"),
+                None,
+                &two,
+                by("http://localhost:7002 /d2", Address),
+            ),
+        ] {
+            assert_eq!(found(&global, named, running), expected, "{global:?}");
+        }
+    }
+
+    #[test]
+    fn p6_none_and_several_are_told_apart() {
+        let none = locate(&Global::default(), None, &[], None).unwrap_err();
+        let none = none.downcast::<ClientError>().unwrap();
+        assert_eq!(none.exit(), crate::exit::Exit::Unreachable);
+        let two = [entry(7001, "/d1", "/a"), entry(7002, "/d2", "/b")];
+        let several = locate(&Global::default(), None, &two, Some(Path::new("/c"))).unwrap_err();
+        let several = several.downcast::<Usage>().unwrap().to_string();
+        for part in ["http://127.0.0.1:7001", "/d2", "--url"] {
+            assert!(several.contains(part), "{several}");
+        }
+    }
+
+    #[test]
+    fn the_admin_key_stays_on_this_machine() {
+        for (url, local) in [
+            ("http://127.0.0.1:9090", true),
+            ("http://[::1]:9090/x", true),
+            ("http://localhost", true),
+            ("https://gate.example.com", false),
+            ("http://localhost.example.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_local(url), local, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_gateway_on_every_interface_is_reached_on_loopback() {
+        for (listen, expected) in [
+            ("0.0.0.0:9090", "127.0.0.1:9090"),
+            ("[::]:1", "[::1]:1"),
+            ("10.1.2.3:9090", "10.1.2.3:9090"),
+        ] {
+            assert_eq!(reached(listen.parse().unwrap()).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_lacks_a_secret_still_says_where_the_gateway_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("provost.yaml");
+        let text = "listen: 127.0.0.1:7777\ndata: d\nauth: {keys: [{name: a, role: agent, key: 'env:NOT_SET_ANYWHERE'}]}\n";
+        fs::write(&path, text).unwrap();
+        let named = Named::read(&path);
+        assert_eq!(named.listen.port(), 7777);
+        assert_eq!(named.data, folder.path().join("d"));
+    }
+}
