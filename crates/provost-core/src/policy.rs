@@ -2,6 +2,8 @@
 
 mod compile;
 mod condition;
+#[cfg(test)]
+mod exact;
 mod explain;
 mod lint;
 pub mod replay;

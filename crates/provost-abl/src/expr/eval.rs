@@ -1,6 +1,8 @@
 //! Tree to value. Pure: the scope is the only thing it can see, the meter the only thing it
 //! spends. Recursion is bounded by the depth of the tree.
 
+mod alike;
+mod arguments;
 mod operators;
 mod strict;
 
@@ -34,7 +36,7 @@ impl<'a> Run<'a> {
             ExprKind::All(operands) => self.every(operands),
             ExprKind::Any(operands) => self.some(operands),
             ExprKind::Not(of) => Ok(!self.test(of)?),
-            ExprKind::Empty(of) => Ok(self.eval(of)?.is_empty()),
+            ExprKind::Empty(of) => self.emptiness(of),
             ExprKind::IsSet { of, negated } => Ok(self.eval(of)?.is_null() == *negated),
             ExprKind::Compare {
                 op,
@@ -42,7 +44,7 @@ impl<'a> Run<'a> {
                 left,
                 right,
             } => Ok(self.compare(*op, left, right)? != *negated),
-            _ => Ok(self.eval(expr)?.is_truthy()),
+            _ => self.truth(expr),
         }
     }
 
@@ -56,9 +58,9 @@ impl<'a> Run<'a> {
             ExprKind::List(items) => Value::List(List::Values(self.eval_all(items)?)),
             ExprKind::Path { root, steps } => {
                 let root = self.scope.root(root).unwrap_or(Value::Null);
-                steps.iter().fold(root, Value::step)
+                self.reached(root, steps, expr.span)?
             }
-            ExprKind::Access { of, steps } => steps.iter().fold(self.eval(of)?, Value::step),
+            ExprKind::Access { of, steps } => self.reached(self.eval(of)?, steps, expr.span)?,
             ExprKind::Call { function, args } => self.call(*function, args, expr.span)?,
             ExprKind::Negate(of) => {
                 let term = self.term(of)?;

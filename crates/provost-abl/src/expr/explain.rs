@@ -45,7 +45,7 @@ pub(super) fn explain(program: &Program, scope: &dyn Scope) -> Explanation {
     let explainer = Explainer { program, scope };
     Explanation {
         outcome: program.test(scope),
-        reason: explainer.reason(program.expr()),
+        reason: explainer.condition(program.expr()),
     }
 }
 
@@ -60,11 +60,20 @@ impl<'a> Explainer<'a> {
         Run::new(self.scope, self.program.limits(), self.program.typing())
     }
 
+    /// Where a yes or a no is wanted, a value that is neither is what went wrong.
+    fn condition(&self, expr: &'a Expr) -> Reason {
+        let mut reason = self.reason(expr);
+        if let Err(error) = self.run().test(expr) {
+            reason.seen = Seen::Error(error.to_string());
+        }
+        reason
+    }
+
     fn reason(&self, expr: &'a Expr) -> Reason {
         let because = match &expr.kind {
             ExprKind::All(operands) => self.deciding(operands, false),
             ExprKind::Any(operands) => self.deciding(operands, true),
-            ExprKind::Not(of) => vec![self.reason(of)],
+            ExprKind::Not(of) => vec![self.condition(of)],
             _ => self.inputs(expr),
         };
         Reason {
@@ -84,10 +93,10 @@ impl<'a> Explainer<'a> {
                 Err(_) => true,
             });
         match settled {
-            Some(operand) => vec![self.reason(operand)],
+            Some(operand) => vec![self.condition(operand)],
             None => operands
                 .iter()
-                .map(|operand| self.reason(operand))
+                .map(|operand| self.condition(operand))
                 .collect(),
         }
     }

@@ -1,9 +1,13 @@
 //! Conditions that are legal and probably not meant: what happens to them when a value is not
 //! set. A test for it in the same condition (`x IS SET AND x > 5`) settles the question.
 
+mod strict;
+
 use super::ast::{CompareOp, Expr, ExprKind, Step};
 use super::error::Span;
 use super::functions::Function;
+
+pub use strict::strict_lints;
 
 /// A remark on an expression that parses.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
+pub use compare::same;
 pub(super) use compare::{equals, orders};
 pub use number::Number;
 pub(super) use output::{Meter, TooLong, preview, shorten};
@@ -60,7 +61,7 @@ impl<'a> Value<'a> {
     }
 
     /// What it is, for a message.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Bool(_) => "a bool",

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::string::string_regex;
 use provost_abl::expr::{
-    EvalError, Function, JsonScope, Program, Seen, lints, parse, starts_with, within,
+    EvalError, Function, JsonScope, Program, Seen, Typing, Value, lints, parse, starts_with, within,
 };
 use serde_json::{Value as Json, json};
 
@@ -238,8 +238,16 @@ proptest! {
             Ok(program) => {
                 for program in [program.clone(), program.strict()] {
                     let value = program.eval(&scope);
-                    let truth = value.map(|value| value.is_truthy());
-                    prop_assert_eq!(&truth, &program.test(&scope));
+                    let truth = program.test(&scope);
+                    match value {
+                        Ok(Value::Bool(_) | Value::Null) | Err(_) => {
+                            prop_assert_eq!(value.map(|value| value.is_truthy()), truth.clone());
+                        }
+                        Ok(value) if program.typing() == Typing::Lenient => {
+                            prop_assert_eq!(Ok(value.is_truthy()), truth.clone());
+                        }
+                        Ok(_) => prop_assert!(truth.is_err()),
+                    }
                     let explanation = program.explain(&scope);
                     prop_assert_eq!(&truth, &explanation.outcome);
                     let failed = matches!(explanation.reason.seen, Seen::Error(_));

@@ -178,12 +178,11 @@ fn values_of_the_right_type_are_judged_as_ever() {
         ("LENGTH(params.tags) <= 3", true),
         ("MAX([1, params.amount]) >= 250", true),
         ("params.tags contains 'vip'", true),
-        ("params.rows[0] contains 'who'", true),
         ("params.name contains 'da'", true),
         ("params.amount contains 5", true),
         ("params.amount == '250'", true),
-        ("params.tags == 5", false),
-        ("params.tags IN ['x']", false),
+        ("params.tags == ['new', 'x']", false),
+        ("params.tags IN [['x'], params.tags]", true),
         ("'7' IN params.tags", true),
         ("LOWER(params.name) == 'ada'", true),
         ("UPPER(params.amount) == '250'", true),
@@ -195,5 +194,182 @@ fn values_of_the_right_type_are_judged_as_ever() {
         ("params.yes", true),
     ] {
         assert_eq!(strict(source, &params()), Ok(expected), "{source}");
+    }
+}
+
+#[test]
+fn p1_values_of_different_kinds_cannot_be_judged() {
+    let odd = [
+        json!(["prod"]),
+        json!([["prod"]]),
+        json!([]),
+        json!({"x": "prod"}),
+        json!({}),
+        json!(true),
+        json!(false),
+    ];
+    for value in odd {
+        let roots = json!({"env": value, "envs": ["dev", value], "other": "dev"});
+        for source in [
+            "env == 'prod'",
+            "'prod' == env",
+            "env != 'prod'",
+            "env == 5",
+            "env == '5'",
+            "env IN ['dev', 'prod']",
+            "env NOT IN ['dev', 'prod']",
+            "env IN SPLIT('dev,prod')",
+            "'prod' IN envs",
+            "'prod' NOT IN envs",
+            "envs contains 'prod'",
+            "envs == ['dev', 'prod']",
+            "env < 5",
+            "LOWER(env) == 'prod'",
+            "JOIN(envs) contains 'prod'",
+            "ARRAY_FIND(envs, 'prod') IS SET",
+            "COALESCE(env, 'dev') == 'prod'",
+            "NOT (env == 'prod')",
+            "env == 'prod' OR other == 'dev'",
+            "other == 'dev' AND env != 'prod'",
+            "(env == 'prod') == true",
+        ] {
+            let outcome = strict(source, &roots);
+            assert!(outcome.is_err(), "{source} {value}: {outcome:?}");
+            let lenient = compile(source).test(&JsonScope::new(&roots, noon()));
+            assert!(lenient.is_ok(), "{source} {value}: {lenient:?}");
+        }
+    }
+}
+
+#[test]
+fn p1_a_value_of_another_shape_is_not_a_missing_one() {
+    let roots = json!({
+        "text": "prod", "list": [{"force": true}], "map": {"0": "prod"}, "n": 5, "yes": true,
+        "blank": [""], "hollow": {"a": [null]}, "rows": [{"env": ["prod"]}], "word": "true",
+    });
+    for source in [
+        "text[0] == 'prod'",
+        "map[0] == 'prod'",
+        "text.env == 'prod'",
+        "list.force IS SET",
+        "list.force IS NOT SET",
+        "EMPTY list.force",
+        "list.force == true",
+        "'prod' IN text",
+        "'prod' IN map",
+        "map contains 'prod'",
+        "word",
+        "n",
+        "NOT n",
+        "list",
+        "map OR yes",
+        "yes AND text",
+        "word == true",
+        "yes == 'true'",
+        "yes == 1",
+        "EMPTY n",
+        "EMPTY yes",
+        "EMPTY blank",
+        "NOT EMPTY hollow",
+        "TO_STRING(list) == 'prod'",
+        "JOIN(text) == 'prod'",
+        "OBJECT_KEYS(list) contains 'force'",
+        "LENGTH(n) < 5",
+        "ARRAY_FIND(rows, 'env', 'prod') IS SET",
+        "ARRAY_FIND(text, 'prod') IS SET",
+        "'1,000' > '100'",
+    ] {
+        let outcome = strict(source, &roots);
+        assert!(outcome.is_err(), "{source}: {outcome:?}");
+    }
+}
+
+#[test]
+fn p1_numbers_in_texts_and_missing_values_keep_their_meaning() {
+    let roots = json!({"n": 5, "t": "5", "word": "five", "none": null, "tags": ["a", "7"]});
+    for (source, expected) in [
+        ("n == '5'", true),
+        ("t == 5", true),
+        ("t == 5.0", true),
+        ("word == 5", false),
+        ("word != 5", true),
+        ("t IN [4, 5]", true),
+        ("n IN ['a', '5']", true),
+        ("7 IN tags", true),
+        ("none == 'prod'", false),
+        ("none != 'prod'", true),
+        ("missing == 'prod'", false),
+        ("missing == null", true),
+        ("missing.deep[0] == 'prod'", false),
+        ("missing IN ['prod']", false),
+        ("missing NOT IN ['prod']", true),
+        ("'prod' IN missing", false),
+        ("missing contains 'prod'", false),
+        ("missing", false),
+        ("NOT missing", true),
+        ("EMPTY missing", true),
+        ("EMPTY ''", true),
+        ("EMPTY tags", false),
+        ("tags == ['a', 7]", true),
+        ("tags == ['a']", false),
+        ("tags != ['b', ['x']]", true),
+        ("IS_STRING(tags) AND tags == 'a'", false),
+    ] {
+        assert_eq!(strict(source, &roots), Ok(expected), "{source}");
+    }
+}
+
+#[test]
+fn p2_strict_comparisons_are_exact() {
+    for (arguments, source, expected) in [
+        (r#"{"n": 9007199254740992}"#, "n == 9007199254740993", false),
+        (r#"{"n": 9007199254740993}"#, "n == 9007199254740993", true),
+        (
+            r#"{"n": "9007199254740993.0"}"#,
+            "n == 9007199254740993",
+            true,
+        ),
+        (
+            r#"{"n": "9007199254740992.5"}"#,
+            "n <= 9007199254740992",
+            false,
+        ),
+        (
+            r#"{"n": 9223372036854775807}"#,
+            "n < 9223372036854775808",
+            true,
+        ),
+        (
+            r#"{"n": 18446744073709551615}"#,
+            "n > 18446744073709551614",
+            true,
+        ),
+        (
+            r#"{"n": "18446744073709551616"}"#,
+            "n > 18446744073709551615",
+            true,
+        ),
+        (
+            r#"{"n": "18446744073709551617"}"#,
+            "n == 18446744073709551616",
+            false,
+        ),
+        (r#"{"n": 0.1}"#, "n + 0.2 == 0.3", true),
+        (r#"{"n": "1e3"}"#, "n == 1000", true),
+        (r#"{"n": -0.0}"#, "n == 0", true),
+        (r#"{"n": "-0"}"#, "n < 0", false),
+        (
+            r#"{"n": -9223372036854775808}"#,
+            "n == -9223372036854775808",
+            true,
+        ),
+        (
+            r#"{"n": -9223372036854775808}"#,
+            "n > -9223372036854775809",
+            true,
+        ),
+    ] {
+        let roots: Json = serde_json::from_str(arguments).unwrap();
+        assert_eq!(strict(source, &roots), Ok(expected), "{arguments} {source}");
     }
 }

@@ -1,7 +1,8 @@
-//! Canonical JSON (RFC 8785), with one deliberate difference: integers keep every digit.
+//! Canonical JSON (RFC 8785), with one deliberate difference: whole numbers keep every digit.
 //!
-//! The RFC prints numbers as doubles, so 9007199254740993 and 9007199254740992 would share a digest,
-//! and an approval for one would permit the other.
+//! The RFC prints numbers as doubles, and doubles by as few digits as read back as them. So 9007199254740993
+//! and 9007199254740992 would share a digest, and so would 9223372036854776000 and the double
+//! 9223372036854775808.0: an approval for one would permit the other, which policy may judge differently.
 
 use std::fmt::Write as _;
 
@@ -60,12 +61,13 @@ fn compare_keys(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 fn write_number(number: &Number, out: &mut String) {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    /// What is larger is no integer of 64 bits, and cannot be taken for one.
+    const EXACT: f64 = 18_446_744_073_709_551_616.0;
     match number.as_f64() {
         Some(float) if number.is_f64() => {
             // 1.0 and 1 are the same number, so they get the same text.
             if float.fract() == 0.0 && float.abs() < EXACT {
-                let _ = write!(out, "{}", float as i64);
+                let _ = write!(out, "{}", float as i128);
             } else {
                 out.push_str(ryu_js::Buffer::new().format(float));
             }
@@ -112,6 +114,28 @@ mod tests {
     fn large_integers_keep_every_digit() {
         assert_ne!(canonical("9007199254740993"), canonical("9007199254740992"));
         assert_eq!(canonical("18446744073709551615"), "18446744073709551615");
+    }
+
+    #[test]
+    fn p2_a_double_shares_its_text_with_the_integer_that_it_is_and_no_other() {
+        for (float, integer, other) in [
+            (
+                "9223372036854775808.0",
+                "9223372036854775808",
+                "9223372036854776000",
+            ),
+            (
+                "1152921504606846976.0",
+                "1152921504606846976",
+                "1152921504606847000",
+            ),
+            ("-9223372036854775808.0", "-9223372036854775808", "0"),
+            ("-0.0", "0", "1"),
+            ("1.0", "1", "0"),
+        ] {
+            assert_eq!(canonical(float), canonical(integer), "{float}");
+            assert_ne!(canonical(float), canonical(other), "{float}");
+        }
     }
 
     proptest! {

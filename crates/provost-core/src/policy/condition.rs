@@ -1,5 +1,8 @@
 //! The ancestor's condition: one field of the arguments against one value.
 
+use std::cmp::Ordering;
+
+use provost_abl::expr::{Number, Value as Seen, same};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -57,67 +60,69 @@ impl Operator {
 }
 
 impl Condition {
-    /// A field that is not there matches nothing. One that cannot be put in order is an error, so that a list
-    /// around a number passes no deny.
+    /// A field that is not there matches nothing. One of another kind than the value (a list around it, a
+    /// bool for a text) is neither equal nor different: it is an error, so that it passes no deny.
     pub fn judge(&self, params: &Map<String, Value>) -> Result<bool, String> {
-        let Some(seen) = self.lookup(params) else {
+        let Some(seen) = self.lookup(params)? else {
             return Ok(false);
         };
-        match (number(seen), number(&self.value)) {
-            (Some(seen), Some(wanted)) => Ok(self.compare_numbers(seen, wanted)),
-            _ => match self.operator {
-                Operator::Equal => Ok(text(seen) == text(&self.value)),
-                Operator::NotEqual => Ok(text(seen) != text(&self.value)),
-                _ => Err(format!("`{}` is not a number", self.field)),
-            },
+        let (seen, wanted) = (Seen::from(seen), Seen::from(&self.value));
+        let order = match (number(&seen), number(&wanted)) {
+            (Some(seen), Some(wanted)) => Some(seen.cmp(&wanted)),
+            _ => None,
+        };
+        match (self.operator, order) {
+            (Operator::Less, Some(order)) => Ok(order.is_lt()),
+            (Operator::AtMost, Some(order)) => Ok(order.is_le()),
+            (Operator::Greater, Some(order)) => Ok(order.is_gt()),
+            (Operator::AtLeast, Some(order)) => Ok(order.is_ge()),
+            (Operator::Equal, order) => self.equal(&seen, &wanted, order),
+            (Operator::NotEqual, order) => self.equal(&seen, &wanted, order).map(|equal| !equal),
+            (_, None) => Err(format!("`{}` is not a number", self.field)),
         }
     }
 
-    pub fn lookup<'a>(&self, params: &'a Map<String, Value>) -> Option<&'a Value> {
+    fn equal(
+        &self,
+        seen: &Seen<'_>,
+        wanted: &Seen<'_>,
+        order: Option<Ordering>,
+    ) -> Result<bool, String> {
+        match order {
+            Some(order) => Ok(order.is_eq()),
+            None => same(seen, wanted).ok_or_else(|| {
+                let (field, seen, wanted) = (&self.field, seen.kind(), wanted.kind());
+                format!("`{field}` is {seen}, and is compared with {wanted}")
+            }),
+        }
+    }
+
+    /// The field's value; `None` where it is not set. A step into what is no object is an error: something
+    /// was given, in a shape that the condition does not know.
+    pub fn lookup<'a>(&self, params: &'a Map<String, Value>) -> Result<Option<&'a Value>, String> {
         let path = self.field.strip_prefix("params.").unwrap_or(&self.field);
-        let (first, rest) = path
-            .split_once('.')
-            .map_or((path, None), |(first, rest)| (first, Some(rest)));
-        let mut seen = params.get(first)?;
-        for step in rest.into_iter().flat_map(|rest| rest.split('.')) {
-            seen = seen.as_object()?.get(step)?;
+        let mut object = params;
+        let mut steps = path.split('.').peekable();
+        while let Some(step) = steps.next() {
+            let seen = object.get(step).filter(|seen| !seen.is_null());
+            let (Some(seen), Some(_)) = (seen, steps.peek()) else {
+                return Ok(seen);
+            };
+            object = seen.as_object().ok_or_else(|| {
+                let kind = Seen::from(seen).kind();
+                format!("`{step}` of `{}` is {kind}, not an object", self.field)
+            })?;
         }
-        (!seen.is_null()).then_some(seen)
-    }
-
-    #[expect(
-        clippy::float_cmp,
-        reason = "the condition's author asks for exact equality"
-    )]
-    fn compare_numbers(&self, seen: f64, wanted: f64) -> bool {
-        match self.operator {
-            Operator::Less => seen < wanted,
-            Operator::AtMost => seen <= wanted,
-            Operator::Greater => seen > wanted,
-            Operator::AtLeast => seen >= wanted,
-            Operator::Equal => seen == wanted,
-            Operator::NotEqual => seen != wanted,
-        }
+        Ok(None)
     }
 }
 
-/// A number, or a text that is one. `NaN` and infinities are neither.
-fn number(value: &Value) -> Option<f64> {
+/// A number, or a text that is one.
+fn number(value: &Seen<'_>) -> Option<Number> {
     match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|number: &f64| number.is_finite()),
+        Seen::Number(number) => Some(*number),
+        Seen::Text(text) => Number::parse(text),
         _ => None,
-    }
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 
@@ -173,6 +178,155 @@ mod tests {
                 value: json!(100),
             };
             assert!(condition.judge(&params).is_err(), "{params:?}");
+        }
+    }
+
+    fn judged(operator: &str, value: Value, params: &str) -> Result<bool, String> {
+        let condition = Condition {
+            field: "params.x".into(),
+            operator: Operator::parse(operator).unwrap(),
+            value,
+        };
+        condition.judge(&serde_json::from_str(params).unwrap())
+    }
+
+    #[test]
+    fn p1_a_list_an_object_or_a_bool_is_no_scalar() {
+        for odd in [
+            r#"["prod"]"#,
+            r#"[["prod"]]"#,
+            "[]",
+            r#"{"x": "prod"}"#,
+            "{}",
+            "true",
+            "false",
+        ] {
+            let params = format!(r#"{{"x": {odd}}}"#);
+            for (operator, _) in Operator::ALL {
+                for value in [json!("prod"), json!(5), json!("true")] {
+                    let judged = judged(operator, value.clone(), &params);
+                    assert!(judged.is_err(), "{operator} {value} {params}: {judged:?}");
+                }
+            }
+        }
+        assert!(judged("==", json!(true), r#"{"x": "true"}"#).is_err());
+        assert!(judged("==", json!(true), r#"{"x": 1}"#).is_err());
+        assert!(judged("==", json!(["a"]), r#"{"x": "a"}"#).is_err());
+        assert!(judged("==", json!(["a"]), r#"{"x": [["a"]]}"#).is_err());
+        for (operator, value, params, expected) in [
+            ("==", json!(true), r#"{"x": true}"#, true),
+            ("!=", json!(true), r#"{"x": false}"#, true),
+            ("==", json!(["a", 5]), r#"{"x": ["a", "5"]}"#, true),
+            ("==", json!("a"), r#"{"x": 5}"#, false),
+            ("!=", json!("prod"), "{}", false),
+            ("!=", json!("prod"), r#"{"x": null}"#, false),
+        ] {
+            assert_eq!(
+                judged(operator, value.clone(), params),
+                Ok(expected),
+                "{operator} {value} {params}"
+            );
+        }
+    }
+
+    #[test]
+    fn p1_a_step_into_another_shape_cannot_be_judged() {
+        let condition = Condition {
+            field: "params.env.name".into(),
+            operator: Operator::Equal,
+            value: json!("prod"),
+        };
+        for (params, expected) in [
+            (json!({"env": {"name": "prod"}}), Some(true)),
+            (json!({"env": {}}), Some(false)),
+            (json!({"env": null}), Some(false)),
+            (json!({}), Some(false)),
+            (json!({"env": "prod"}), None),
+            (json!({"env": [{"name": "prod"}]}), None),
+        ] {
+            let judged = condition.judge(params.as_object().unwrap());
+            assert_eq!(judged.ok(), expected, "{params}");
+        }
+    }
+
+    #[test]
+    fn p2_numbers_are_compared_exactly() {
+        for (params, operator, value, expected) in [
+            (
+                r#"{"x": 9007199254740992}"#,
+                "==",
+                json!(9_007_199_254_740_993_u64),
+                false,
+            ),
+            (
+                r#"{"x": 9007199254740993}"#,
+                "<=",
+                json!(9_007_199_254_740_992_u64),
+                false,
+            ),
+            (
+                r#"{"x": "9007199254740993"}"#,
+                "==",
+                json!(9_007_199_254_740_993_u64),
+                true,
+            ),
+            (
+                r#"{"x": "9007199254740993.0"}"#,
+                "==",
+                json!(9_007_199_254_740_993_u64),
+                true,
+            ),
+            (
+                r#"{"x": "9007199254740992.5"}"#,
+                "<=",
+                json!(9_007_199_254_740_992_u64),
+                false,
+            ),
+            (
+                r#"{"x": 18446744073709551615}"#,
+                "<",
+                json!(u64::MAX),
+                false,
+            ),
+            (r#"{"x": 18446744073709551614}"#, "<", json!(u64::MAX), true),
+            (
+                r#"{"x": "18446744073709551616"}"#,
+                ">",
+                json!(u64::MAX),
+                true,
+            ),
+            (
+                r#"{"x": -9223372036854775808}"#,
+                "==",
+                json!(i64::MIN),
+                true,
+            ),
+            (
+                r#"{"x": "-9223372036854775809"}"#,
+                "<",
+                json!(i64::MIN),
+                true,
+            ),
+            (
+                r#"{"x": 9223372036854775807}"#,
+                "==",
+                json!(9_223_372_036_854_775_808_u64),
+                false,
+            ),
+            (r#"{"x": 0.1}"#, "==", json!("0.10"), true),
+            (r#"{"x": "0.10000000000000000001"}"#, ">", json!(0.1), true),
+            (r#"{"x": 5.5}"#, ">", json!(5), true),
+            (r#"{"x": 1.0}"#, "==", json!(1), true),
+            (r#"{"x": -0.0}"#, "==", json!(0), true),
+            (r#"{"x": "-0"}"#, "<", json!(0), false),
+            (r#"{"x": "1e3"}"#, "==", json!(1000), true),
+            (r#"{"x": "1e3"}"#, "==", json!("1000"), true),
+        ] {
+            assert_eq!(
+                judged(operator, value.clone(), params),
+                Ok(expected),
+                "{params} {operator} {value}"
+            );
         }
     }
 }

@@ -76,9 +76,11 @@ impl Test {
         match self {
             Self::When(program) => program.explain(&CallScope::new(call, now)).to_string(),
             Self::Condition(condition) => {
-                let seen = condition
-                    .lookup(&call.params)
-                    .map_or_else(|| "not set".to_owned(), ToString::to_string);
+                let seen = match condition.lookup(&call.params) {
+                    Ok(Some(seen)) => seen.to_string(),
+                    Ok(None) => "not set".to_owned(),
+                    Err(_) => "of another shape".to_owned(),
+                };
                 let (field, operator) = (&condition.field, condition.operator.as_str());
                 let held = match condition.judge(&call.params) {
                     Ok(held) => format!("is {held}"),

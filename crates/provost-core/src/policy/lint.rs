@@ -1,7 +1,7 @@
 //! What loads but is probably not meant: rules that can never match, agents nobody wrote a rule for,
 //! grants wider than anything that is ever asked.
 
-use provost_abl::expr::lints;
+use provost_abl::expr::{lints, strict_lints};
 
 use super::{
     PolicySet, Verdict,
@@ -134,7 +134,9 @@ fn shadow(
 fn lint_expressions(policy: usize, number: usize, rule: &CompiledRule, found: &mut Vec<Lint>) {
     for test in &rule.tests {
         let Test::When(program) = test else { continue };
-        found.extend(lints(program.expr()).into_iter().map(|lint| Lint {
+        let mut remarks = lints(program.expr());
+        remarks.extend(strict_lints(program.expr()));
+        found.extend(remarks.into_iter().map(|lint| Lint {
             kind: LintKind::Expression {
                 policy,
                 rule: number,

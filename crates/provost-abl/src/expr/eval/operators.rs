@@ -20,6 +20,9 @@ impl<'a> Run<'a> {
         let value = self.left(op, left)?;
         let ambiguous = |Ambiguous| EvalError::Ambiguous { span: left.span };
         match (op, &right.kind) {
+            (CompareOp::In, ExprKind::List(items)) if self.is_strict() => {
+                self.listed(&value, left, items)
+            }
             (CompareOp::In, ExprKind::List(items)) => {
                 any_of(items, |item| Ok(equals(&value, &self.eval(item)?)))
             }
@@ -31,7 +34,13 @@ impl<'a> Run<'a> {
             }
             (CompareOp::Matches, _) => self.matches(&value, right),
             _ if op.is_ordering() => self.ordered(op, (&value, left.span), right),
-            _ => holds(op, &value, &self.right(op, &value, right)?).map_err(ambiguous),
+            _ => {
+                let other = self.right(op, &value, right)?;
+                match self.judged(op, (&value, left), (&other, right))? {
+                    Some(held) => Ok(held),
+                    None => holds(op, &value, &other).map_err(ambiguous),
+                }
+            }
         }
     }
 

@@ -3,16 +3,15 @@
 //! null. In lenient programs nothing here refuses anything.
 
 use super::Run;
-use crate::expr::ast::{CompareOp, Expr, ExprKind, Step};
+use crate::expr::ast::{CompareOp, Expr, Step};
 use crate::expr::error::{EvalError, Span};
-use crate::expr::functions::Function;
 use crate::expr::program::Typing;
-use crate::expr::value::{Number, Value};
+use crate::expr::value::Value;
 
-type Outcome<'a> = Result<Value<'a>, EvalError>;
+pub(super) type Outcome<'a> = Result<Value<'a>, EvalError>;
 
-const TEXT: &str = "text";
-const NUMBER: &str = "a number";
+pub(super) const TEXT: &str = "text";
+pub(super) const NUMBER: &str = "a number";
 
 impl<'a> Run<'a> {
     pub(super) fn is_strict(&self) -> bool {
@@ -26,7 +25,7 @@ impl<'a> Run<'a> {
             | CompareOp::StartsWith
             | CompareOp::EndsWith
             | CompareOp::Within => is_text,
-            CompareOp::Contains => |value| !matches!(value, Value::Bool(_)),
+            CompareOp::Contains => |value| !matches!(value, Value::Bool(_) | Value::Object(_)),
             _ if op.is_ordering() => is_scalar,
             _ => return self.eval(expr),
         };
@@ -50,21 +49,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Text that is no number has no place among numbers: `"1,000"` is neither above nor below 5.
+    /// Text that is no number has no place among numbers: `"1,000"` is neither above nor below 5, nor
+    /// `"5"`.
     pub(super) fn comparable(
         &self,
         (left, left_span): (&Value<'_>, Span),
         (right, right_span): (&Value<'_>, Span),
     ) -> Result<(), EvalError> {
-        let stray = match (left, right) {
-            (Value::Text(text), Value::Number(_)) => (text, left_span),
-            (Value::Number(_), Value::Text(text)) => (text, right_span),
-            _ => return Ok(()),
-        };
-        if self.is_strict() && Number::parse(stray.0).is_none() {
-            return Err(wrong(NUMBER, TEXT, stray.1));
+        let set = |value: &Value<'_>| !value.is_null();
+        if !self.is_strict() || !set(left) || !set(right) {
+            return Ok(());
         }
-        Ok(())
+        match (left.as_number(), right.as_number()) {
+            (None, Some(_)) => Err(wrong(NUMBER, left.kind(), left_span)),
+            (Some(_), None) => Err(wrong(NUMBER, right.kind(), right_span)),
+            _ => Ok(()),
+        }
     }
 
     /// One folder of a list that is written in place.
@@ -77,27 +77,6 @@ impl<'a> Run<'a> {
         self.checked(expr, NUMBER, is_scalar)
     }
 
-    /// The arguments of a function that reads all of them as text, or all as numbers.
-    pub(super) fn arguments(
-        &self,
-        function: Function,
-        args: &'a [Expr],
-    ) -> Result<Vec<Value<'a>>, EvalError> {
-        let numeric = function.is_numeric();
-        if !numeric && !function.is_textual() {
-            return self.eval_all(args);
-        }
-        let expected = if numeric { NUMBER } else { TEXT };
-        let of_a_list = args.len() == 1 && matches!(function, Function::Max | Function::Min);
-        let check = |arg| {
-            self.checked(arg, expected, |value| match value {
-                Value::List(items) if of_a_list => items.iter().all(|item| is_scalar(&item)),
-                other => is_scalar(other),
-            })
-        };
-        args.iter().map(check).collect()
-    }
-
     /// Null from a computation of which nothing was missing: an operand that is no number, a
     /// division by zero, a result that is too large. As null it would be below every limit.
     pub(super) fn computed(&self, value: Value<'a>, missing: bool, span: Span) -> Outcome<'a> {
@@ -107,30 +86,26 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    fn checked(
+    pub(super) fn checked(
         &self,
         expr: &'a Expr,
         expected: &'static str,
         kinds: impl Fn(&Value<'_>) -> bool,
     ) -> Outcome<'a> {
-        if !self.is_strict() {
-            return self.eval(expr);
-        }
-        let value = self.reached(expr)?;
-        if kinds(&value) {
+        let value = self.eval(expr)?;
+        if !self.is_strict() || kinds(&value) {
             Ok(value)
         } else {
             Err(wrong(expected, value.kind(), expr.span))
         }
     }
 
-    /// `files[0]` of a text is not "not set": it was given, in a shape the rule does not know.
-    fn reached(&self, expr: &'a Expr) -> Outcome<'a> {
-        let (start, steps) = match &expr.kind {
-            ExprKind::Path { root, steps } => (self.scope.root(root).unwrap_or(Value::Null), steps),
-            ExprKind::Access { of, steps } => (self.reached(of)?, steps),
-            _ => return self.eval(expr),
-        };
+    /// The end of a path. `files[0]` of a text is not "not set": it was given, in a shape the rule does
+    /// not know.
+    pub(super) fn reached(&self, start: Value<'a>, steps: &[Step], span: Span) -> Outcome<'a> {
+        if !self.is_strict() {
+            return Ok(steps.iter().fold(start, Value::step));
+        }
         steps.iter().try_fold(start, |value, step| {
             if value.has_steps_like(step) {
                 Ok(value.step(step))
@@ -139,13 +114,47 @@ impl<'a> Run<'a> {
                     Step::Key(_) => "an object",
                     Step::Index(_) => "a list",
                 };
-                Err(wrong(expected, value.kind(), expr.span))
+                Err(wrong(expected, value.kind(), span))
             }
         })
     }
+
+    /// A value that stands where a condition belongs. For a gate `"no"` and `[false]` are neither true nor
+    /// false.
+    pub(super) fn truth(&self, expr: &'a Expr) -> Result<bool, EvalError> {
+        let value = self.eval(expr)?;
+        match value {
+            Value::Bool(_) | Value::Null => Ok(value.is_truthy()),
+            other if self.is_strict() => Err(wrong("true or false", other.kind(), expr.span)),
+            other => Ok(other.is_truthy()),
+        }
+    }
+
+    /// `EMPTY x`. A number has nothing in it to be empty of, and of `[""]` it depends on who reads it.
+    pub(super) fn emptiness(&self, of: &'a Expr) -> Result<bool, EvalError> {
+        let value = self.eval(of)?;
+        if self.is_strict() {
+            if matches!(value, Value::Bool(_) | Value::Number(_)) {
+                return Err(wrong("text, a list or an object", value.kind(), of.span));
+            }
+            if !value.is_empty() && is_hollow(&value) {
+                return Err(wrong("something or nothing", "only empty members", of.span));
+            }
+        }
+        Ok(value.is_empty())
+    }
 }
 
-fn wrong(expected: &'static str, found: &'static str, span: Span) -> EvalError {
+/// Nothing in it, however deep one looks.
+fn is_hollow(value: &Value<'_>) -> bool {
+    match value {
+        Value::List(items) => items.iter().all(|item| is_hollow(&item)),
+        Value::Object(members) => members.pairs().all(|(_, member)| is_hollow(&member)),
+        other => other.is_empty(),
+    }
+}
+
+pub(super) fn wrong(expected: &'static str, found: &'static str, span: Span) -> EvalError {
     EvalError::WrongType {
         expected,
         found,
@@ -157,6 +166,6 @@ fn is_text(value: &Value<'_>) -> bool {
     matches!(value, Value::Text(_) | Value::Null)
 }
 
-fn is_scalar(value: &Value<'_>) -> bool {
+pub(super) fn is_scalar(value: &Value<'_>) -> bool {
     matches!(value, Value::Text(_) | Value::Number(_) | Value::Null)
 }

@@ -1,10 +1,14 @@
-//! Numbers: whole numbers are exact over the range of 64 bits (account ids compare by every
-//! digit), all others are doubles. Never NaN or infinite: such a result is null.
+//! Numbers, compared exactly: whole numbers of 64 bits by every digit, and texts by what they say
+//! rather than by the nearest double. Never NaN or infinite: such a result is null.
+
+mod decimal;
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde_json::{Number as JsonNumber, Value as Json};
+
+use decimal::Decimal;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Number(Repr);
@@ -16,6 +20,14 @@ enum Repr {
     Large(u64),
     /// Finite.
     Float(f64),
+    /// What none of the others says exactly, such as `"9007199254740992.5"`. Never zero. The digits are
+    /// two halves, so that a number needs no more than the alignment of the others.
+    Exact {
+        high: u64,
+        low: u64,
+        exponent: i16,
+        negative: bool,
+    },
 }
 
 impl Number {
@@ -34,11 +46,50 @@ impl Number {
         match (i64::try_from(int), u64::try_from(int)) {
             (Ok(int), _) => Self(Repr::Int(int)),
             (_, Ok(int)) => Self(Repr::Large(int)),
-            _ => Self(Repr::Float(int as f64)),
+            _ => Self::from_decimal(Decimal::of_int(int)).unwrap_or(Self(Repr::Float(int as f64))),
         }
     }
 
-    pub(super) fn from_json(number: &JsonNumber) -> Option<Self> {
+    /// The plainest form that says exactly this; `None` for what is larger than any double.
+    fn from_decimal(decimal: Decimal) -> Option<Self> {
+        if let Some(int) = decimal.as_int()
+            && (i64::try_from(int).is_ok() || u64::try_from(int).is_ok())
+        {
+            return Some(Self::from_int(int));
+        }
+        let float = decimal.as_f64();
+        if !float.is_finite() {
+            return None;
+        }
+        if Decimal::shortest(float) == Some(decimal) {
+            return Some(Self(Repr::Float(float)));
+        }
+        Some(Self(Repr::Exact {
+            high: (decimal.digits >> 64) as u64,
+            low: decimal.digits as u64,
+            exponent: i16::try_from(decimal.exponent).ok()?,
+            negative: decimal.negative,
+        }))
+    }
+
+    fn decimal(self) -> Option<Decimal> {
+        match self.0 {
+            Repr::Int(int) => Some(Decimal::of_int(int.into())),
+            Repr::Large(int) => Some(Decimal::of_int(int.into())),
+            Repr::Float(float) => Decimal::of_f64(float),
+            Repr::Exact {
+                high,
+                low,
+                exponent,
+                negative,
+            } => {
+                let digits = u128::from(high) << 64 | u128::from(low);
+                Some(Decimal::new(negative, digits, exponent.into()))
+            }
+        }
+    }
+
+    pub fn from_json(number: &JsonNumber) -> Option<Self> {
         if let Some(int) = number.as_i64() {
             Some(Self(Repr::Int(int)))
         } else if let Some(int) = number.as_u64() {
@@ -48,18 +99,13 @@ impl Number {
         }
     }
 
-    /// Decimal text, with sign and exponent, blanks around it ignored. No hexadecimal, no `inf`.
+    /// Decimal text, with sign and exponent, blanks around it ignored. No hexadecimal, no `inf`, and no
+    /// more than 38 digits.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let decimal = text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E'));
-        if !decimal {
-            return None;
-        }
-        match text.parse::<i128>() {
-            Ok(int) => Some(Self::from_int(int)),
-            Err(_) => text.parse().ok().and_then(Self::from_f64),
+        match text.parse::<i64>() {
+            Ok(int) => Some(Self(Repr::Int(int))),
+            Err(_) => Decimal::parse(text).and_then(Self::from_decimal),
         }
     }
 
@@ -68,6 +114,7 @@ impl Number {
             Repr::Int(int) => int as f64,
             Repr::Large(int) => int as f64,
             Repr::Float(float) => float,
+            Repr::Exact { .. } => self.decimal().map_or(f64::NAN, Decimal::as_f64),
         }
     }
 
@@ -76,8 +123,12 @@ impl Number {
         match self.0 {
             Repr::Int(int) => Some(int.into()),
             Repr::Large(int) => Some(int.into()),
-            Repr::Float(_) => None,
+            Repr::Float(_) | Repr::Exact { .. } => None,
         }
+    }
+
+    fn whole(self) -> i128 {
+        self.as_int().unwrap_or_default()
     }
 
     /// As a count or a position: fractions dropped, negative is 0, huge is the largest.
@@ -85,7 +136,7 @@ impl Number {
         match self.0 {
             Repr::Int(int) => usize::try_from(int.max(0)).unwrap_or(usize::MAX),
             Repr::Large(int) => usize::try_from(int).unwrap_or(usize::MAX),
-            Repr::Float(float) => float as usize,
+            Repr::Float(_) | Repr::Exact { .. } => self.as_f64() as usize,
         }
     }
 
@@ -97,20 +148,20 @@ impl Number {
         match self.0 {
             Repr::Int(int) => Json::from(int),
             Repr::Large(int) => Json::from(int),
-            Repr::Float(float) => Json::from(float),
+            Repr::Float(_) | Repr::Exact { .. } => Json::from(self.as_f64()),
         }
     }
 
     pub(crate) fn plus(self, other: Self) -> Option<Self> {
-        self.combine(other, i128::checked_add, |a, b| a + b)
+        self.combine(other, i128::checked_add, Decimal::plus, |a, b| a + b)
     }
 
     pub(crate) fn minus(self, other: Self) -> Option<Self> {
-        self.combine(other, i128::checked_sub, |a, b| a - b)
+        self.combine(other, i128::checked_sub, Decimal::minus, |a, b| a - b)
     }
 
     pub(crate) fn times(self, other: Self) -> Option<Self> {
-        self.combine(other, i128::checked_mul, |a, b| a * b)
+        self.combine(other, i128::checked_mul, Decimal::times, |a, b| a * b)
     }
 
     /// `None` for a division by zero.
@@ -119,7 +170,7 @@ impl Number {
             Some(0) => a.checked_div(b),
             _ => None,
         };
-        self.combine(other, exact, |a, b| a / b)
+        self.combine(other, exact, |_, _| None, |a, b| a / b)
     }
 
     pub(crate) fn negated(self) -> Self {
@@ -127,6 +178,17 @@ impl Number {
             Repr::Int(int) => Self::from_int(-i128::from(int)),
             Repr::Large(int) => Self::from_int(-i128::from(int)),
             Repr::Float(float) => Self(Repr::Float(-float)),
+            Repr::Exact {
+                high,
+                low,
+                exponent,
+                negative,
+            } => Self(Repr::Exact {
+                high,
+                low,
+                exponent,
+                negative: !negative,
+            }),
         }
     }
 
@@ -142,12 +204,18 @@ impl Number {
         self,
         other: Self,
         ints: impl Fn(i128, i128) -> Option<i128>,
+        decimals: impl Fn(Decimal, Decimal) -> Option<Decimal>,
         floats: impl Fn(f64, f64) -> f64,
     ) -> Option<Self> {
         if let (Some(a), Some(b)) = (self.as_int(), other.as_int())
             && let Some(int) = ints(a, b)
         {
             return Some(Self::from_int(int));
+        }
+        if let (Some(a), Some(b)) = (self.decimal(), other.decimal())
+            && let Some(number) = decimals(a, b).and_then(Self::from_decimal)
+        {
+            return Some(number);
         }
         Self::from_f64(floats(self.as_f64(), other.as_f64()))
     }
@@ -181,11 +249,14 @@ impl PartialOrd for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
-        match (self.as_int(), other.as_int()) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            (Some(a), None) => int_with_float(a, other.as_f64()),
-            (None, Some(b)) => int_with_float(b, self.as_f64()).reverse(),
-            (None, None) => self.as_f64().total_cmp(&other.as_f64()),
+        match (self.0, other.0) {
+            (Repr::Float(a), Repr::Float(b)) => a.total_cmp(&b),
+            (Repr::Exact { .. }, _) | (_, Repr::Exact { .. }) => {
+                self.decimal().cmp(&other.decimal())
+            }
+            (Repr::Float(a), _) => int_with_float(other.whole(), a).reverse(),
+            (_, Repr::Float(b)) => int_with_float(self.whole(), b),
+            _ => self.whole().cmp(&other.whole()),
         }
     }
 }
@@ -206,6 +277,10 @@ impl fmt::Display for Number {
             Repr::Int(int) => write!(f, "{int}"),
             Repr::Large(int) => write!(f, "{int}"),
             Repr::Float(float) => f.write_str(ryu_js::Buffer::new().format_finite(float)),
+            Repr::Exact { .. } => match self.decimal() {
+                Some(decimal) => write!(f, "{decimal}"),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -236,6 +311,16 @@ mod tests {
             ("1_000", None),
             ("12px", None),
             ("1-2", None),
+            ("1e", None),
+            (".", None),
+            ("1.2.3", None),
+            ("-0.0", Some("0")),
+            ("0e99999999999", Some("0")),
+            ("9007199254740993.0", Some("9007199254740993")),
+            ("9007199254740992.5", Some("9007199254740992.5")),
+            ("0.10", Some("0.1")),
+            ("18446744073709551616", Some("18446744073709551616")),
+            ("1000000000000000000000000000000000000001e-38", None),
         ] {
             let found = Number::parse(text).map(|number| number.to_string());
             assert_eq!(found.as_deref(), expected, "{text}");
@@ -257,6 +342,60 @@ mod tests {
     }
 
     #[test]
+    fn p2_numbers_compare_by_what_they_say() {
+        let ordered = [
+            "-18446744073709551616",
+            "-9223372036854775809",
+            "-9223372036854775808",
+            "-9007199254740993",
+            "-9007199254740992.5",
+            "-1e-400",
+            "0",
+            "1e-400",
+            "0.1",
+            "0.10000000000000000001",
+            "9007199254740991.5",
+            "9007199254740992",
+            "9007199254740992.5",
+            "9007199254740993",
+            "9223372036854775807",
+            "9223372036854775807.5",
+            "9223372036854775808",
+            "18446744073709551615",
+            "18446744073709551615.000001",
+            "18446744073709551616",
+            "18446744073709551617",
+            "1e23",
+            "1e300",
+        ];
+        for (at, less) in ordered.iter().enumerate() {
+            assert_eq!(number(less), number(less), "{less}");
+            for more in &ordered[at + 1..] {
+                assert!(number(less) < number(more), "{less} {more}");
+                assert!(number(more) > number(less), "{more} {less}");
+            }
+        }
+    }
+
+    #[test]
+    fn p2_a_json_number_equals_the_text_of_it() {
+        for (json, text) in [
+            ("0.1", "0.1"),
+            ("-0.0", "0"),
+            ("1.0", "1"),
+            ("1e3", "1000.0"),
+            ("1e23", "1e23"),
+            ("9007199254740993", "9007199254740993.0"),
+            ("18446744073709551615", "18446744073709551615.0"),
+            ("9223372036854775808.0", "9223372036854775808"),
+            ("18446744073709551616.0", "18446744073709551616"),
+        ] {
+            let json: serde_json::Number = serde_json::from_str(json).unwrap();
+            assert_eq!(Number::from_json(&json), Number::parse(text), "{json}");
+        }
+    }
+
+    #[test]
     fn arithmetic_is_exact_where_it_can_be() {
         let sum = number("9007199254740993").plus(number("2"));
         assert_eq!(sum, Some(number("9007199254740995")));
@@ -265,6 +404,12 @@ mod tests {
         assert_eq!(number("7").over(number("0")), None);
         assert_eq!(number("0").over(number("0")), None);
         assert_eq!(number("1e308").times(number("10")), None);
+        assert_eq!(number("0.1").plus(number("0.2")), Some(number("0.3")));
+        assert_eq!(number("1.1").times(number("100")), Some(number("110")));
+        assert_eq!(
+            number("18446744073709551615").plus(number("2")),
+            Some(number("18446744073709551617"))
+        );
         let huge = number("18446744073709551615");
         assert!(huge.times(huge).is_some_and(|square| square > huge));
     }
