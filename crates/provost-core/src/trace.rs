@@ -5,6 +5,7 @@
 
 pub mod chain;
 pub mod export;
+pub mod kept;
 pub mod verify;
 pub mod view;
 

@@ -25,6 +25,8 @@ use crate::{
     doors::http::{Listed, Sessions},
     fleet::Fleet,
     instance::Instance,
+    record::KeptRecord,
+    store_probe::StoreProbe,
     telemetry::Spans,
 };
 
@@ -47,6 +49,9 @@ pub struct App {
     pub(crate) sessions: Sessions,
     /// What upstream servers listed lately.
     pub(crate) listed: Listed,
+    pub(crate) store_probe: StoreProbe,
+    /// What is kept of the record outside the store.
+    pub record: KeptRecord,
     /// Who is signed in to the console.
     pub console: Console,
     /// The agents that are run here, where any may be. It asks the gate where we listen, and is put in once
@@ -120,6 +125,8 @@ impl App {
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             sessions: Sessions::default(),
             listed: Listed::default(),
+            store_probe: StoreProbe::default(),
+            record: KeptRecord::default(),
             console: Console::default(),
             fleet: OnceLock::new(),
             instance: OnceLock::new(),

@@ -12,7 +12,11 @@ mod tally;
 mod telemetry;
 mod transition;
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use provost_core::ports::Store;
 
@@ -24,6 +28,26 @@ pub enum StoreConfig {
     Sqlite { path: PathBuf },
     /// `postgres://…`, shared by any number of processes.
     Postgres { url: String },
+}
+
+impl StoreConfig {
+    /// Names the place, without secrets: the file, or server and database.
+    pub fn place(&self) -> Result<String, OpenError> {
+        match self {
+            Self::Sqlite { path } => Ok(format!("sqlite:{}", settled(path).display())),
+            Self::Postgres { url } => Ok(format!("postgres:{}", postgres::place(url)?)),
+        }
+    }
+}
+
+/// The same for every way that leads to the file, also while it is not there.
+fn settled(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
 }
 
 impl fmt::Debug for StoreConfig {

@@ -65,6 +65,11 @@ pub(crate) struct PostgresStore {
     companions: Vec<AbortHandle>,
 }
 
+/// Names server and database, and whatever else chooses the tables.
+pub(crate) fn place(url: &str) -> Result<String, crate::OpenError> {
+    Ok(connect::Connector::new(url)?.place())
+}
+
 impl PostgresStore {
     async fn write<D, T>(&self, locks: Locks, data: D, work: Work<D, T>) -> Result<T>
     where
@@ -415,6 +420,14 @@ impl Store for PostgresStore {
 
     async fn chains(&self) -> Result<Vec<ChainEnds>> {
         Ok(traces::chains(&*self.read().await?).await?)
+    }
+
+    async fn live_chains(&self) -> Result<Vec<ChainEnds>> {
+        Ok(traces::live_chains(&*self.read().await?).await?)
+    }
+
+    async fn identity(&self) -> Result<String> {
+        Ok(traces::identity(&*self.read().await?).await?)
     }
 
     async fn chain_records(

@@ -8,6 +8,7 @@ mod control;
 mod deliveries;
 mod durable;
 mod fault;
+mod files;
 mod insert;
 mod leases;
 mod lists;
@@ -46,7 +47,13 @@ use provost_core::{
 };
 use tokio::sync::broadcast;
 
-use self::{batch::Batch, durable::Horizon, fault::Fault, readers::Readers, writer::Writer};
+use self::{
+    batch::Batch,
+    durable::Horizon,
+    fault::Fault,
+    readers::{Readers, Written},
+    writer::Writer,
+};
 use crate::{OpenError, error::READ_ONLY};
 
 /// The only chain: one process writes the file, and its successor goes on where it stopped.
@@ -69,6 +76,7 @@ impl SqliteStore {
         let (wake, _) = broadcast::channel(16);
         let horizon = Horizon::new();
         let run: Arc<str> = hex(&random_bytes::<8>()).into();
+        let files = opened.files.clone();
         let writer = Writer::start(opened, &run, horizon.clone(), wake.clone());
         let writer = writer.map_err(|why| OpenError::Unusable {
             path: path.clone(),
@@ -76,7 +84,7 @@ impl SqliteStore {
         })?;
         Ok(Self {
             writer: Some(writer),
-            readers: Arc::new(Readers::new(path, Some(horizon))),
+            readers: Arc::new(Readers::new(path, Some(Written::new(horizon, files)))),
             wake,
             run,
         })
@@ -418,6 +426,14 @@ impl Store for SqliteStore {
 
     async fn chains(&self) -> Result<Vec<ChainEnds>> {
         self.read(traces::chains).await
+    }
+
+    async fn live_chains(&self) -> Result<Vec<ChainEnds>> {
+        self.chains().await
+    }
+
+    async fn identity(&self) -> Result<String> {
+        self.read(traces::identity).await
     }
 
     async fn chain_records(

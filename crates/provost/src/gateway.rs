@@ -35,6 +35,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
     config::{Config, Database, DeclaredAgents, read_draft},
+    heads::{self, Heads, Keeper},
     locate::reached,
     output,
     registry::{self, Entry, Registration},
@@ -50,9 +51,19 @@ pub(crate) struct Running {
     pub(crate) admin_key: String,
     /// This is the first start with this data folder.
     pub(crate) is_first: bool,
+    keeper: Option<Arc<Keeper>>,
     data: PathBuf,
     registration: Option<Registration>,
     serving: JoinHandle<()>,
+}
+
+/// Whether the record outlives its gateway.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lifetime {
+    /// Its heads are kept in the user's folder, and it must be the one that was there before.
+    Lasting,
+    /// It is thrown away.
+    Passing,
 }
 
 /// `source` says where the configuration came from, for people to read.
@@ -60,6 +71,7 @@ pub(crate) async fn start(
     config: Config,
     source: String,
     metrics: Option<PrometheusHandle>,
+    lifetime: Lifetime,
 ) -> anyhow::Result<Running> {
     let policies = compile(&config)?;
     prepare_folder(&config.data)?;
@@ -70,7 +82,7 @@ pub(crate) async fn start(
             config.listen
         )
     })?;
-    let store = open_store(&config).await?;
+    let (store, keeper) = open_store(&config, lifetime).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     store.recover(clock.now()).await?;
     let rules = policies.rule_count();
@@ -102,6 +114,10 @@ pub(crate) async fn start(
     people::open(&config, &app, &web).await?;
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
+    if let Some(keeper) = &keeper {
+        keeper.keep(&app).await;
+        tokio::spawn(heads::follow(app.clone(), keeper.clone()));
+    }
     tokio::spawn(app.clone().pump());
     tokio::spawn(keep::keep(app.clone(), config.retention));
     tokio::spawn(keep::keep_metrics(app.clone()));
@@ -120,6 +136,7 @@ pub(crate) async fn start(
         app,
         admin_key: admin_key.secret,
         is_first: admin_key.is_new,
+        keeper,
         data: config.data,
         registration: None,
         serving,
@@ -176,12 +193,36 @@ impl Running {
         }
         self.app.gate.drain().await;
         self.app.mcp.stop().await;
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(&self.app).await;
+        }
         self.app.gate.store().close().await;
     }
 }
 
-async fn open_store(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
-    let store = provost_store::open(&store_config(config)).await;
+/// The store, if it is the one that was there before.
+async fn open_store(
+    config: &Config,
+    lifetime: Lifetime,
+) -> anyhow::Result<(Arc<dyn Store>, Option<Arc<Keeper>>)> {
+    let config = store_config(config);
+    if lifetime == Lifetime::Passing {
+        return Ok((open(&config).await?, None));
+    }
+    let heads = Heads::of(&config)?;
+    heads.look_before(&config).await?;
+    let store = open(&config).await?;
+    match Keeper::begin(heads, &*store).await {
+        Ok(keeper) => Ok((store, Some(Arc::new(keeper)))),
+        Err(error) => {
+            store.close().await;
+            Err(error)
+        }
+    }
+}
+
+pub(crate) async fn open(config: &StoreConfig) -> anyhow::Result<Arc<dyn Store>> {
+    let store = provost_store::open(config).await;
     store.map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))
 }
 

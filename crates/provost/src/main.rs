@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod exit;
 mod gateway;
+mod heads;
 mod locate;
 mod output;
 mod registry;

@@ -39,6 +39,10 @@ pub enum StoreError {
     Closed,
     #[error("{0}")]
     Corrupt(Arc<str>),
+    /// What was written cannot be found any more, and nothing is written until a restart. The words are for
+    /// everybody to read: they name no path.
+    #[error("{0}")]
+    Lost(Arc<str>),
 }
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -206,6 +210,10 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
     /// A chain of which there are records but no ends is told as an empty one: its records stand after
     /// its head.
     async fn chains(&self) -> Result<Vec<ChainEnds>>;
+    /// The chains that may have moved within the last minute.
+    async fn live_chains(&self) -> Result<Vec<ChainEnds>>;
+    /// Tells this store from every other one.
+    async fn identity(&self) -> Result<String>;
     /// Up to `limit` records of a chain with `seq` greater than `after`, in order. What stands before the
     /// first record comes before it.
     async fn chain_records(

@@ -10,7 +10,7 @@ mod walk;
 use serde::Serialize;
 
 pub use self::{
-    testimony::Testimony,
+    testimony::{AcceptedGap, Testimony},
     walk::{Link, Walk, conclude},
 };
 use super::chain;
@@ -28,6 +28,9 @@ pub struct ChainReport {
     pub pruned: u64,
     pub head_seq: u64,
     pub head_hash: String,
+    /// Notes by which somebody accepted this record in the place of another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedGap>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Break>,
 }

@@ -65,6 +65,14 @@ impl Connector {
         })
     }
 
+    /// Host, port and database, and the options that may choose a schema.
+    pub(super) fn place(&self) -> String {
+        match self.config.get_options() {
+            Some(options) => format!("{} {options}", self.server),
+            None => self.server.to_string(),
+        }
+    }
+
     /// `session` sets up every connection.
     pub(super) fn pool(&self, session: &str) -> Result<Pool, OpenError> {
         let how = ManagerConfig {

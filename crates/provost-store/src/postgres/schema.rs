@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/postgres/0002.sql"),
     include_str!("../sql/postgres/0003.sql"),
     include_str!("../sql/postgres/0004.sql"),
+    include_str!("../sql/postgres/0005.sql"),
 ];
 
 pub(super) async fn migrate(sql: &ClientWrapper, server: &str) -> Result<(), OpenError> {

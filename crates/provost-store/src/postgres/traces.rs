@@ -7,6 +7,7 @@ use provost_core::{
 };
 
 use super::{
+    batch::SERVER_NOW,
     fault::Fault,
     rows::{self, parameters},
 };
@@ -153,6 +154,25 @@ pub(super) async fn chains(sql: &ClientWrapper) -> Result<Vec<ChainEnds>, Fault>
         }
     }
     Ok(chains)
+}
+
+/// Longer than it takes to look again.
+const LATELY: i64 = 60_000;
+
+/// Also those that ended a moment ago, whose last records may not have been seen.
+pub(super) async fn live_chains(sql: &ClientWrapper) -> Result<Vec<ChainEnds>, Fault> {
+    let list = format!(
+        "{} WHERE ended_at IS NULL OR ended_at > {SERVER_NOW} - $1 ORDER BY chain",
+        rows::CHAIN_ENDS
+    );
+    let list = sql.prepare_cached(&list).await?;
+    let found = sql.query(&list, &[&LATELY]).await?;
+    found.iter().map(rows::chain_ends).collect()
+}
+
+pub(super) async fn identity(sql: &ClientWrapper) -> Result<String, Fault> {
+    let found = sql.query_one("SELECT id FROM identity", &[]).await?;
+    Ok(found.try_get(0)?)
 }
 
 pub(super) async fn chain_records(

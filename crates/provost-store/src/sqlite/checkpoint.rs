@@ -40,7 +40,7 @@ impl LogLength {
         }))
     }
 
-    fn pages(&self) -> usize {
+    pub(super) fn pages(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -125,6 +125,14 @@ fn write_back(sql: &Connection) -> Result<(), Fault> {
     sql.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?
         .query_row([], |_| Ok(()))?;
     Ok(())
+}
+
+/// Pages that SQLite finds in the log by its index.
+pub(super) fn pages_in_log(sql: &Connection) -> Result<usize, Fault> {
+    let pages = sql
+        .prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?
+        .query_row([], |row| row.get::<_, i64>(1))?;
+    Ok(usize::try_from(pages).unwrap_or(usize::MAX))
 }
 
 fn report(written_back: Result<(), Fault>) {

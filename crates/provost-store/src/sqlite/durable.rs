@@ -3,16 +3,15 @@
 //!
 //! A commit is visible to readers a moment before it is on disk. Nobody is told of it in that moment:
 //! writers are answered after the sync, and a read that may have seen the commit waits for it as well.
-//! A sync that fails leaves open what is on disk, so everything is refused from then on.
+//! A sync that fails leaves open what is on disk, so everything is refused from then on; likewise when the
+//! files were deleted or replaced ([`super::files`]).
 
 use std::{
-    fs::File,
     io,
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread,
 };
@@ -23,8 +22,17 @@ use tokio::{
     sync::{broadcast, watch},
 };
 
-use super::writer::Job;
+use super::{files::BETWEEN_LOOKS, writer::Job};
 use crate::telemetry::Commit;
+
+/// What commits are synced to.
+pub(super) trait Medium: Send + 'static {
+    /// Returns when everything is on disk that was committed before, and can be found there.
+    fn sync(&mut self) -> Result<(), StoreError>;
+
+    /// Whether all is well, asked once a second where nothing is written.
+    fn look(&mut self) -> Result<(), StoreError>;
+}
 
 /// How far commits have come, by number.
 pub(super) struct Horizon {
@@ -33,17 +41,17 @@ pub(super) struct Horizon {
     synced: watch::Sender<Synced>,
 }
 
-#[derive(Clone, Copy)]
 struct Synced {
     upto: u64,
-    failed: bool,
+    /// Why everything is refused.
+    failed: Option<StoreError>,
 }
 
 impl Horizon {
     pub(super) fn new() -> Arc<Self> {
         let (synced, _) = watch::channel(Synced {
             upto: 0,
-            failed: false,
+            failed: None,
         });
         Arc::new(Self {
             committing: AtomicU64::new(0),
@@ -61,24 +69,28 @@ impl Horizon {
         let seen = self.committing.load(Ordering::SeqCst);
         let mut synced = self.synced.subscribe();
         let synced = synced
-            .wait_for(|synced| synced.failed || synced.upto >= seen)
+            .wait_for(|synced| synced.failed.is_some() || synced.upto >= seen)
             .await;
         match synced {
-            Ok(synced) if synced.upto >= seen => Ok(()),
-            _ => Err(sync_failed()),
+            Ok(synced) => synced.failed.clone().map_or(Ok(()), Err),
+            Err(_) => Err(sync_failed()),
         }
     }
 
-    pub(super) fn has_failed(&self) -> bool {
-        self.synced.borrow().failed
+    /// Why everything is refused, if it is.
+    pub(super) fn failure(&self) -> Option<StoreError> {
+        self.synced.borrow().failed.clone()
     }
 
     fn set(&self, upto: u64) {
         self.synced.send_modify(|synced| synced.upto = upto);
     }
 
-    fn fail(&self) {
-        self.synced.send_modify(|synced| synced.failed = true);
+    /// From here on everything is refused. The first reason stays.
+    pub(super) fn fail(&self, why: StoreError) {
+        self.synced.send_modify(|synced| {
+            synced.failed.get_or_insert(why);
+        });
     }
 }
 
@@ -119,9 +131,8 @@ pub(super) struct Syncer {
 }
 
 impl Syncer {
-    /// `sync` returns when everything is on disk that was committed before it was called.
     pub(super) fn start(
-        sync: impl FnMut() -> io::Result<()> + Send + 'static,
+        medium: impl Medium,
         horizon: Arc<Horizon>,
         wake: broadcast::Sender<()>,
     ) -> io::Result<Self> {
@@ -131,7 +142,7 @@ impl Syncer {
         let shared = horizon.clone();
         let thread = thread::Builder::new()
             .name("provost-syncer".to_owned())
-            .spawn(move || run((&rest, &committed), sync, &shared, &wake, &runtime))?;
+            .spawn(move || run((&rest, &committed), medium, &shared, &wake, &runtime))?;
         Ok(Self {
             groups: Some(groups),
             idle,
@@ -157,7 +168,7 @@ impl Syncer {
         if let Some(groups) = &self.groups
             && groups.send(group).is_err()
         {
-            self.horizon.fail();
+            self.horizon.fail(sync_failed());
         }
     }
 }
@@ -173,24 +184,39 @@ impl Drop for Syncer {
 
 fn run(
     (rest, committed): (&SyncSender<()>, &Receiver<Group>),
-    mut sync: impl FnMut() -> io::Result<()>,
+    mut medium: impl Medium,
     horizon: &Horizon,
     wake: &broadcast::Sender<()>,
     runtime: &Handle,
 ) {
     while rest.send(()).is_ok()
-        && let Ok(group) = committed.recv()
+        && let Some(group) = next(committed, &mut medium, horizon)
     {
-        if !horizon.has_failed()
-            && let Err(error) = sync()
+        if horizon.failure().is_none()
+            && let Err(why) = medium.sync()
         {
-            tracing::error!(%error, "the log could not be synced to disk; everything is refused");
-            horizon.fail();
+            horizon.fail(why);
         }
-        if horizon.has_failed() {
-            refuse(group);
-        } else {
-            answer(group, horizon, wake, runtime);
+        match horizon.failure() {
+            Some(why) => refuse(group, &why),
+            None => answer(group, horizon, wake, runtime),
+        }
+    }
+}
+
+/// The next commit, and `None` when there will be no more.
+fn next(committed: &Receiver<Group>, medium: &mut impl Medium, horizon: &Horizon) -> Option<Group> {
+    loop {
+        match committed.recv_timeout(BETWEEN_LOOKS) {
+            Ok(group) => return Some(group),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {
+                if horizon.failure().is_none()
+                    && let Err(why) = medium.look()
+                {
+                    horizon.fail(why);
+                }
+            }
         }
     }
 }
@@ -212,23 +238,10 @@ fn answer(group: Group, horizon: &Horizon, wake: &broadcast::Sender<()>, runtime
     });
 }
 
-fn refuse(group: Group) {
+fn refuse(group: Group, why: &StoreError) {
     for job in group.jobs {
-        job.finish(Err(sync_failed()));
+        job.finish(Err(why.clone()));
     }
-}
-
-/// Syncs the write-ahead log of the database at `path`, which is in use.
-pub(super) fn log_of(path: &Path) -> io::Result<impl FnMut() -> io::Result<()> + Send + 'static> {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    let name = PathBuf::from(name);
-    let log = File::open(&name)?;
-    // The log may be new, and its name in the folder not yet on disk.
-    if let Some(folder) = name.parent().filter(|folder| *folder != Path::new("")) {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(move || log.sync_data())
 }
 
 #[cfg(test)]
@@ -244,7 +257,7 @@ mod tests {
     use provost_core::ports::StoreError;
     use tokio::sync::{broadcast, oneshot};
 
-    use super::{Group, Horizon, Syncer};
+    use super::{Group, Horizon, Medium, Syncer, sync_failed};
     use crate::sqlite::{batch::Batch, fault::Fault, writer::Job};
 
     /// A disk that syncs when it is told to, and as it is told to.
@@ -254,16 +267,25 @@ mod tests {
         syncs: Sender<io::Result<()>>,
     }
 
+    struct Told(Receiver<io::Result<()>>);
+
+    impl Medium for Told {
+        fn sync(&mut self) -> Result<(), StoreError> {
+            let told = self.0.recv().map_err(|_| sync_failed())?;
+            told.map_err(|_| sync_failed())
+        }
+
+        fn look(&mut self) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
     impl Disk {
         fn new() -> Self {
             let (syncs, told): (_, Receiver<io::Result<()>>) = channel();
             let horizon = Horizon::new();
             let (wake, _) = broadcast::channel(1);
-            let sync = move || {
-                told.recv()
-                    .unwrap_or_else(|_| Err(io::Error::other("gone")))
-            };
-            let syncer = Syncer::start(sync, horizon.clone(), wake).unwrap();
+            let syncer = Syncer::start(Told(told), horizon.clone(), wake).unwrap();
             Self {
                 horizon,
                 syncer,
@@ -275,7 +297,7 @@ mod tests {
             let (reply, answer) = oneshot::channel();
             self.syncer.sync(Group {
                 number: self.horizon.advance(),
-                jobs: vec![Box::new(Told(Mutex::new(Some(reply))))],
+                jobs: vec![Box::new(Waiting(Mutex::new(Some(reply))))],
                 made_events: false,
                 timed: None,
             });
@@ -283,9 +305,9 @@ mod tests {
         }
     }
 
-    struct Told(Mutex<Option<oneshot::Sender<Result<(), StoreError>>>>);
+    struct Waiting(Mutex<Option<oneshot::Sender<Result<(), StoreError>>>>);
 
-    impl Job for Told {
+    impl Job for Waiting {
         fn run<'j>(&'j mut self, _: &mut Batch<'j>) -> Result<(), Fault> {
             Ok(())
         }
@@ -319,7 +341,7 @@ mod tests {
         let lost = disk.commit();
         disk.syncs.send(Err(io::Error::other("no"))).unwrap();
         assert!(lost.await.unwrap().is_err());
-        assert!(disk.horizon.has_failed());
+        assert!(disk.horizon.failure().is_some());
         assert!(disk.horizon.reached().await.is_err());
         assert!(disk.commit().await.unwrap().is_err());
     }

@@ -7,6 +7,7 @@ use std::{
     io::{self, Read as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,6 +21,7 @@ use super::{
     checkpoint::LogLength,
     deliveries,
     fault::Fault,
+    files::Files,
     leases,
     readers::connect_to_read,
     rows,
@@ -35,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0003.sql"),
     include_str!("../sql/sqlite/0004.sql"),
     include_str!("../sql/sqlite/0005.sql"),
+    include_str!("../sql/sqlite/0006.sql"),
 ];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.
@@ -43,7 +46,8 @@ const APPLICATION_ID: i64 = 0x5072_7673;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
-    let lock = lock(path)?;
+    let lock_path = lock_path(path);
+    let lock = lock(path, &lock_path)?;
     let is_new = look_at(path)?;
     let mut sql = connect(path).map_err(|fault| explain(path, fault))?;
     if !is_new {
@@ -57,12 +61,15 @@ pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
     let head = find_head(&sql, now).map_err(|fault| explain(path, fault))?;
     let log_length = LogLength::default();
     hand_over(&mut sql, &log_length).map_err(|fault| explain(path, fault))?;
+    let page_size = page_size(&sql).map_err(|fault| explain(path, fault))?;
+    let files = Files::of(path, &lock_path, page_size).map_err(|why| unusable(path, &why))?;
     Ok(Opened {
         path: path.to_owned(),
         sql,
         head,
         lock,
         log_length,
+        files: Arc::new(files),
     })
 }
 
@@ -96,20 +103,27 @@ pub(super) fn look(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn lock(path: &Path) -> Result<File, OpenError> {
+fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let lock = PathBuf::from(name);
-    let file = private_file().create(true).truncate(false).open(&lock);
-    let file = file.map_err(|why| unusable(&lock, &why))?;
+    name.into()
+}
+
+fn lock(path: &Path, lock: &Path) -> Result<File, OpenError> {
+    let file = private_file().create(true).truncate(false).open(lock);
+    let file = file.map_err(|why| unusable(lock, &why))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(OpenError::Locked {
             path: path.to_owned(),
-            lock,
+            lock: lock.to_owned(),
         }),
-        Err(TryLockError::Error(why)) => Err(unusable(&lock, &why)),
+        Err(TryLockError::Error(why)) => Err(unusable(lock, &why)),
     }
+}
+
+fn page_size(sql: &Connection) -> Result<u64, Fault> {
+    Ok(sql.query_row("PRAGMA page_size", [], |row| row.get(0))?)
 }
 
 /// Makes an empty file of mode 0600 where there is none, and refuses what is no SQLite database, before

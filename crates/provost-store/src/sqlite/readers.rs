@@ -13,7 +13,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
-use super::{durable::Horizon, fault::Fault};
+use super::{durable::Horizon, fault::Fault, files::Files};
 
 const READERS: u32 = 4;
 
@@ -22,16 +22,32 @@ pub(super) struct Readers {
     idle: Mutex<Vec<Connection>>,
     free: Arc<Semaphore>,
     /// `None`: nobody here writes.
-    horizon: Option<Arc<Horizon>>,
+    written: Option<Written>,
+}
+
+/// What this process writes while others read.
+pub(super) struct Written {
+    horizon: Arc<Horizon>,
+    /// Held until the last connection is closed.
+    _files: Arc<Files>,
+}
+
+impl Written {
+    pub(super) fn new(horizon: Arc<Horizon>, files: Arc<Files>) -> Self {
+        Self {
+            horizon,
+            _files: files,
+        }
+    }
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, horizon: Option<Arc<Horizon>>) -> Self {
+    pub(super) fn new(path: PathBuf, written: Option<Written>) -> Self {
         Self {
             path,
             idle: Mutex::default(),
             free: Arc::new(Semaphore::new(READERS as usize)),
-            horizon,
+            written,
         }
     }
 
@@ -86,8 +102,8 @@ impl Readers {
 
     /// Nobody is told what a read saw before it is on disk.
     async fn on_disk<T>(&self, made: T) -> Result<T, StoreError> {
-        if let Some(horizon) = &self.horizon {
-            horizon.reached().await?;
+        if let Some(written) = &self.written {
+            written.horizon.reached().await?;
         }
         Ok(made)
     }

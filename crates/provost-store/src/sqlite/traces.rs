@@ -184,6 +184,12 @@ pub(super) fn chains(sql: &Connection) -> Result<Vec<ChainEnds>, Fault> {
     Ok(chains)
 }
 
+pub(super) fn identity(sql: &Connection) -> Result<String, Fault> {
+    Ok(sql
+        .prepare_cached("SELECT id FROM identity")?
+        .query_row([], |row| row.get(0))?)
+}
+
 pub(super) fn chain_records(
     sql: &Connection,
     after: u64,

@@ -21,15 +21,16 @@ use provost_core::{
     ports::{Record, Recorded, StoreError},
     trace::TraceRow,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, config::DbConfig};
 use tokio::sync::{Mutex, broadcast, oneshot};
 
 use super::{
     batch::{Batch, Committed, Head},
     behind::Behind,
-    checkpoint::{Checkpointer, LogLength},
-    durable::{Group, Horizon, Syncer, log_of, sync_failed},
+    checkpoint::{Checkpointer, LogLength, pages_in_log},
+    durable::{Group, Horizon, Syncer},
     fault::Fault,
+    files::{Files, Log, lost},
     records,
     sightings::Sightings,
 };
@@ -50,6 +51,7 @@ pub(super) struct Opened {
     pub(super) sql: Connection,
     pub(super) head: Head,
     pub(super) log_length: LogLength,
+    pub(super) files: Arc<Files>,
     /// Held as long as the file is written.
     pub(super) lock: File,
 }
@@ -148,10 +150,11 @@ impl Writer {
             head,
             lock,
             log_length,
+            files,
         } = opened;
         let behind = Behind::new(run);
-        let syncer = Syncer::start(log_of(&path)?, horizon.clone(), wake)?;
-        let checkpointer = Checkpointer::start(path, log_length)?;
+        let syncer = Syncer::start(Log::of(files.clone()), horizon.clone(), wake)?;
+        let checkpointer = Checkpointer::start(path, log_length.clone())?;
         thread::Builder::new()
             .name("provost-writer".to_owned())
             .spawn(move || {
@@ -162,9 +165,12 @@ impl Writer {
                     horizon,
                     syncer,
                     checkpointer,
+                    log_length,
                     sql,
+                    files,
                 };
                 thread.run(&waiting);
+                thread.leave_foreign_files();
                 // The last connection checkpoints as it closes, and only then may another process come.
                 drop(thread);
                 drop(lock);
@@ -255,7 +261,9 @@ struct Thread {
     horizon: Arc<Horizon>,
     syncer: Syncer,
     checkpointer: Checkpointer,
+    log_length: LogLength,
     sql: Connection,
+    files: Arc<Files>,
 }
 
 impl Thread {
@@ -274,13 +282,13 @@ impl Thread {
     }
 
     fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
-        if self.horizon.has_failed() {
-            for job in jobs {
-                job.finish(Err(sync_failed()));
-            }
+        if jobs.is_empty() {
             return;
         }
-        if jobs.is_empty() {
+        if let Some(why) = self.failure() {
+            for job in jobs {
+                job.finish(Err(why.clone()));
+            }
             return;
         }
         let timed = Commit::begin(jobs.len());
@@ -302,9 +310,37 @@ impl Thread {
         }
     }
 
+    /// Why nothing is written any more, if so. What the log held when the last commit was made, it must hold
+    /// still: the next one would be written behind a hole.
+    fn failure(&self) -> Option<StoreError> {
+        let failure = self.horizon.failure();
+        if failure.is_none() && !self.log_is_whole() {
+            self.horizon.fail(lost("log", "shortened"));
+            return self.horizon.failure();
+        }
+        failure
+    }
+
+    fn log_is_whole(&self) -> bool {
+        let holds = |pages| self.files.log_holds(pages).unwrap_or(false);
+        // Another program may have had SQLite write the log back and empty it, which loses nothing.
+        holds(self.log_length.pages()) || pages_in_log(&self.sql).is_ok_and(holds)
+    }
+
+    /// When the last connection closes, SQLite removes the log by its name. Under that name there may be
+    /// the log of a backup that was put back meanwhile.
+    fn leave_foreign_files(&self) {
+        if matches!(self.horizon.failure(), Some(StoreError::Lost(_))) {
+            let leave = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            if let Err(error) = self.sql.set_db_config(leave, true) {
+                tracing::warn!(%error, "the files of the database may be changed as they are closed");
+            }
+        }
+    }
+
     /// The last commit. Where it fails, the next start does it.
     fn write_behind(&mut self) {
-        if self.horizon.has_failed() {
+        if self.failure().is_some() {
             return;
         }
         let written = self.begin().and_then(|mut batch| {

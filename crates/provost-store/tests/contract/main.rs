@@ -16,6 +16,8 @@ mod control;
 mod deciding;
 mod deliveries;
 mod events;
+mod kept;
+mod loss;
 mod making;
 mod opening;
 mod pins;

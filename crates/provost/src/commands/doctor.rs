@@ -30,6 +30,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
         }
     }
     if let Some(config) = &config {
+        here::record(config, &mut findings);
         here::settings(config, &mut findings);
         runs::settings(config, &mut findings);
     }

@@ -6,7 +6,7 @@ use crate::{
     config::{self, Config, Fingerprint},
     context::Context,
     exit::Exit,
-    gateway::{self, Started},
+    gateway::{self, Lifetime, Started},
     output, telemetry,
 };
 
@@ -30,7 +30,13 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
         |path| path.display().to_string(),
     );
     let (data, open, has_policies) = (config.data.clone(), config.auth.open, config.has_policies);
-    let mut running = gateway::start(config, source.clone(), telemetry::start_metrics()).await?;
+    let mut running = gateway::start(
+        config,
+        source.clone(),
+        telemetry::start_metrics(),
+        Lifetime::Lasting,
+    )
+    .await?;
     running.register(file.as_deref());
     if let Some(path) = file {
         let addr = running.addr;

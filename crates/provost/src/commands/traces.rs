@@ -1,5 +1,6 @@
 //! `provost traces`: the record of every decision and what came of it.
 
+mod accept_gap;
 mod export;
 mod prove;
 mod verify;
@@ -39,6 +40,15 @@ pub(crate) enum Traces {
   provost traces export --out traces.jsonl
   provost traces export | gzip > traces.jsonl.gz")]
     Export(export::Args),
+    /// Accept this record in the place of another that was here before, and note it
+    #[command(
+        name = "accept-gap",
+        after_help = "For a record that `provost serve` refuses because it lacks what was here before. The gateway \
+must not run on the same data folder.\n
+Examples:
+  provost traces accept-gap --reason 'restored the backup of Monday'"
+    )]
+    AcceptGap(accept_gap::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -107,6 +117,7 @@ pub(super) async fn run(context: &Context, command: Traces) -> anyhow::Result<Ex
         Traces::Show { id, full } => show(context, &id, full).await,
         Traces::Verify(args) => verify::run(context, args).await,
         Traces::Export(args) => export::run(context, &args).await,
+        Traces::AcceptGap(args) => accept_gap::run(context, &args).await,
     }
 }
 

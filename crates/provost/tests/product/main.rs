@@ -24,6 +24,7 @@ mod mcp_clients;
 mod model;
 mod peers;
 mod receiver;
+mod relay;
 
 mod bad_input;
 mod browser;
@@ -43,6 +44,7 @@ mod mcp_bridge;
 mod mcp_peers;
 mod people;
 mod proxy;
+mod record;
 mod reload;
 mod replicas;
 mod run;

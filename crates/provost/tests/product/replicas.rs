@@ -1,5 +1,7 @@
 //! Two gateways on one PostgreSQL.
 
+use std::net::{SocketAddr, ToSocketAddrs as _};
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -35,6 +37,24 @@ impl Database {
         let (before, query) = self.server.split_once('?').unwrap_or((&self.server, ""));
         let (before, _) = before.rsplit_once('/').expect("the URL names a database");
         format!("{before}/{}?{query}", self.name)
+    }
+
+    /// Where the server listens.
+    pub(crate) fn server_address(&self) -> SocketAddr {
+        let (_, rest) = self.server.split_once("://").unwrap();
+        let authority = rest.split('/').next().unwrap();
+        let address = authority.rsplit('@').next().unwrap();
+        address.to_socket_addrs().unwrap().next().unwrap()
+    }
+
+    /// A replica that reaches the server by another address.
+    pub(crate) fn site_through(&self, echo: &Echo, addr: SocketAddr) -> Site {
+        let url = self.url();
+        let (_, rest) = url.split_once("://").unwrap();
+        let (authority, path) = rest.split_once('/').unwrap();
+        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+        let url = format!("postgres://{user}@{addr}/{path}");
+        Site::new(echo, &format!("database: '{url}'\n{POLICY}"))
     }
 
     /// Runs SQL behind the gateways' back.

@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chain;
-use crate::trace::NoteRecord;
+use crate::{time::Time, trace::NoteRecord};
 
 /// Who writes these notes.
 pub const BY: &str = "store";
 pub const PRUNED: &str = "pruned";
 pub const CHAIN_OPENED: &str = "chain opened";
 pub const HEAD_DIFFERS: &str = "chain head differs from its last record";
+pub const GAP_ACCEPTED: &str = "gap accepted";
 
 #[derive(Debug, Default)]
 pub struct Testimony {
@@ -21,6 +22,25 @@ pub struct Testimony {
     anchors: BTreeMap<String, (u64, String)>,
     /// How far each chain had come when another began.
     heads: BTreeMap<String, u64>,
+}
+
+/// What a note says of its own chain.
+#[derive(Debug, PartialEq)]
+pub(super) enum Heard {
+    Nothing,
+    /// It was found changed.
+    Changed,
+    /// Another history was here before, and somebody accepted this one.
+    Accepted(AcceptedGap),
+}
+
+/// Somebody put this record in the place of another on purpose.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AcceptedGap {
+    pub seq: u64,
+    pub at: Time,
+    /// Who, when, why, and from which heads to which.
+    pub detail: Value,
 }
 
 #[derive(Deserialize)]
@@ -42,21 +62,25 @@ struct Head {
 }
 
 impl Testimony {
-    /// Takes in a proved note. Whether it says that its chain was found changed.
-    pub(super) fn hear(&mut self, body: &str) -> bool {
+    /// Takes in the proved note at `seq`.
+    pub(super) fn hear(&mut self, seq: u64, body: &str) -> Heard {
         let Ok(note) = serde_json::from_str::<NoteRecord>(body) else {
-            return false;
+            return Heard::Nothing;
         };
         if note.by != BY {
-            return false;
+            return Heard::Nothing;
         }
         match &*note.note {
             PRUNED => self.hear_pruned(note.detail),
             CHAIN_OPENED => self.hear_opened(note.detail),
-            HEAD_DIFFERS => return true,
+            HEAD_DIFFERS => return Heard::Changed,
+            GAP_ACCEPTED => {
+                let (at, detail) = (note.timestamp, note.detail);
+                return Heard::Accepted(AcceptedGap { seq, at, detail });
+            }
             _ => {}
         }
-        false
+        Heard::Nothing
     }
 
     fn hear_pruned(&mut self, detail: Value) {

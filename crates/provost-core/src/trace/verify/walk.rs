@@ -1,6 +1,9 @@
 //! One chain, proved record by record.
 
-use super::{Break, ChainReport, Testimony, chain};
+use super::{
+    Break, ChainReport, Testimony, chain,
+    testimony::{AcceptedGap, Heard},
+};
 use crate::{
     ports::{ChainEnds, Unreadable},
     trace::RecordKind,
@@ -25,6 +28,7 @@ pub struct Walk {
     broken: Option<Break>,
     /// The chain holds, but says itself that it was tampered with.
     confessed: Option<Break>,
+    accepted: Vec<AcceptedGap>,
 }
 
 impl Walk {
@@ -41,6 +45,7 @@ impl Walk {
             records: 0,
             broken,
             confessed: None,
+            accepted: Vec::new(),
             ends,
         }
     }
@@ -86,8 +91,12 @@ impl Walk {
             Ok(hash) => {
                 (self.seq, self.hash) = (link.seq, hash);
                 self.records += 1;
-                if link.kind == RecordKind::Note && testimony.hear(link.body) {
-                    self.confess(link);
+                if link.kind == RecordKind::Note {
+                    match testimony.hear(link.seq, link.body) {
+                        Heard::Nothing => {}
+                        Heard::Changed => self.confess(link),
+                        Heard::Accepted(gap) => self.accepted.push(gap),
+                    }
                 }
             }
             Err(problem) => self.break_here(link.trace_id, problem),
@@ -168,6 +177,7 @@ impl Walk {
             pruned: self.ends.anchor_seq,
             head_seq: self.seq,
             head_hash: chain::text(&self.hash),
+            accepted: self.accepted,
             broken: self.broken,
         }
     }
@@ -219,6 +229,7 @@ fn vanished(chain: &str, problem: String) -> ChainReport {
         pruned: 0,
         head_seq: 0,
         head_hash: String::new(),
+        accepted: Vec::new(),
         broken: Some(Break {
             seq: 0,
             trace_id: None,

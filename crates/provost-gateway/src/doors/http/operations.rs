@@ -1,6 +1,6 @@
 //! `/health`, `/ready`, `/version`, `/metrics`, `/openapi.json`: for those who run the gateway.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json,
@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{StatusCode, header};
 use provost_core::trace::view::Exposure;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{
     error::{ApiError, ApiResult},
@@ -19,18 +19,37 @@ use crate::{app::App, channels::Standing, instance::LONGEST_CHALLENGE};
 
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// Answers from counters and memory: no row is looked at.
-pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
+/// What the store said within this time is repeated: the page is for everybody, and each question writes.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// Answers from counters and memory, and within two seconds. 503 where the store does not take writes.
+pub(super) async fn health(State(app): State<Arc<App>>) -> Response {
+    let store = app.store_probe.ask(app.gate.store(), FRESH).await;
+    let mut told = Map::new();
+    let status = tell(&app, &mut told);
+    match store {
+        Ok(queue) => {
+            told.insert("pending".into(), queue.pending.into());
+            told.insert("status".into(), status.into());
+            Json(told).into_response()
+        }
+        Err(why) => {
+            told.insert("status".into(), "failing".into());
+            let error = unavailable(&why);
+            let all = told.into_iter();
+            let error = all.fold(error, |error, (name, value)| error.with(&name, value));
+            error.into_response()
+        }
+    }
+}
+
+/// Everything that can be told without the store, and how that looks.
+fn tell(app: &App, told: &mut Map<String, Value>) -> &'static str {
     let (policy, live) = (app.policy_state.load(), app.live.load());
-    let queue = app.gate.store().queue_depth().await?;
-    let servers = app.mcp.summary();
+    let (servers, record) = (app.mcp.summary(), app.record.standing());
     let channels = app.channels.load().standings();
     let failing = channels.values().any(Standing::is_failing);
-    let status = if policy.error.is_some() || servers.down > 0 || failing {
-        "degraded"
-    } else {
-        "ok"
-    };
+    let degraded = policy.error.is_some() || servers.down > 0 || failing || record.gap.is_some();
     let stopped: Vec<_> = app
         .gate
         .control()
@@ -38,13 +57,12 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         .iter()
         .map(|stop| stop.scope.to_string())
         .collect();
-    Ok(Json(json!({
-        "status": status,
+    let all = json!({
         "version": app.version,
         "uptime_seconds": app.started.elapsed().as_secs(),
         "store": app.gate.store().kind(),
+        "record": record,
         "tools": app.backends.count(),
-        "pending": queue.pending,
         "waiting": app.gate.waiting(),
         "stopped": stopped,
         "auth": {"open": live.access.open, "declared_agents": live.access.declared_agents},
@@ -53,12 +71,22 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> ApiResult {
         "mcp_servers": servers,
         "channels": channels,
         "policy": &**policy,
-    }))
-    .into_response())
+    });
+    if let Value::Object(all) = all {
+        told.extend(all);
+    }
+    if degraded { "degraded" } else { "ok" }
+}
+
+fn unavailable(why: &str) -> ApiError {
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", why)
+        .help("nothing is allowed until `GET /ready` answers 200; the gateway's log says more")
+        .retry_after(Duration::from_secs(1))
 }
 
 pub(super) async fn ready(State(app): State<Arc<App>>) -> ApiResult {
-    app.gate.store().ready().await?;
+    let store = app.store_probe.ask(app.gate.store(), Duration::ZERO).await;
+    store.map_err(|why| unavailable(&why))?;
     Ok(Json(json!({"status": "ready"})).into_response())
 }
 
@@ -90,12 +118,15 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> ApiResult {
             "metrics are not recorded",
         ));
     };
-    let queue = app.gate.store().queue_depth().await?;
-    let age = queue
-        .oldest
-        .map_or(0.0, |oldest| app.gate.now().since(oldest).as_secs_f64());
-    metrics::gauge!("provost_approvals_pending").set(queue.pending as f64);
-    metrics::gauge!("provost_approvals_oldest_seconds").set(age);
+    let store = app.store_probe.ask(app.gate.store(), FRESH).await;
+    metrics::gauge!("provost_store_up").set(if store.is_ok() { 1.0 } else { 0.0 });
+    if let Ok(queue) = store {
+        let age = queue
+            .oldest
+            .map_or(0.0, |oldest| app.gate.now().since(oldest).as_secs_f64());
+        metrics::gauge!("provost_approvals_pending").set(queue.pending as f64);
+        metrics::gauge!("provost_approvals_oldest_seconds").set(age);
+    }
     metrics::gauge!("provost_callers_waiting").set(app.gate.waiting() as f64);
     Ok((
         [(header::CONTENT_TYPE, "text/plain; version=0.0.4")],

@@ -112,9 +112,12 @@ pub(super) async fn export(State(app): State<Arc<App>>, _: Person) -> ApiResult 
 }
 
 pub(super) async fn verified(State(app): State<Arc<App>>, _: Person) -> ApiResult {
-    let chains = verify(&**app.gate.store(), |_| {}).await?;
-    let intact = chains.iter().all(|chain| chain.broken.is_none());
-    Ok(Json(json!({"intact": intact, "chains": chains})).into_response())
+    let store = &**app.gate.store();
+    let chains = verify(store, |_| {}).await?;
+    let gaps = app.record.gaps(store).await?;
+    let whole = chains.iter().all(|chain| chain.broken.is_none());
+    let intact = whole && gaps.as_ref().is_none_or(Vec::is_empty);
+    Ok(Json(json!({"intact": intact, "chains": chains, "gaps": gaps})).into_response())
 }
 
 pub(super) async fn sessions(

@@ -14,7 +14,7 @@ use crate::{
     client::{Client, Key, Target},
     commands::view::text,
     config::{self, Config},
-    gateway::{self, Running},
+    gateway::{self, Lifetime, Running},
 };
 
 /// Longer than anybody thinks about a demo.
@@ -52,8 +52,9 @@ impl Stage {
             .tempdir()
             .context("cannot make a temporary folder")?;
         let echo = Echo::start().await.context("cannot listen on loopback")?;
+        let config = configuration(&folder, &echo)?;
         let running =
-            gateway::start(configuration(&folder, &echo)?, "the demo".to_owned(), None).await?;
+            gateway::start(config, "the demo".to_owned(), None, Lifetime::Passing).await?;
         let url = format!("http://{}", running.addr);
         let admin = client(&url, &running.admin_key)?;
         let supervisor =

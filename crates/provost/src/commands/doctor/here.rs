@@ -8,6 +8,8 @@ use super::findings::Findings;
 use crate::{
     config::{self, Config, Database},
     context::{ADMIN_KEY, Context},
+    gateway,
+    heads::Heads,
     locate::{FoundBy, Located},
 };
 
@@ -94,6 +96,43 @@ pub(super) fn data_folder(data: &Path, findings: &mut Findings) {
             "others on this machine may read it, and so decide everything",
             hint,
         );
+    }
+}
+
+/// The second place of the record.
+pub(super) fn record(config: &Config, findings: &mut Findings) {
+    let heads = match Heads::of(&gateway::store_config(config)) {
+        Ok(heads) => heads,
+        Err(error) => {
+            let hint = "correct `database`";
+            return findings.fail("record", error.to_string(), hint);
+        }
+    };
+    let Some(file) = heads.file() else {
+        return findings.warn(
+            "record",
+            "its heads are kept nowhere else: a record that is cut or replaced is not noticed",
+            "set `PROVOST_STATE` to a folder outside the data folder",
+        );
+    };
+    match heads.read() {
+        Ok(Some(kept)) => {
+            let records: u64 = kept.heads.chains.values().map(|head| head.seq).sum();
+            let (file, at) = (file.display(), kept.written_at);
+            findings.ok(
+                "record",
+                format!("{records} records, heads kept in {file} at {at}"),
+            );
+        }
+        Ok(None) => findings.ok("record", "nothing is kept of it yet"),
+        Err(error) => findings.fail(
+            "record",
+            format!(
+                "{} cannot be read, and a gateway will not start",
+                file.display()
+            ),
+            error.to_string(),
+        ),
     }
 }
 

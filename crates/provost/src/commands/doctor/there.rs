@@ -21,11 +21,18 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     let client = client.clone().patient(PATIENCE);
     let health = match client.get(Target::new("/health")).await {
         Ok(answer) => answer.body,
-        Err(error) => {
-            let hint = error.help().unwrap_or_else(|| "look at its log".to_owned());
-            findings.fail("gateway", error.to_string(), hint);
-            return;
-        }
+        Err(error) => match error
+            .refusal()
+            .filter(|refusal| refusal.body.get("uptime_seconds").is_some())
+        {
+            // It runs, and its store does not: [`store`] tells.
+            Some(refusal) => refusal.body.clone(),
+            None => {
+                let hint = error.help().unwrap_or_else(|| "look at its log".to_owned());
+                findings.fail("gateway", error.to_string(), hint);
+                return;
+            }
+        },
     };
     let uptime = health
         .get("uptime_seconds")
@@ -35,6 +42,7 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     findings.ok("gateway", format!("{}, up for {uptime}", client.url()));
     version(text(&health, "version"), findings);
     store(&client, text(&health, "store"), findings).await;
+    kept_record(health.get("record").unwrap_or(&Value::Null), findings);
     policy(health.get("policy").unwrap_or(&Value::Null), findings);
     queue(&health, findings);
     tools(&client, findings).await;
@@ -81,6 +89,22 @@ async fn store(client: &Client, kind: &str, findings: &mut Findings) {
             "store",
             format!("{kind}: {error}"),
             "look at the gateway's log; meanwhile every answer is no",
+        ),
+    }
+}
+
+/// Whether the heads of the record are kept outside the store.
+fn kept_record(record: &Value, findings: &mut Findings) {
+    if let Some(gap) = some_text(record, "gap") {
+        let hint = "see `provost traces verify`; the gateway will not start again with this record";
+        return findings.fail("kept heads", format!("the record was changed: {gap}"), hint);
+    }
+    match some_text(record, "not_kept") {
+        None => findings.ok("kept heads", "written once a second, outside the store"),
+        Some(why) => findings.warn(
+            "kept heads",
+            format!("in memory alone: {why}"),
+            "set `PROVOST_STATE` to a folder that the gateway may write, outside the data folder",
         ),
     }
 }

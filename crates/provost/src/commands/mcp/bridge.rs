@@ -17,7 +17,7 @@ use crate::{
     config::Config,
     context::Context,
     exit::Exit,
-    gateway::{self, Running},
+    gateway::{self, Lifetime, Running},
     locate::Located,
     output, telemetry,
 };
@@ -104,7 +104,8 @@ async fn embed(context: &Context, mut config: Config) -> anyhow::Result<Running>
     telemetry::start_logging(&config.telemetry);
     let file = context.global.config.as_deref();
     let source = file.map(|path| path.display().to_string());
-    let mut running = gateway::start(config, source.unwrap_or_default(), None).await?;
+    let source = source.unwrap_or_default();
+    let mut running = gateway::start(config, source, None, Lifetime::Lasting).await?;
     // People decide what its client asks, and have to find it.
     running.register(file);
     Ok(running)

@@ -23,6 +23,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     gateway,
+    heads::{Heads, gone},
     output::{self, Color},
     table::Table,
 };
@@ -55,7 +56,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         None => verify_record(context, head).await?,
     };
     let nothing = verified.get("chains").is_none_or(|it| items(it).is_empty());
-    if nothing {
+    if nothing && gaps(&verified).is_empty() {
         // Who has emptied the record, or cut the export short, must not be told that all is well.
         anyhow::bail!("nothing to verify: there is no chain of records");
     }
@@ -125,7 +126,9 @@ fn join(verified: Value, exported: Value) -> anyhow::Result<Value> {
     let chains = verified
         .get("chains")
         .context("the gateway's answer has no chains")?;
-    Ok(json!({"intact": intact, "chains": chains, "head_found": truth(&exported, "head_found")}))
+    let head_found = truth(&exported, "head_found");
+    let gaps = gaps(&verified);
+    Ok(json!({"intact": intact, "chains": chains, "gaps": gaps, "head_found": head_found}))
 }
 
 async fn prove_export(client: &Client, head: &str) -> anyhow::Result<Value> {
@@ -143,26 +146,38 @@ async fn verify_folder(
     head: Option<&str>,
     unreachable: ClientError,
 ) -> anyhow::Result<Value> {
-    let store = gateway::store_config(&context.config_of_record()?);
+    let config = gateway::store_config(&context.config_of_record()?);
+    let heads = Heads::of(&config)?;
     // For reading: opening it as a gateway does would correct a head that somebody changed.
-    let store = match provost_store::open_for_reading(&store).await {
+    let store = match provost_store::open_for_reading(&config).await {
         Ok(store) => store,
         Err(OpenError::Missing { place }) => {
+            if let Some(kept) = heads.read()? {
+                return Ok(json!({"intact": false, "chains": [], "gaps": [gone(&kept)]}));
+            }
             output::note(format_args!("there is no record at {place} either"));
             return Err(unreachable.into());
         }
         Err(error) => anyhow::bail!("{error}; {}", error.help()),
     };
     output::note("no gateway answers: reading its record");
-    let verified = verify_open(&store, head).await;
+    let verified = verify_open(&store, &heads, head).await;
     store.close().await;
     verified
 }
 
-async fn verify_open(store: &Arc<dyn Store>, head: Option<&str>) -> anyhow::Result<Value> {
+async fn verify_open(
+    store: &Arc<dyn Store>,
+    heads: &Heads,
+    head: Option<&str>,
+) -> anyhow::Result<Value> {
+    // What was kept first: a gateway that runs all the same moves both on.
+    let known = heads.known(&**store).await?;
     let chains = verify::verify(&**store, |_| {}).await?;
-    let intact = chains.iter().all(|chain| chain.broken.is_none());
-    let verified = json!({"intact": intact, "chains": chains});
+    let gaps = known.gaps(&**store).await?;
+    let intact = chains.iter().all(|chain| chain.broken.is_none()) && gaps.is_empty();
+    let gaps = known.heads().map(|_| gaps);
+    let verified = json!({"intact": intact, "chains": chains, "gaps": gaps});
     let Some(head) = head else {
         return Ok(verified);
     };
@@ -174,6 +189,49 @@ async fn verify_open(store: &Arc<dyn Store>, head: Option<&str>) -> anyhow::Resu
             .try_for_each(|line| prover.take(line.as_bytes()))?;
     }
     join(verified, proved(prover))
+}
+
+fn gaps(verified: &Value) -> &[Value] {
+    verified.get("gaps").map(items).unwrap_or_default()
+}
+
+/// How the record differs from what was kept of it elsewhere.
+fn tell_gaps(verified: &Value, lines: &mut Vec<String>) {
+    match verified.get("gaps") {
+        None | Some(Value::Null) => {}
+        Some(found) if items(found).is_empty() => {
+            lines.push("it goes on from the heads that were kept outside the store".to_owned());
+        }
+        Some(found) => {
+            for gap in items(found) {
+                let chain = some_text(gap, "chain").map(|name| format!("{name}: "));
+                let problem = format!("{}{}", chain.unwrap_or_default(), text(gap, "problem"));
+                lines.push(output::paint(&output::safe(&problem), Color::Red));
+            }
+            lines.push(
+                "put the newest copy of the data back; if this record is meant to be here, \
+                 `provost traces accept-gap` notes that in it"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// Who put this record in the place of another.
+fn tell_accepted(chain: &Value, lines: &mut Vec<String>) {
+    for gap in chain.get("accepted").map(items).unwrap_or_default() {
+        let detail = gap.get("detail").unwrap_or(&Value::Null);
+        let seq = gap.get("seq").map(ToString::to_string).unwrap_or_default();
+        let reason = some_text(detail, "reason").map(|reason| format!(": {reason}"));
+        let said = format!(
+            "{}: record {seq} accepts a gap, by {} at {}{}",
+            text(chain, "chain"),
+            text(detail, "by"),
+            text(gap, "at"),
+            reason.unwrap_or_default()
+        );
+        lines.push(output::paint(&output::safe(&said), Color::Yellow));
+    }
 }
 
 /// Each chain, and where it breaks.
@@ -196,8 +254,9 @@ pub(in crate::commands) fn report(verified: &Value) -> String {
     } else {
         table.to_string()
     }];
-    let mut whole = true;
+    let mut whole = gaps(verified).is_empty();
     for chain in chains {
+        tell_accepted(chain, &mut lines);
         let Some(broken) = chain.get("broken").filter(|broken| !broken.is_null()) else {
             continue;
         };
@@ -213,6 +272,7 @@ pub(in crate::commands) fn report(verified: &Value) -> String {
         );
         lines.push(output::paint(&output::safe(&place), Color::Red));
     }
+    tell_gaps(verified, &mut lines);
     match verified.get("head_found").and_then(Value::as_bool) {
         Some(true) => lines.push("the head noted earlier is in the chain".to_owned()),
         Some(false) => {

@@ -1,0 +1,60 @@
+//! What is kept of the record outside the store, and how that fares. Whoever starts the gateway keeps it;
+//! here it is for those who ask.
+
+use std::sync::{Mutex, PoisonError};
+
+use provost_core::{
+    ports::{Store, StoreError},
+    time::Time,
+    trace::kept::{Gap, KeptHeads},
+};
+use serde::Serialize;
+
+#[derive(Default)]
+pub struct KeptRecord(Mutex<State>);
+
+#[derive(Clone, Default)]
+struct State {
+    heads: Option<KeptHeads>,
+    standing: RecordStanding,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RecordStanding {
+    /// When the heads were last written to their second place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_at: Option<Time>,
+    /// Why they are not. The words name no path: everybody may read them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
+    /// How the record differs from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<String>,
+}
+
+impl KeptRecord {
+    pub fn set(&self, heads: KeptHeads, standing: RecordStanding) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = State {
+            heads: Some(heads),
+            standing,
+        };
+    }
+
+    pub fn standing(&self) -> RecordStanding {
+        self.state().standing
+    }
+
+    /// Where the record is not a continuation of what was kept. `None`: nothing was.
+    pub(crate) async fn gaps(&self, store: &dyn Store) -> Result<Option<Vec<Gap>>, StoreError> {
+        match self.state().heads {
+            Some(heads) => heads.gaps(store).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn state(&self) -> State {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clone()
+    }
+}

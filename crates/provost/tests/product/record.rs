@@ -1,0 +1,345 @@
+//! The record is lost, cut or replaced: a gateway that runs stops deciding, and one that starts refuses.
+
+use std::{
+    fs,
+    path::Path,
+    process::Output,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use crate::{
+    echo::Echo,
+    harness::{POLICY, Site, eventually},
+    relay::Relay,
+    replicas::Database,
+};
+
+fn told(output: &Output) -> String {
+    let (said, noted) = (&output.stdout, &output.stderr);
+    String::from_utf8_lossy(&[&said[..], noted].concat()).into_owned()
+}
+
+/// Some calls, closed in order.
+fn fill(site: &Site) {
+    let mut gateway = site.start();
+    for n in 0..5 {
+        gateway.agent().tool("notes.add", json!({"n": n})).ok();
+    }
+    gateway.terminate();
+    assert!(gateway.ended().success());
+}
+
+/// The gateway does not start, and `traces verify` ends with 1. Both say what is wrong and what to do.
+#[track_caller]
+fn refused(site: &Site, problem: &str) {
+    for _ in 0..2 {
+        let Err((status, log)) = site.try_start() else {
+            panic!("it started all the same");
+        };
+        assert_eq!(status.code(), Some(1), "{log}");
+        assert!(log.contains(problem), "{problem}: {log}");
+        assert!(log.contains("provost traces accept-gap"), "{log}");
+    }
+    let verified = site.provost(&["traces", "verify"]);
+    let said = told(&verified);
+    assert_eq!(verified.status.code(), Some(1), "{said}");
+    assert!(said.contains(problem), "{problem}: {said}");
+    assert!(said.contains("NOT intact"), "{said}");
+    let verified = site.provost(&["traces", "verify", "--json"]);
+    assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
+}
+
+/// Somebody says that it is meant to be so; it works again, and the record tells.
+#[track_caller]
+fn accepted(site: &Site) {
+    let output = site.provost(&["traces", "accept-gap", "--reason", "backup of Monday"]);
+    assert!(output.status.success(), "{}", told(&output));
+    let mut gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    gateway.terminate();
+    assert!(gateway.ended().success());
+    let verified = site.provost(&["traces", "verify"]);
+    let said = told(&verified);
+    assert!(verified.status.success(), "{said}");
+    assert!(said.contains("accepts a gap"), "{said}");
+    assert!(said.contains("backup of Monday"), "{said}");
+    let again = site.provost(&["traces", "accept-gap"]);
+    assert!(
+        told(&again).contains("nothing to accept"),
+        "{}",
+        told(&again)
+    );
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn p11_a_database_deleted_under_a_gateway_stops_decisions() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let mut gateway = site.start();
+    gateway
+        .agent()
+        .tool("notes.add", json!({"id": "before"}))
+        .ok();
+    gateway
+        .admin()
+        .post("/stop", &json!({"reason": "halt"}))
+        .ok();
+    gateway.admin().post("/resume", &json!({})).ok();
+    for ending in ["", "-wal", "-shm"] {
+        fs::remove_file(format!("{}{ending}", site.database().display())).unwrap();
+    }
+    let call = json!({"id": "after"});
+    gateway
+        .agent()
+        .tool("notes.add", call.clone())
+        .refused(503, "store_unavailable");
+    gateway
+        .agent()
+        .decide("notes.add", call)
+        .refused(503, "store_unavailable");
+    assert_eq!(echo.executions("after"), 0);
+    for page in ["/ready", "/health"] {
+        let answer = gateway.client().get(page);
+        answer.refused(503, "store_unavailable");
+        let words = gateway.client().get(page).json()["error"]["message"].to_string();
+        assert!(words.contains("deleted"), "{page}: {words}");
+        assert!(!words.contains("provost.db"), "{page}: {words}");
+    }
+    assert_eq!(gateway.client().get("/health").json()["status"], "failing");
+    let url = gateway.url();
+    let doctor = site.provost(&["doctor", "--url", &url]);
+    assert_eq!(doctor.status.code(), Some(1));
+    assert!(told(&doctor).contains("deleted"), "{}", told(&doctor));
+    gateway.terminate();
+    assert!(gateway.ended().success());
+    refused(&site, "the record is gone");
+    assert!(!site.database().exists(), "looking made one");
+    accepted(&site);
+}
+
+/// Nobody writes: it is noticed all the same.
+#[test]
+fn p11_an_idle_gateway_notices_that_its_folder_was_moved() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    fs::rename(site.data(), site.path("away")).unwrap();
+    eventually("the loss in the log", || {
+        gateway.log().contains("moved away").then_some(())
+    });
+    gateway
+        .client()
+        .get("/ready")
+        .refused(503, "store_unavailable");
+    gateway.kill();
+    // Put back, it works again.
+    fs::rename(site.path("away"), site.data()).unwrap();
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+}
+
+#[test]
+fn p11_an_older_copy_is_refused_until_it_is_accepted() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    copy(&site.data(), &site.path("backup"));
+    fill(&site);
+    fs::remove_dir_all(site.data()).unwrap();
+    copy(&site.path("backup"), &site.data());
+    refused(&site, "it had come to record");
+    accepted(&site);
+}
+
+#[test]
+fn p11_a_fresh_database_in_the_place_of_another_is_refused() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    // Killed: what was kept is up to a second behind, and enough.
+    gateway.kill();
+    let key = fs::read(site.data().join("admin.key")).unwrap();
+    fs::remove_dir_all(site.data()).unwrap();
+    fs::create_dir(site.data()).unwrap();
+    fs::write(site.data().join("admin.key"), key).unwrap();
+    let refused_start = site.try_start();
+    assert!(refused_start.is_err());
+    // Also where another gateway made the new one.
+    let elsewhere = Site::new(&echo, POLICY);
+    fill(&elsewhere);
+    copy(&elsewhere.data(), &site.data());
+    refused(&site, "another record stands here");
+    accepted(&site);
+}
+
+#[test]
+fn p11_a_moved_folder_is_known_and_a_copy_is_its_own() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    let older = site.path("older");
+    copy(&site.data(), &older);
+    fill(&site);
+    // A copy beside the original works, however old.
+    let gateway = site.start_with(&["serve", "--data", "older"]);
+    gateway.agent().tool("notes.add", json!({})).ok();
+    assert!(gateway.log().contains("is a copy"), "{}", gateway.log());
+    gateway.kill();
+    // Moved, it goes on.
+    fs::rename(site.data(), site.path("moved")).unwrap();
+    let gateway = site.start_with(&["serve", "--data", "moved"]);
+    gateway.agent().tool("notes.add", json!({})).ok();
+    gateway.kill();
+    // And its old place is free.
+    fill(&site);
+    // An older copy at a new place, with the original gone, is what somebody rolled back.
+    fs::remove_dir_all(site.path("other")).ok();
+    let backup = site.path("backup");
+    copy(&site.data(), &backup);
+    fill(&site);
+    fs::remove_dir_all(site.data()).unwrap();
+    fs::rename(&backup, site.path("other")).unwrap();
+    let rolled_back = site.provost(&["serve", "--data", "other"]);
+    let said = told(&rolled_back);
+    assert_eq!(rolled_back.status.code(), Some(1), "{said}");
+    assert!(said.contains("it had come to record"), "{said}");
+}
+
+#[test]
+fn p11_without_a_folder_for_the_heads_it_works_and_says_so() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fs::write(site.path("state"), "a file").unwrap();
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    let record = &gateway.health()["record"];
+    let why = record["not_kept"].as_str().unwrap();
+    assert!(why.contains("PROVOST_STATE"), "{record}");
+    assert_eq!(gateway.health()["status"], "ok");
+    let doctor = site.provost(&["doctor", "--url", &gateway.url()]);
+    let said = told(&doctor);
+    assert!(said.contains("in memory alone"), "{said}");
+    gateway.kill();
+    // With a folder, it is kept from then on.
+    fs::remove_file(site.path("state")).unwrap();
+    let gateway = site.start();
+    assert!(gateway.health()["record"]["kept_at"].is_string());
+    let kept: Vec<_> = fs::read_dir(site.path("state/heads")).unwrap().collect();
+    assert_eq!(kept.len(), 1);
+}
+
+#[test]
+fn p11_kept_heads_that_cannot_be_read_are_no_yes() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    let kept = fs::read_dir(site.path("state/heads")).unwrap().next();
+    let kept = kept.unwrap().unwrap().path();
+    for text in ["", "{}", "[1, 2"] {
+        fs::write(&kept, text).unwrap();
+        let Err((_, log)) = site.try_start() else {
+            panic!("{text}: it started all the same");
+        };
+        assert!(log.contains("accept-gap"), "{text}: {log}");
+    }
+    accepted(&site);
+}
+
+/// On each replica: both keep the heads of all chains.
+#[test]
+fn p11_a_cut_chain_in_postgres_is_refused_by_every_replica() {
+    let echo = Echo::start();
+    let database = Database::create();
+    let sites = [database.site(&echo), database.site(&echo)];
+    let gateways = [sites[0].start(), sites[1].start()];
+    for gateway in &gateways {
+        gateway
+            .agent()
+            .tool("notes.add", json!({"by": gateway.addr.port()}))
+            .ok();
+    }
+    let chains = gateways[0].admin().get("/traces/verify").ok().json();
+    assert_eq!(chains["intact"], true, "{chains}");
+    assert_eq!(chains["gaps"], json!([]), "{chains}");
+    for mut gateway in gateways {
+        gateway.terminate();
+        assert!(gateway.ended().success());
+    }
+    // Both start again with what the other wrote.
+    fill(&sites[0]);
+    fill(&sites[1]);
+    database.intrude(
+        "DELETE FROM traces t USING chains c WHERE t.chain = c.chain AND t.seq = c.head_seq; \
+         UPDATE chains c SET head_seq = head_seq - 1, head_hash = \
+         (SELECT hash FROM traces t WHERE t.chain = c.chain AND t.seq = c.head_seq - 1)",
+    );
+    refused(&sites[0], "it had come to record");
+    refused(&sites[1], "it had come to record");
+    for site in &sites {
+        let output = site.provost(&["traces", "accept-gap"]);
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    let gateway = sites[1].start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+}
+
+/// A store that hangs: another program holds the lock of the database.
+#[test]
+fn p12_a_store_that_answers_nothing_is_told_in_time() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    gateway.client().get("/ready").ok();
+    let holder = rusqlite::Connection::open(site.database()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for page in ["/ready", "/health", "/ready"] {
+        let asked = Instant::now();
+        let answer = gateway.client().get(page);
+        let took = asked.elapsed();
+        assert!(took < Duration::from_secs(4), "{page} took {took:?}");
+        answer.refused(503, "store_unavailable");
+    }
+    gateway.client().get("/metrics").ok();
+    holder.execute_batch("ROLLBACK").unwrap();
+    eventually("the store's return", || {
+        (gateway.client().get("/ready").status == 200).then_some(())
+    });
+    assert_eq!(gateway.health()["status"], "ok");
+}
+
+/// A server that swallows everything: the connections stay open, and nothing comes back.
+#[test]
+fn p12_a_database_server_that_falls_silent_is_told_in_time() {
+    let echo = Echo::start();
+    let database = Database::create();
+    let relay = Relay::to(database.server_address());
+    let site = database.site_through(&echo, relay.addr);
+    let gateway = site.start();
+    gateway.client().get("/ready").ok();
+    relay.swallow(true);
+    for page in ["/ready", "/health", "/ready", "/metrics"] {
+        let asked = Instant::now();
+        let answer = gateway.client().get(page);
+        let took = asked.elapsed();
+        assert!(took < Duration::from_secs(4), "{page} took {took:?}");
+        if page != "/metrics" {
+            answer.refused(503, "store_unavailable");
+            let words = answer.json()["error"]["message"].to_string();
+            assert!(words.contains("has not answered"), "{words}");
+        }
+    }
+    relay.swallow(false);
+    eventually("the store's return", || {
+        (gateway.client().get("/ready").status == 200).then_some(())
+    });
+}
