@@ -20,6 +20,9 @@ use tokio::{sync::watch, time::Instant};
 /// How long a store may take that works.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
+/// What was answered within this time is repeated to those who ask for more than that: each question writes.
+const FRESH: Duration = Duration::from_secs(1);
+
 #[derive(Default)]
 pub(crate) struct StoreProbe {
     latest: Mutex<Option<Asked>>,
@@ -32,8 +35,8 @@ struct Asked {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// How much waits, or why the store is no use, in words for everybody.
-type Answer = Result<QueueDepth, String>;
+/// Why the store is no use, in words for everybody.
+type Answer = Result<(), String>;
 
 impl StoreProbe {
     /// An answer that came within the last `age` counts, and so does a question that is under way.
@@ -55,6 +58,15 @@ impl StoreProbe {
             tracing::error!(why, "the store does not take writes, so every answer is no");
         }
         answer
+    }
+
+    /// How much waits, where the store takes writes.
+    pub(crate) async fn queue(&self, store: &Arc<dyn Store>) -> Result<QueueDepth, String> {
+        self.ask(store, FRESH).await?;
+        match tokio::time::timeout(PATIENCE, store.queue_depth()).await {
+            Ok(queue) => queue.map_err(|error| explain(&error)),
+            Err(_) => Err("the store does not answer".to_owned()),
+        }
     }
 
     fn asked(&self, store: &Arc<dyn Store>, age: Duration) -> Asked {
@@ -85,16 +97,16 @@ impl StoreProbe {
 }
 
 async fn probe(store: &dyn Store) -> Answer {
-    let asked = async {
-        store.ready().await?;
-        store.queue_depth().await
-    };
-    asked.await.map_err(|error| match error {
+    store.ready().await.map_err(|error| explain(&error))
+}
+
+fn explain(error: &StoreError) -> String {
+    match error {
         StoreError::Lost(words) => words.to_string(),
         StoreError::Closed => "this gateway is going down".to_owned(),
         StoreError::Failed(_) | StoreError::Corrupt(_) => {
             tracing::error!(%error, "the store failed a probe");
             "the store takes no writes; the gateway's log says why".to_owned()
         }
-    })
+    }
 }

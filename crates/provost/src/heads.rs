@@ -98,18 +98,24 @@ impl Heads {
             return Ok(Known::Here(kept.heads));
         }
         let identity = store.identity().await?;
-        Ok(match self.elsewhere(&identity) {
-            None => Known::Nothing,
-            Some((file, kept)) if is_gone(&kept.place) => Known::Moved(kept.heads, file),
-            Some((_, kept)) => Known::Copied(kept.place),
+        let (gone, standing): (Vec<_>, Vec<_>) = self
+            .elsewhere(&identity)
+            .into_iter()
+            .partition(|(_, kept)| is_gone(&kept.place));
+        // A copy that stands somewhere must not hide how far the original had come.
+        let furthest = gone.into_iter().max_by_key(|(_, kept)| kept.records());
+        Ok(match (furthest, standing.into_iter().next()) {
+            (Some((file, kept)), _) => Known::Moved(kept.heads, file),
+            (None, Some((_, kept))) => Known::Copied(kept.place),
+            (None, None) => Known::Nothing,
         })
     }
 
-    fn elsewhere(&self, identity: &str) -> Option<(PathBuf, Kept)> {
-        let folder = self.folder.as_deref()?;
-        let all = file::all(folder);
-        all.into_iter()
-            .find(|(_, kept)| kept.heads.store == identity)
+    /// What is kept of a store at other places.
+    fn elsewhere(&self, identity: &str) -> Vec<(PathBuf, Kept)> {
+        let mut all = self.folder.as_deref().map(file::all).unwrap_or_default();
+        all.retain(|(_, kept)| kept.heads.store == identity);
+        all
     }
 
     /// Why the gateway does not start, and what to do.
@@ -154,10 +160,9 @@ pub(crate) fn told(gaps: &[Gap]) -> String {
 
 /// Of a store that is not there any more.
 pub(crate) fn gone(kept: &Kept) -> Gap {
-    let records: u64 = kept.heads.chains.values().map(|head| head.seq).sum();
     Gap {
         chain: None,
-        problem: format!("the record is gone; it had {records} records"),
+        problem: format!("the record is gone; it had {} records", kept.records()),
     }
 }
 

@@ -205,6 +205,11 @@ fn the_page_on_runs_is_true() {
     run("docs/runs.md");
 }
 
+#[test]
+fn p11_the_page_on_the_record_is_true() {
+    run("docs/record.md");
+}
+
 /// Everything in backticks that looks like a path of this repository, and every link to a file.
 #[test]
 fn every_path_the_documents_name_exists() {
@@ -219,6 +224,7 @@ fn every_path_the_documents_name_exists() {
         "docs/console.md",
         "docs/run.md",
         "docs/people.md",
+        "docs/record.md",
         "docs/runs.md",
         "docs/supervisors.md",
     ] {

@@ -1,9 +1,6 @@
 //! A record held against the heads that were kept of it in a second place.
 
-use provost_core::{
-    ports::Store,
-    trace::{chain, kept::KeptHeads},
-};
+use provost_core::trace::{chain, kept::KeptHeads};
 
 use crate::{making::*, place::Place};
 

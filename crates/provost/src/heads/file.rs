@@ -29,6 +29,14 @@ pub(crate) struct Kept {
     pub(crate) heads: KeptHeads,
 }
 
+impl Kept {
+    /// How many there had ever been.
+    pub(crate) fn records(&self) -> u64 {
+        let heads = self.heads.chains.values();
+        heads.fold(0, |sum, head| sum.saturating_add(head.seq))
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{file}`, where the heads of the record are kept, cannot be read: {why}\n\
@@ -52,7 +60,8 @@ pub(super) fn read(file: &Path) -> Result<Option<Kept>, Unreadable> {
         why,
     };
     match fs::metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // No file is there, nor can one be.
+        Err(error) if is_absence(&error) => return Ok(None),
         Err(error) => return Err(unreadable(error.to_string())),
         Ok(found) if found.len() > LARGEST => return Err(unreadable("it is too large".into())),
         Ok(_) => {}
@@ -61,6 +70,11 @@ pub(super) fn read(file: &Path) -> Result<Option<Kept>, Unreadable> {
     let kept = serde_json::from_str(&text);
     kept.map(Some)
         .map_err(|error| unreadable(error.to_string()))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 pub(super) fn write(file: &Path, place: &str, heads: &KeptHeads) -> io::Result<()> {

@@ -113,7 +113,7 @@ fn every_change_is_found_without_a_gateway() {
     database.intrude("DELETE FROM traces; DELETE FROM chains");
     let output = site.verify_offline(&[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told(&output).contains("nothing to verify"));
+    assert!(told(&output).contains("the chain is gone"));
 }
 
 #[test]

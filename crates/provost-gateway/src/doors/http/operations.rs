@@ -19,12 +19,9 @@ use crate::{app::App, channels::Standing, instance::LONGEST_CHALLENGE};
 
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// What the store said within this time is repeated: the page is for everybody, and each question writes.
-const FRESH: Duration = Duration::from_secs(1);
-
-/// Answers from counters and memory, and within two seconds. 503 where the store does not take writes.
+/// Answers from counters and memory, and within a few seconds. 503 where the store does not take writes.
 pub(super) async fn health(State(app): State<Arc<App>>) -> Response {
-    let store = app.store_probe.ask(app.gate.store(), FRESH).await;
+    let store = app.store_probe.queue(app.gate.store()).await;
     let mut told = Map::new();
     let status = tell(&app, &mut told);
     match store {
@@ -118,7 +115,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> ApiResult {
             "metrics are not recorded",
         ));
     };
-    let store = app.store_probe.ask(app.gate.store(), FRESH).await;
+    let store = app.store_probe.queue(app.gate.store()).await;
     metrics::gauge!("provost_store_up").set(if store.is_ok() { 1.0 } else { 0.0 });
     if let Ok(queue) = store {
         let age = queue

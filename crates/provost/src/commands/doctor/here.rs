@@ -117,7 +117,7 @@ pub(super) fn record(config: &Config, findings: &mut Findings) {
     };
     match heads.read() {
         Ok(Some(kept)) => {
-            let records: u64 = kept.heads.chains.values().map(|head| head.seq).sum();
+            let records = kept.records();
             let (file, at) = (file.display(), kept.written_at);
             findings.ok(
                 "record",
