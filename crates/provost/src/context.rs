@@ -74,6 +74,16 @@ impl Context {
         Ok(Some(self.apply(config)))
     }
 
+    /// What `provost serve` would start with here.
+    pub(crate) fn config_to_serve(&self) -> anyhow::Result<Config> {
+        let Some(path) = self.config_file() else {
+            return Ok(self.apply(Config::default()));
+        };
+        let loaded = config::load(&path);
+        let config = Self::accept(&path, &loaded)?;
+        Ok(self.apply(config))
+    }
+
     /// The configuration of a gateway that does not run, to read its record: of the file that was named, or
     /// of the data folder that was.
     pub(crate) fn config_of_record(&self) -> anyhow::Result<Config> {

@@ -43,8 +43,8 @@ pub(crate) enum Traces {
     /// Accept this record in the place of another that was here before, and note it
     #[command(
         name = "accept-gap",
-        after_help = "For a record that `provost serve` refuses because it lacks what was here before. The gateway \
-must not run on the same data folder.\n
+        after_help = "For a record that `provost serve` refuses because it lacks what was here before. It reads \
+the same configuration as `provost serve` in this folder; the gateway itself must not run.\n
 Examples:
   provost traces accept-gap --reason 'restored the backup of Monday'"
     )]

@@ -42,12 +42,12 @@ fn refused(site: &Site, problem: &str) {
         assert!(log.contains(problem), "{problem}: {log}");
         assert!(log.contains("provost traces accept-gap"), "{log}");
     }
-    let verified = site.provost(&["traces", "verify"]);
+    let verified = site.verify_offline(&[]);
     let said = told(&verified);
     assert_eq!(verified.status.code(), Some(1), "{said}");
     assert!(said.contains(problem), "{problem}: {said}");
     assert!(said.contains("NOT intact"), "{said}");
-    let verified = site.provost(&["traces", "verify", "--json"]);
+    let verified = site.verify_offline(&["--json"]);
     assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
 }
 
@@ -60,7 +60,7 @@ fn accepted(site: &Site) {
     gateway.agent().tool("notes.add", json!({})).ok();
     gateway.terminate();
     assert!(gateway.ended().success());
-    let verified = site.provost(&["traces", "verify"]);
+    let verified = site.verify_offline(&[]);
     let said = told(&verified);
     assert!(verified.status.success(), "{said}");
     assert!(said.contains("accepts a gap"), "{said}");

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
-    let config = gateway::store_config(&context.config()?);
+    let config = gateway::store_config(&context.config_to_serve()?);
     let heads = Heads::of(&config)?;
     anyhow::ensure!(
         heads.file().is_some(),
