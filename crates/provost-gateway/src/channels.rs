@@ -92,6 +92,11 @@ impl Channels {
         self.allowed_callbacks.permits(uri)
     }
 
+    /// Whether the operator listed what may be called back.
+    pub(crate) fn lists_callbacks(&self) -> bool {
+        self.allowed_callbacks.is_list()
+    }
+
     /// How a client verifies what it is called back with.
     pub(crate) fn callback_key(&self, client: &str) -> Option<SigningKey> {
         let secret = self.callback_secret.as_ref()?;

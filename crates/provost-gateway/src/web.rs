@@ -23,7 +23,7 @@ use provost_core::ports::ForwardError;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
 
-pub(crate) use reach::{is_off_limits, literal};
+pub(crate) use reach::{is_off_limits, is_public, plain_address};
 pub use stream::{Streamed, Streaming};
 
 use self::{
@@ -64,9 +64,14 @@ impl Web {
         Self::reaching(Reach::Anywhere, max_answer)
     }
 
-    /// For addresses that strangers name: link-local ones, those where a cloud keeps the secrets of its machines
-    /// and the like are not called, whatever name leads there.
+    /// For addresses that strangers name: nothing but the public internet is called, whatever name leads there.
     pub fn for_strangers(max_answer: u64) -> Self {
+        Self::reaching(Reach::Public, max_answer)
+    }
+
+    /// For addresses that strangers choose from a list of the operator's: that may be this machine or its network,
+    /// but neither link-local addresses nor those where a cloud keeps the secrets of its machines.
+    pub fn for_named(max_answer: u64) -> Self {
         Self::reaching(Reach::WithinLimits, max_answer)
     }
 

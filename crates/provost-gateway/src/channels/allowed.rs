@@ -1,8 +1,11 @@
-//! Where callbacks may go, if not anywhere. Addresses are compared by their parts and not as text.
+//! Where callbacks may go: to the public internet, or to what the operator lists. Addresses are compared by their
+//! parts and not as text.
 
 use http::{Uri, uri::Scheme};
 
-/// Without a list: anywhere that is not off limits.
+use crate::web::{is_off_limits, is_public, plain_address};
+
+/// Without a list: any public address. A name is judged by where it leads, when it is called.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed(Option<Vec<AllowedUrl>>);
 
@@ -25,6 +28,8 @@ pub enum BadAllowed {
     Star,
     #[error("it has no user, and nothing after `?`")]
     TooMuch,
+    #[error("link-local, unspecified and multicast addresses and a cloud's own are never called")]
+    OffLimits,
 }
 
 impl Allowed {
@@ -33,8 +38,17 @@ impl Allowed {
     }
 
     pub(crate) fn permits(&self, uri: &Uri) -> bool {
-        let Self(Some(urls)) = self else { return true };
-        urls.iter().any(|url| url.matches(uri))
+        match &self.0 {
+            Some(urls) => urls.iter().any(|url| url.matches(uri)),
+            None => uri
+                .host()
+                .is_some_and(|host| plain_address(host).is_none_or(is_public)),
+        }
+    }
+
+    /// Whether there is a list: what it names may be on this machine and in its network.
+    pub(crate) fn is_list(&self) -> bool {
+        self.0.is_some()
     }
 }
 
@@ -52,6 +66,9 @@ impl AllowedUrl {
         let has_user = uri.authority().is_some_and(|at| at.as_str().contains('@'));
         if has_user || uri.query().is_some() {
             return Err(BadAllowed::TooMuch);
+        }
+        if plain_address(&host).is_some_and(is_off_limits) {
+            return Err(BadAllowed::OffLimits);
         }
         Ok(Self {
             scheme,
@@ -139,6 +156,30 @@ mod tests {
     }
 
     #[test]
+    fn p8_without_a_list_only_public_addresses_are_permitted() {
+        for (url, expected) in [
+            ("https://a.org:8443/x", true),
+            ("http://8.8.8.8/x", true),
+            ("http://[2606:4700::1111]/x", true),
+            ("http://127.0.0.1/x", false),
+            ("http://localhost:8080/x", false),
+            ("http://LocalHost./x", false),
+            ("http://me.localhost/x", false),
+            ("http://2130706433/x", false),
+            ("http://0177.1/x", false),
+            ("http://[::1]/x", false),
+            ("http://[::ffff:10.0.0.1]/x", false),
+            ("http://10.1.2.3/x", false),
+            ("http://100.64.0.1/x", false),
+            ("http://[fd00::1]/x", false),
+            ("http://0/x", false),
+        ] {
+            let uri: Uri = url.parse().unwrap();
+            assert_eq!(Allowed::default().permits(&uri), expected, "{url}");
+        }
+    }
+
+    #[test]
     fn what_would_allow_more_than_it_says_is_refused() {
         for (text, expected) in [
             ("hooks.example.com", BadAllowed::NoUrl),
@@ -148,6 +189,9 @@ mod tests {
             ("https://example.com*", BadAllowed::Star),
             ("https://me@example.com/*", BadAllowed::TooMuch),
             ("https://example.com/?a=b", BadAllowed::TooMuch),
+            ("http://169.254.169.254/*", BadAllowed::OffLimits),
+            ("http://0.0.0.0:8080/*", BadAllowed::OffLimits),
+            ("http://0xa9fea9fe/*", BadAllowed::OffLimits),
         ] {
             assert_eq!(AllowedUrl::parse(text), Err(expected), "{text}");
         }

@@ -24,6 +24,9 @@ use crate::{secret::Secret, web::Web};
 const TIMEOUT: Duration = Duration::from_secs(20);
 const LONGEST_ANSWER: u64 = 64 * 1024;
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// What failed may name the address, which may be a secret: both causes are told.
+const NOT_PUBLIC: &str = "it does not answer, or its name leads to an address that is not public and that \
+     `channels.callbacks.allow` does not name";
 
 /// A receiver of the configuration.
 #[derive(Clone)]
@@ -73,10 +76,15 @@ pub struct Callbacks {
 
 impl Callbacks {
     pub fn new(secret: [u8; 32], allowed: Allowed, clock: Arc<dyn Clock>) -> Self {
+        let web = if allowed.is_list() {
+            Web::for_named(LONGEST_ANSWER)
+        } else {
+            Web::for_strangers(LONGEST_ANSWER)
+        };
         Self {
             secret,
             allowed,
-            web: Web::for_strangers(LONGEST_ANSWER),
+            web,
             clock,
         }
     }
@@ -131,7 +139,7 @@ impl Webhooks {
                 (plain(url, "text/plain").header("title", title), words(card))
             }
         };
-        send(&self.web, builder, body).await
+        send(&self.web, builder, body, "it does not answer").await
     }
 }
 
@@ -146,7 +154,12 @@ impl Channel for Callbacks {
         let body = json!({"type": "approval.resolved", "timestamp": now, "data": ended(card)});
         let (id, body) = (format!("msg_{}", delivery.id), body.to_string());
         let request = signed::post(url, &id, Some(&key), &body, now);
-        send(&self.web, request, body).await?;
+        let silent = if self.allowed.is_list() {
+            "it does not answer"
+        } else {
+            NOT_PUBLIC
+        };
+        send(&self.web, request, body, silent).await?;
         Ok(shown(delivery))
     }
 
@@ -217,7 +230,7 @@ fn plain(url: &str, kind: &'static str) -> Builder {
     Request::post(url).header(header::CONTENT_TYPE, kind)
 }
 
-async fn send(web: &Web, request: Builder, body: String) -> Result<(), Undelivered> {
+async fn send(web: &Web, request: Builder, body: String, silent: &str) -> Result<(), Undelivered> {
     let request = request
         .body(Bytes::from(body))
         .map_err(|_| never("its address is not a URL"))?;
@@ -227,7 +240,7 @@ async fn send(web: &Web, request: Builder, body: String) -> Result<(), Undeliver
     // What failed may name the address, which may be a secret.
     let answer = web.exchange(request, TIMEOUT, LONGEST_ANSWER).await;
     let Ok(answer) = answer else {
-        return Err(later("it does not answer".to_owned(), None));
+        return Err(later(silent.to_owned(), None));
     };
     let after = retry_after(&answer.headers);
     match answer.status {

@@ -17,13 +17,19 @@ use tower::Service;
 pub(super) enum Reach {
     /// Whoever configured the address knows what is there.
     Anywhere,
-    /// Not where [`is_off_limits`] says: the address is a stranger's.
+    /// A stranger chose the address among those that the operator named: not where [`is_off_limits`] says.
     WithinLimits,
+    /// A stranger chose the address: only where [`is_public`] says.
+    Public,
 }
 
 impl Reach {
     fn allows(self, address: IpAddr) -> bool {
-        self == Self::Anywhere || !is_off_limits(address)
+        match self {
+            Self::Anywhere => true,
+            Self::WithinLimits => !is_off_limits(address),
+            Self::Public => is_public(address),
+        }
     }
 
     /// An address that is no name is not looked up.
@@ -35,11 +41,84 @@ impl Reach {
 }
 
 /// The address that a host is, where it is no name.
-pub(crate) fn literal(host: &str) -> Option<IpAddr> {
+fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[')
         .trim_end_matches(']')
         .parse()
         .ok()
+}
+
+/// The address that a host plainly leads to, before anything is looked up: a literal in one of the forms that
+/// systems read (`127.1`, `0x7f000001`, `2130706433`), or the name of this machine. Where other names lead is seen
+/// when they are called.
+pub(crate) fn plain_address(host: &str) -> Option<IpAddr> {
+    if let Some(address) = literal(host) {
+        return Some(address);
+    }
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
+        return Some(Ipv4Addr::LOCALHOST.into());
+    }
+    old_form(&name).map(IpAddr::V4)
+}
+
+/// As `inet_aton` reads it: one to four numbers, of which the last fills the bytes that are left.
+fn old_form(name: &str) -> Option<Ipv4Addr> {
+    let numbers: Vec<u32> = name.split('.').map(old_number).collect::<Option<_>>()?;
+    let (last, first) = numbers.split_last()?;
+    let room = 32_u32.checked_sub(8 * u32::try_from(first.len()).ok()?)?;
+    if first.iter().any(|number| *number > 255) || room == 0 {
+        return None;
+    }
+    if room < 32 && *last >> room != 0 {
+        return None;
+    }
+    let high = first.iter().fold(0_u32, |high, number| high << 8 | number);
+    let high = if room < 32 { high << room } else { 0 };
+    Some(Ipv4Addr::from(high | last))
+}
+
+fn old_number(text: &str) -> Option<u32> {
+    let parse = |digits: &str, radix| {
+        let is_plain = digits.chars().all(|digit| digit.is_digit(radix));
+        is_plain.then(|| u32::from_str_radix(digits, radix).ok())?
+    };
+    match text.strip_prefix("0x") {
+        Some(digits) => parse(digits, 16),
+        None if text.len() > 1 && text.starts_with('0') => parse(text, 8),
+        None => parse(text, 10),
+    }
+}
+
+/// Whether it is an address of the public internet. Everything that a registry sets aside is not: this machine,
+/// private and shared networks, link-local and unique local addresses, documentation, benchmarks, multicast.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    if is_off_limits(address) {
+        return false;
+    }
+    match address.to_canonical() {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => match ip.segments() {
+            // NAT64, by which names of older hosts are looked up where there is nothing but IPv6.
+            [0x64, 0xff9b, 0, 0, 0, 0, ..] => carried(ip).is_some_and(is_public_v4),
+            // Teredo and other protocols, documentation, 6to4.
+            [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => false,
+            [first, ..] => first & 0xe000 == 0x2000,
+        },
+    }
+}
+
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    let special = match ip.octets() {
+        [100, second, ..] => second & 0xc0 == 64,
+        [192, 0, 0, _] | [192, 88, 99, _] | [198, 18..=19, ..] => true,
+        [first, ..] => first >= 240,
+    };
+    !special
+        && !is_off_limits_v4(ip)
+        && !ip.is_loopback()
+        && !ip.is_private()
+        && !ip.is_documentation()
 }
 
 /// Where machines of a cloud keep their secrets, and where nobody waits to be called back.
@@ -132,6 +211,17 @@ fn within(reach: Reach, found: impl Iterator<Item = SocketAddr>) -> Found {
 mod tests {
     use super::*;
 
+    #[tokio::test]
+    async fn p8_a_name_that_leads_to_this_machine_is_not_called() {
+        for name in ["localhost", "2130706433", "0x7f.1"] {
+            let name: Name = name.parse().unwrap();
+            let found = Resolver::new(Reach::Public).call(name.clone()).await;
+            assert!(found.is_err(), "{name}");
+            let found = Resolver::new(Reach::WithinLimits).call(name.clone()).await;
+            assert!(found.is_ok(), "{name}");
+        }
+    }
+
     #[test]
     fn secrets_of_machines_are_off_limits_in_every_form() {
         for (address, off_limits) in [
@@ -164,6 +254,116 @@ mod tests {
     }
 
     #[test]
+    fn p8_only_addresses_of_the_internet_are_public() {
+        for public in [
+            "8.8.8.8",
+            "100.63.255.255",
+            "100.128.0.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.0.1.1",
+            "192.167.1.1",
+            "198.17.1.1",
+            "198.20.1.1",
+            "223.255.255.255",
+            "::ffff:8.8.8.8",
+            "64:ff9b::8.8.8.8",
+            "2606:4700::1111",
+            "2001:4860:4860::8888",
+            "2a00:1450::1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+        for other in [
+            "127.0.0.1",
+            "127.255.255.254",
+            "10.0.0.1",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "100.100.100.200",
+            "169.254.169.254",
+            "168.63.129.16",
+            "192.0.0.1",
+            "192.0.2.1",
+            "192.88.99.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "0.0.0.0",
+            "0.1.2.3",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::127.0.0.1",
+            "::8.8.8.8",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::10.0.0.1",
+            "64:ff9b::100.64.0.1",
+            "64:ff9b:1::8.8.8.8",
+            "2002:7f00:1::",
+            "2002:0a00:1::",
+            "2002:808:808::1",
+            "2001::1",
+            "2001:0:7f00:1::1",
+            "2001:db8::1",
+            "2001:1ff::1",
+            "3fff::1",
+            "fc00::1",
+            "fd12:3456::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "100::1",
+            "5f00::1",
+        ] {
+            assert!(!is_public(other.parse().unwrap()), "{other}");
+        }
+    }
+
+    #[test]
+    fn p8_old_forms_of_addresses_are_read_as_systems_read_them() {
+        for (host, expected) in [
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("127.1", Some("127.0.0.1")),
+            ("127.0.1", Some("127.0.0.1")),
+            ("2130706433", Some("127.0.0.1")),
+            ("0x7f000001", Some("127.0.0.1")),
+            ("0X7F.1", Some("127.0.0.1")),
+            ("0177.0.0.01", Some("127.0.0.1")),
+            ("017700000001", Some("127.0.0.1")),
+            ("127.0.0.1.", Some("127.0.0.1")),
+            ("0", Some("0.0.0.0")),
+            ("10.258", Some("10.0.1.2")),
+            ("[::1]", Some("::1")),
+            ("[::ffff:7f00:1]", Some("::ffff:127.0.0.1")),
+            ("localhost", Some("127.0.0.1")),
+            ("LOCALHOST.", Some("127.0.0.1")),
+            ("a.localhost", Some("127.0.0.1")),
+            ("example.org", None),
+            ("localhost.example.org", None),
+            ("1.2.3.4.5", None),
+            ("256.1", None),
+            ("1.16777216", None),
+            ("4294967296", None),
+            ("08", None),
+            ("+1", None),
+            ("", None),
+        ] {
+            let expected = expected.map(|text| text.parse().unwrap());
+            assert_eq!(plain_address(host), expected, "{host}");
+        }
+    }
+
+    #[test]
     fn what_a_name_leads_to_is_judged() {
         let found = || {
             let at = ["169.254.169.254:80", "127.0.0.1:80", "[fe80::1]:80"];
@@ -172,6 +372,7 @@ mod tests {
         let kept: Vec<_> = within(Reach::WithinLimits, found()).unwrap().collect();
         assert_eq!(kept, ["127.0.0.1:80".parse().unwrap()]);
         assert_eq!(within(Reach::Anywhere, found()).unwrap().count(), 3);
+        assert!(within(Reach::Public, found()).is_err());
         let nothing = within(Reach::WithinLimits, found().take(1));
         assert!(nothing.is_err(), "a name that was rebound is not called");
     }
@@ -184,6 +385,7 @@ mod tests {
             Resolver::new(reach).call(name).await
         };
         assert!(look_up(Reach::WithinLimits).await.is_err());
+        assert!(look_up(Reach::Public).await.is_err());
         let anywhere: Vec<_> = look_up(Reach::Anywhere).await.unwrap().collect();
         let metadata = IpAddr::from([169, 254, 169, 254]);
         assert!(

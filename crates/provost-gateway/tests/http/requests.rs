@@ -164,7 +164,7 @@ async fn where_content_is_not_shown_channels_get_none_of_it() {
 }
 
 #[tokio::test]
-async fn only_what_is_allowed_is_called_back() {
+async fn p8_only_what_is_allowed_is_called_back() {
     let app = TestApp::new().await;
     let _mail = with_mail(&app);
     let ask = async |url: &str| {
@@ -181,6 +181,35 @@ async fn only_what_is_allowed_is_called_back() {
         assert_eq!(ask(url).await, (422, json!("bad_callback_url")), "{url}");
     }
     assert_eq!(ask("https://example.org/a").await.0, 200);
+    for url in [
+        "http://127.0.0.1:8080/a",
+        "http://localhost/a",
+        "http://[::1]/a",
+        "http://[::ffff:127.0.0.1]/a",
+        "http://2130706433/a",
+        "http://0x7f.1/a",
+        "http://10.0.0.1/a",
+        "http://192.168.0.1/a",
+        "http://100.64.0.1/a",
+        "http://[fd12::1]/a",
+        "http://[64:ff9b::10.0.0.1]/a",
+        "http://[2002:7f00:1::]/a",
+    ] {
+        let refused = ask(url).await;
+        assert_eq!(refused, (422, json!("callback_not_allowed")), "{url}");
+    }
+    let refused = request(
+        &app,
+        "t",
+        "",
+        json!({"callback_url": "http://127.0.0.1:81/a"}),
+    )
+    .await;
+    let help = refused.body["error"]["help"].as_str().unwrap();
+    assert!(
+        help.contains("`http://127.0.0.1:81/*` to `channels.callbacks.allow`"),
+        "{help}"
+    );
     let allowed = AllowedUrl::parse("https://hooks.example.org/*").unwrap();
     let channels = (*app.app.channels.load_full()).clone();
     let channels = channels.allowing_callbacks(Allowed::only(vec![allowed]));
@@ -239,9 +268,11 @@ async fn a_callback_tells_what_the_client_would_see() {
     let url = format!("http://{}/told", listener.local_addr().unwrap());
     let serving = tokio::spawn(async { axum::serve(listener, receiver).await });
     let _mail = with_mail(&app);
-    let callbacks = Callbacks::new([7; 32], Allowed::default(), Arc::new(SystemClock));
+    let allowed = Allowed::only(vec![AllowedUrl::parse(&url).unwrap()]);
+    let callbacks = Callbacks::new([7; 32], allowed.clone(), Arc::new(SystemClock));
     let channels = (*app.app.channels.load_full()).clone();
     let channels = channels.with(CALLBACK, Arc::new(callbacks));
+    let channels = channels.allowing_callbacks(allowed);
     app.app.channels.store(Arc::new(channels));
     let delivering = tokio::spawn(deliver(app.app.clone()));
     let mut ids = Vec::new();
@@ -259,6 +290,52 @@ async fn a_callback_tells_what_the_client_would_see() {
         let seen = app.ask(Who::Agent, "GET", &path, Value::Null).await;
         assert_eq!(told["data"]["decision"], seen.body["decision"], "{told}");
         assert!(seen.body["decision"]["rule_id"].is_string());
+    }
+    delivering.abort();
+    serving.abort();
+}
+
+#[tokio::test]
+async fn p8_a_callback_that_leads_elsewhere_is_not_followed() {
+    let app = TestApp::new().await;
+    let (given, mut taken) = unbounded_channel();
+    let noting = |path: &'static str| {
+        let given = given.clone();
+        axum::routing::post(async move || {
+            let _ = given.send(path);
+            [(http::header::LOCATION, "/secret")]
+        })
+    };
+    let moved = {
+        let given = given.clone();
+        axum::routing::post(async move || {
+            let _ = given.send("/moved");
+            let to = [(http::header::LOCATION, "/secret")];
+            (http::StatusCode::TEMPORARY_REDIRECT, to)
+        })
+    };
+    let receiver = axum::Router::new()
+        .route("/moved", moved)
+        .route("/told", noting("/told"))
+        .route("/secret", noting("/secret"));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async { axum::serve(listener, receiver).await });
+    let _mail = with_mail(&app);
+    let allowed = Allowed::only(vec![AllowedUrl::parse(&format!("{base}/*")).unwrap()]);
+    let callbacks = Callbacks::new([7; 32], allowed.clone(), Arc::new(SystemClock));
+    let channels = (*app.app.channels.load_full()).clone();
+    let channels = channels.with(CALLBACK, Arc::new(callbacks));
+    let channels = channels.allowing_callbacks(allowed);
+    app.app.channels.store(Arc::new(channels));
+    let delivering = tokio::spawn(deliver(app.app.clone()));
+    for path in ["/moved", "/told"] {
+        let url = format!("{base}{path}");
+        let made = request(&app, path, "", json!({"callback_url": url})).await;
+        let id = made.body["approval_id"].as_str().unwrap();
+        let deny = format!("/approvals/{id}/deny");
+        app.ask(Who::Human, "POST", &deny, json!({})).await;
+        assert_eq!(taken.recv().await, Some(path));
     }
     delivering.abort();
     serving.abort();

@@ -395,9 +395,11 @@ fn a_tap_may_come_by_webhook() {
 #[test]
 fn the_end_is_told_to_the_callback_and_signed() {
     let (bot, echo) = (Bot::start(), Echo::start());
-    let site = site(&bot, &echo, "");
-    let gateway = site.start();
     let receiver = Receiver::start(1);
+    let allow = format!("http://{}/*", receiver.addr);
+    let callbacks = format!("  callbacks: {{allow: ['{allow}']}}\n");
+    let site = site(&bot, &echo, &callbacks);
+    let gateway = site.start();
     let body = json!({
         "session_id": "s1", "action_type": "exec_cmd", "title": "t", "preview": "p",
         "channel": "telegram", "target": {"tg_chat_id": 42},
@@ -424,6 +426,42 @@ fn the_end_is_told_to_the_callback_and_signed() {
     let shown = gateway.alice().get("/approvals").ok();
     assert!(!String::from_utf8_lossy(&shown.body).contains("hunter2"));
     assert!(!gateway.log().contains("hunter2"), "{}", gateway.log());
+}
+
+/// An agent chooses the address and its path: that must not open what listens beside the gateway.
+#[test]
+fn p8_this_machine_is_called_back_only_where_the_config_says_so() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    let receiver = Receiver::start(0);
+    let ask = |gateway: &Gateway, url: &str| {
+        let body = json!({
+            "session_id": "s1", "action_type": "exec_cmd", "title": url, "preview": "p",
+            "channel": "telegram", "target": {"tg_chat_id": 42}, "callback_url": url,
+        });
+        gateway.client().key(AGENT).post("/v1/approvals", &body)
+    };
+    let port = receiver.addr.port();
+    let local = [
+        format!("http://127.0.0.1:{port}/told"),
+        format!("http://localhost:{port}/told"),
+        format!("http://2130706433:{port}/told"),
+        format!("http://[::ffff:127.0.0.1]:{port}/told"),
+    ];
+    let usual = site(&bot, &echo, "");
+    let gateway = usual.start();
+    for url in &local {
+        let refused = ask(&gateway, url);
+        refused.refused(422, "callback_not_allowed");
+        assert!(refused.text().contains("channels.callbacks.allow"));
+    }
+    drop(gateway);
+    let allow = format!("  callbacks: {{allow: ['{}']}}\n", local[1]);
+    let listed = site(&bot, &echo, &allow);
+    let gateway = listed.start();
+    ask(&gateway, &local[0]).refused(422, "callback_not_allowed");
+    ask(&gateway, &local[1]).ok();
+    bot.tap(&bot.messages(1)[0], "1", 42);
+    assert_eq!(receiver.told(1)[0].path, "/told");
 }
 
 #[test]

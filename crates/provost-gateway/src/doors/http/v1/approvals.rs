@@ -25,7 +25,7 @@ use crate::{
         error::{ApiError, ApiResult},
         input::{Body, Params, Segment},
     },
-    web::{is_off_limits, literal},
+    web::{is_off_limits, plain_address},
 };
 
 const USUAL_EXPIRY: u64 = 3600;
@@ -202,19 +202,33 @@ fn callback_url(app: &App, body: &Map<String, Value>) -> ApiResult<Option<String
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.authority().is_some_and(|at| !at.as_str().contains('@'))
             // Where a name leads is judged when it is called.
-            && uri.host().is_some_and(|host| !literal(host).is_some_and(is_off_limits))
+            && uri.host().is_some_and(|host| !plain_address(host).is_some_and(is_off_limits))
     };
     let Some(uri) = url.parse().ok().filter(fits) else {
         let message = "`callback_url` is an http or https address without a user in it, and none that is \
                        link-local, unspecified, multicast or a cloud's own";
         return Err(unprocessable("bad_callback_url", message));
     };
-    if !app.channels.load().may_call_back(&uri) {
-        let message = "`callback_url` is none of the addresses that may be called back here";
-        return Err(unprocessable("callback_not_allowed", message)
-            .help("add it to `channels.callbacks.allow` in the config, or leave it out and poll"));
+    let channels = app.channels.load();
+    if channels.may_call_back(&uri) {
+        return Ok(Some(url));
     }
-    Ok(Some(url))
+    let message = if channels.lists_callbacks() {
+        "`callback_url` is none of the addresses that `channels.callbacks.allow` names"
+    } else {
+        "`callback_url` is not a public address: this machine and private networks are called back only \
+         where `channels.callbacks.allow` names them"
+    };
+    Err(unprocessable("callback_not_allowed", message).help(how_to_allow(&uri)))
+}
+
+fn how_to_allow(uri: &Uri) -> String {
+    let scheme = uri.scheme_str().unwrap_or("https");
+    let at = uri.authority().map_or("host", http::uri::Authority::as_str);
+    format!(
+        "add `{scheme}://{at}/*` to `channels.callbacks.allow` in the config and restart, or leave \
+         `callback_url` out and poll"
+    )
 }
 
 fn refused(answer: Answer, reason: &str) -> ApiError {
