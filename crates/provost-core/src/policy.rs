@@ -5,10 +5,12 @@ mod condition;
 #[cfg(test)]
 mod exact;
 mod explain;
+mod facts;
 mod lint;
 pub mod replay;
 pub mod scope;
 mod set;
+mod shape;
 
 use std::{fmt, sync::Arc};
 
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use compile::{CompileError, Place, PolicyError, compile_when};
 pub use condition::{Condition, Operator};
 pub use explain::{Considered, Explained};
+pub use facts::COMPUTED;
 pub use lint::{Lint, LintKind};
 pub use set::{PolicySet, Ruling};
 
@@ -73,7 +76,8 @@ pub struct Policy {
 pub struct Rule {
     pub tools: Vec<String>,
     pub action: Verdict,
-    /// An expression with `params`, `agent`, `session`, `tool` and `now` in scope.
+    /// An expression with `params`, `agent`, `session`, `tool` and `now` in scope, and with what the gate
+    /// computed of the call: `risks`, `command`, `change`, `url` and `unreadable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

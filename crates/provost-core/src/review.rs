@@ -9,4 +9,7 @@ mod summary;
 pub use hidden::hides;
 pub use redact::{redact, redact_map};
 pub use risk::{RiskReport, assess};
-pub use summary::{Act, Part, Risk, Risks, Summary, summarize};
+pub use summary::{
+    Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,
+    summarize,
+};

@@ -57,12 +57,28 @@ pub enum ExprKind {
         left: Box<Expr>,
         right: Box<Expr>,
     },
+    /// `ALL part IN command.parts SATISFY (…)`: a condition on the members of a list.
+    Each {
+        quantifier: Quantifier,
+        /// What a member is called inside `body`, and nowhere else.
+        name: Box<str>,
+        list: Box<Expr>,
+        body: Box<Expr>,
+    },
     /// Two or more operands joined by `AND`.
     All(Vec<Expr>),
     /// Two or more operands joined by `OR`.
     Any(Vec<Expr>),
     /// Stands where the parser reported an error; never part of a compiled program.
     Missing,
+}
+
+/// How many members a condition must hold of. Of a list without members none of them holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    All,
+    Any,
+    None,
 }
 
 /// One step of a path.
@@ -117,6 +133,7 @@ impl Expr {
                 .chain(rest.iter().map(|(_, operand)| operand))
                 .collect(),
             ExprKind::Compare { left, right, .. } => vec![left, right],
+            ExprKind::Each { list, body, .. } => vec![list, body],
             ExprKind::Null
             | ExprKind::Bool(_)
             | ExprKind::Number(_)
@@ -155,6 +172,16 @@ impl Expr {
 impl PartialEq for Expr {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind
+    }
+}
+
+impl Quantifier {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::All => "ALL",
+            Self::Any => "ANY",
+            Self::None => "NONE",
+        }
     }
 }
 

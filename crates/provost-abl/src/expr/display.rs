@@ -72,6 +72,16 @@ impl fmt::Display for Expr {
                 write!(f, " {not}{} ", op.symbol())?;
                 write_at(f, right, Level::Sum)
             }
+            ExprKind::Each {
+                quantifier,
+                name,
+                list,
+                body,
+            } => {
+                write!(f, "{} {name} IN ", quantifier.word())?;
+                write_at(f, list, Level::Sum)?;
+                write!(f, " SATISFY ({body})")
+            }
             ExprKind::All(operands) => write_chain(f, operands, " AND ", Level::Compare),
             ExprKind::Any(operands) => write_chain(f, operands, " OR ", Level::All),
             ExprKind::Missing => f.write_char('…'),

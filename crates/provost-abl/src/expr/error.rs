@@ -53,6 +53,11 @@ pub enum EvalError {
     /// Not the same on every system: `/srv\x` is one folder here and two there.
     #[error("the path can be read in two ways")]
     Ambiguous { span: Span },
+    /// Something that the host computes is known in part only, and the rest matters.
+    #[error("the call could not be read in full")]
+    Unreadable { span: Span },
+    #[error("more than {limit} members of lists were looked at")]
+    TooMany { limit: usize, span: Span },
     /// Only in [strict](super::Typing::Strict) programs.
     #[error("expected {expected}, found {found}")]
     WrongType {
@@ -68,6 +73,8 @@ impl EvalError {
             Self::TooLong { span, .. }
             | Self::Pattern { span, .. }
             | Self::Ambiguous { span }
+            | Self::Unreadable { span }
+            | Self::TooMany { span, .. }
             | Self::WrongType { span, .. } => *span,
         }
     }

@@ -3,49 +3,175 @@
 
 mod alike;
 mod arguments;
+mod each;
 mod operators;
 mod strict;
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 
 use super::ast::{ArithmeticOp, Expr, ExprKind};
 use super::error::{EvalError, Span};
 use super::functions::{self, Function};
-use super::program::{Limits, Typing};
-use super::scope::Scope;
+use super::program::Settings;
+use super::scope::{Scope, Standing};
 use super::value::{List, Meter, Number, TooLong, Value};
+
+/// A member of a list under the name that a quantifier gives it.
+pub(super) type Member<'a> = (&'a str, Value<'a>);
 
 /// One evaluation.
 pub(super) struct Run<'a> {
     scope: &'a dyn Scope,
     meter: Meter,
-    typing: Typing,
+    settings: Settings,
+    /// The members that the quantifiers around us look at, the innermost last.
+    members: RefCell<Vec<Member<'a>>>,
+    /// How many members may still be looked at.
+    left: Cell<usize>,
+}
+
+/// What became of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Truth {
+    Yes,
+    No,
+    /// It is about something that is not there: it does not hold, and neither does its negation.
+    Absent,
+}
+
+impl From<bool> for Truth {
+    fn from(truth: bool) -> Self {
+        if truth { Self::Yes } else { Self::No }
+    }
+}
+
+impl Truth {
+    fn negated(self) -> Self {
+        match self {
+            Self::Yes => Self::No,
+            Self::No => Self::Yes,
+            Self::Absent => Self::Absent,
+        }
+    }
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(scope: &'a dyn Scope, limits: Limits, typing: Typing) -> Self {
+    pub(super) fn new(scope: &'a dyn Scope, settings: Settings) -> Self {
         Self {
             scope,
-            meter: Meter::new(limits.output_chars),
-            typing,
+            meter: Meter::new(settings.limits.output_chars),
+            settings,
+            members: RefCell::default(),
+            left: Cell::new(settings.limits.members),
+        }
+    }
+
+    pub(super) fn with_members(self, members: Vec<Member<'a>>) -> Self {
+        Self {
+            members: RefCell::new(members),
+            ..self
         }
     }
 
     pub(super) fn test(&self, expr: &'a Expr) -> Result<bool, EvalError> {
+        Ok(self.judge(expr)? == Truth::Yes)
+    }
+
+    pub(super) fn judge(&self, expr: &'a Expr) -> Result<Truth, EvalError> {
         match &expr.kind {
-            ExprKind::All(operands) => self.every(operands),
-            ExprKind::Any(operands) => self.some(operands),
-            ExprKind::Not(of) => Ok(!self.test(of)?),
-            ExprKind::Empty(of) => self.emptiness(of),
-            ExprKind::IsSet { of, negated } => Ok(self.eval(of)?.is_null() == *negated),
+            ExprKind::All(operands) => self.join(operands, Truth::No),
+            ExprKind::Any(operands) => self.join(operands, Truth::Yes),
+            ExprKind::Not(of) => Ok(self.judge(of)?.negated()),
+            ExprKind::IsSet { of, negated } => {
+                let set = self.is_unreadable(of) || !self.open(of)?.is_null();
+                Ok(Truth::from(set != *negated))
+            }
+            ExprKind::Each {
+                quantifier,
+                name,
+                list,
+                body,
+            } => self.each(*quantifier, (name, body), list, expr.span),
+            _ if self.is_absent(expr) => Ok(Truth::Absent),
+            ExprKind::Empty(of) => self.emptiness(of).map(Truth::from),
             ExprKind::Compare {
                 op,
                 negated,
                 left,
                 right,
-            } => Ok(self.compare(*op, left, right)? != *negated),
-            _ => self.truth(expr),
+            } => Ok(Truth::from(self.compare(*op, left, right)? != *negated)),
+            _ => self.truth(expr).map(Truth::from),
         }
+    }
+
+    /// Operands joined by `AND` or `OR`: the first that settles it does; what comes after is not looked at.
+    fn join(&self, operands: &'a [Expr], settling: Truth) -> Result<Truth, EvalError> {
+        let mut joined = settling.negated();
+        for operand in operands {
+            match self.judge(operand)? {
+                Truth::Absent => joined = Truth::Absent,
+                truth if truth == settling => return Ok(settling),
+                _ => {}
+            }
+        }
+        Ok(joined)
+    }
+
+    /// Whether it reads something computed that is not there.
+    fn is_absent(&self, expr: &Expr) -> bool {
+        if !self.settings.computed {
+            return false;
+        }
+        let mut absent = false;
+        expr.walk(&mut |node| {
+            if let ExprKind::Path { root, .. } = &node.kind {
+                absent |=
+                    self.member(root).is_none() && self.scope.standing(root) == Standing::Absent;
+            }
+        });
+        absent
+    }
+
+    /// A name whose value could not be read; it has one.
+    fn is_unreadable(&self, expr: &Expr) -> bool {
+        self.settings.computed
+            && matches!(&expr.kind, ExprKind::Path { root, steps }
+                if steps.is_empty() && self.scope.standing(root) == Standing::Unreadable)
+    }
+
+    fn member(&self, name: &str) -> Option<Value<'a>> {
+        let members = self.members.borrow();
+        let found = members.iter().rev().find(|(known, _)| *known == name);
+        found.map(|(_, member)| member.clone())
+    }
+
+    fn root(&self, name: &str, span: Span) -> Result<Value<'a>, EvalError> {
+        if let Some(member) = self.member(name) {
+            return Ok(member);
+        }
+        if self.settings.computed && self.scope.standing(name) == Standing::Unreadable {
+            return Err(EvalError::Unreadable { span });
+        }
+        Ok(self.scope.root(name).unwrap_or(Value::Null))
+    }
+
+    /// Like `eval`, for those who can make something of a list that is known in part.
+    pub(super) fn open(&self, expr: &'a Expr) -> Result<Value<'a>, EvalError> {
+        match &expr.kind {
+            ExprKind::Path { root, steps } => {
+                let root = self.root(root, expr.span)?;
+                self.reached(root, steps, expr.span)
+            }
+            _ => self.eval(expr),
+        }
+    }
+
+    fn closed(&self, value: Value<'a>, span: Span) -> Result<Value<'a>, EvalError> {
+        if self.settings.computed && !value.is_complete() {
+            return Err(EvalError::Unreadable { span });
+        }
+        Ok(value)
     }
 
     pub(super) fn eval(&self, expr: &'a Expr) -> Result<Value<'a>, EvalError> {
@@ -56,10 +182,7 @@ impl<'a> Run<'a> {
             ExprKind::Text(text) => Value::from(&**text),
             ExprKind::Pattern(pattern) => Value::from(pattern.source()),
             ExprKind::List(items) => Value::List(List::Values(self.eval_all(items)?)),
-            ExprKind::Path { root, steps } => {
-                let root = self.scope.root(root).unwrap_or(Value::Null);
-                self.reached(root, steps, expr.span)?
-            }
+            ExprKind::Path { .. } => self.closed(self.open(expr)?, expr.span)?,
             ExprKind::Access { of, steps } => self.reached(self.eval(of)?, steps, expr.span)?,
             ExprKind::Call { function, args } => self.call(*function, args, expr.span)?,
             ExprKind::Negate(of) => {
@@ -72,27 +195,10 @@ impl<'a> Run<'a> {
             | ExprKind::Empty(_)
             | ExprKind::IsSet { .. }
             | ExprKind::Compare { .. }
+            | ExprKind::Each { .. }
             | ExprKind::All(_)
             | ExprKind::Any(_) => Value::Bool(self.test(expr)?),
         })
-    }
-
-    fn every(&self, operands: &'a [Expr]) -> Result<bool, EvalError> {
-        for operand in operands {
-            if !self.test(operand)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn some(&self, operands: &'a [Expr]) -> Result<bool, EvalError> {
-        for operand in operands {
-            if self.test(operand)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     fn eval_all(&self, exprs: &'a [Expr]) -> Result<Vec<Value<'a>>, EvalError> {

@@ -55,6 +55,9 @@ impl<'e> Linter<'e> {
                     self.negation(*op, left, right);
                 }
             }
+            ExprKind::Each {
+                name, list, body, ..
+            } => self.unused(expr.span, name, list, body),
             _ => {}
         }
         let around = self.negated;
@@ -69,6 +72,20 @@ impl<'e> Linter<'e> {
         }
         self.negated = around;
         self.known_set.truncate(outer);
+    }
+
+    fn unused(&mut self, span: Span, name: &str, list: &Expr, body: &Expr) {
+        let mut used = false;
+        body.walk(&mut |node| {
+            used |= matches!(&node.kind, ExprKind::Path { root, .. } if &**root == name);
+        });
+        if !used {
+            self.report(
+                span,
+                format!("the condition says nothing about `{name}`"),
+                format!("write about the members of `{list}` by that name, as in `{name}.x == 1`"),
+            );
+        }
     }
 
     fn learn(&mut self, operands: &'e [Expr], wanted: bool) {

@@ -1,6 +1,7 @@
 //! Tokens to tree, by operator precedence. Parsing never fails: it returns what it could read and
 //! every error it saw, with a `Missing` node where something was not there.
 
+mod each;
 mod operators;
 mod primary;
 
@@ -47,6 +48,7 @@ pub fn parse(source: &str) -> Parsed {
         depth: 0,
         patterns: 0,
         too_deep: false,
+        members: Vec::new(),
         errors,
     };
     let expr = parser.whole();
@@ -77,6 +79,8 @@ struct Parser<'s> {
     patterns: usize,
     /// Once set, the rest is skipped without a word.
     too_deep: bool,
+    /// What the quantifiers around us call their members.
+    members: Vec<&'s str>,
     errors: Vec<ExprError>,
 }
 

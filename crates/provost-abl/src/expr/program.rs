@@ -14,12 +14,15 @@ pub struct Limits {
     /// The longest text, in characters, that a function or `+` may produce; also the most members
     /// of a list it may make.
     pub output_chars: usize,
+    /// How many members of lists the quantifiers of one evaluation may look at.
+    pub members: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             output_chars: 100_000,
+            members: 10_000,
         }
     }
 }
@@ -35,14 +38,22 @@ pub enum Typing {
     Strict,
 }
 
+/// How a program is to be evaluated.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Settings {
+    pub(super) limits: Limits,
+    pub(super) typing: Typing,
+    /// It reads names that the host computes.
+    pub(super) computed: bool,
+}
+
 /// An expression that parsed without errors.
 #[derive(Debug, Clone)]
 pub struct Program {
     source: Box<str>,
     expr: Expr,
     roots: Vec<(Box<str>, Span)>,
-    limits: Limits,
-    typing: Typing,
+    settings: Settings,
 }
 
 impl Program {
@@ -54,22 +65,37 @@ impl Program {
                 source: source.into(),
                 roots: roots_of(&expr),
                 expr,
-                limits: Limits::default(),
-                typing: Typing::default(),
+                settings: Settings::default(),
             }),
             _ => Err(parsed.errors),
         }
     }
 
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
     /// For gates: values of the wrong kind are errors.
     pub fn strict(mut self) -> Self {
-        self.typing = Typing::Strict;
+        self.settings.typing = Typing::Strict;
         self
+    }
+
+    /// Says which names the host computes: for these it is asked how they stand.
+    pub fn with_computed(mut self, names: &[&str]) -> Self {
+        let computed = self.roots.iter().any(|(root, _)| names.contains(&&**root));
+        self.settings.computed = computed;
+        self
+    }
+
+    /// It reads a name that the host computes.
+    pub fn is_computed(&self) -> bool {
+        self.settings.computed
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        self.settings
     }
 
     pub fn source(&self) -> &str {
@@ -77,11 +103,11 @@ impl Program {
     }
 
     pub fn limits(&self) -> Limits {
-        self.limits
+        self.settings.limits
     }
 
     pub fn typing(&self) -> Typing {
-        self.typing
+        self.settings.typing
     }
 
     pub fn expr(&self) -> &Expr {
@@ -100,13 +126,13 @@ impl Program {
 
     /// The value, borrowed from the scope and the program where it can be.
     pub fn eval<'a>(&'a self, scope: &'a dyn Scope) -> Result<Value<'a>, EvalError> {
-        Run::new(scope, self.limits, self.typing).eval(&self.expr)
+        Run::new(scope, self.settings).eval(&self.expr)
     }
 
     /// Whether the value is truthy. An error is for the caller to take as it must: a gate fails
     /// closed.
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
-        Run::new(scope, self.limits, self.typing).test(&self.expr)
+        Run::new(scope, self.settings).test(&self.expr)
     }
 
     /// Why `test` says what it says. It shows values from the scope: redact before it leaves.
@@ -115,15 +141,33 @@ impl Program {
     }
 }
 
+/// Names that a quantifier gives to members are no roots inside it.
 fn roots_of(expr: &Expr) -> Vec<(Box<str>, Span)> {
-    let mut roots: Vec<(Box<str>, Span)> = Vec::new();
-    expr.walk(&mut |node| {
-        if let ExprKind::Path { root, .. } = &node.kind
-            && roots.iter().all(|(known, _)| known != root)
-        {
-            let start = node.span.start;
-            roots.push((root.clone(), Span::new(start, start + root.len())));
+    fn collect<'e>(expr: &'e Expr, members: &mut Vec<&'e str>, roots: &mut Vec<(Box<str>, Span)>) {
+        match &expr.kind {
+            ExprKind::Path { root, .. } => {
+                let known = roots.iter().any(|(known, _)| known == root);
+                if !known && !members.contains(&&**root) {
+                    let start = expr.span.start;
+                    roots.push((root.clone(), Span::new(start, start + root.len())));
+                }
+            }
+            ExprKind::Each {
+                name, list, body, ..
+            } => {
+                collect(list, members, roots);
+                members.push(name);
+                collect(body, members, roots);
+                members.pop();
+            }
+            _ => {
+                for child in expr.children() {
+                    collect(child, members, roots);
+                }
+            }
         }
-    });
+    }
+    let mut roots = Vec::new();
+    collect(expr, &mut Vec::new(), &mut roots);
     roots
 }

@@ -8,10 +8,25 @@ use serde_json::Value as Json;
 
 use super::value::Value;
 
+/// How a name stands with the host. Only asked about names that a program was told are
+/// [computed](super::Program::with_computed).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its value, or that it has none, is what `root` says.
+    Given,
+    /// There is no such thing here. A condition on it does not hold, nor does its negation.
+    Absent,
+    /// There is, and it could not be read: no condition on it can be judged.
+    Unreadable,
+}
+
 /// The names an expression can read, and the two things that are not values: time and fresh ids.
 pub trait Scope {
     /// The value of the first name of a path (`params` in `params.path`). `None` is not set.
     fn root(&self, name: &str) -> Option<Value<'_>>;
+    fn standing(&self, _name: &str) -> Standing {
+        Standing::Given
+    }
     /// The time of this evaluation.
     fn now(&self) -> Timestamp;
     /// A fresh id for every call.

@@ -2,6 +2,7 @@
 //! lookup never copies parameters. Null and undefined are one value here.
 
 mod compare;
+mod known;
 mod number;
 mod output;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value as Json};
 
 pub use compare::same;
 pub(super) use compare::{equals, orders};
+pub use known::{Known, KnownList};
 pub use number::Number;
 pub(super) use output::{Meter, TooLong, preview, shorten};
 
@@ -32,12 +34,16 @@ pub enum Value<'a> {
 #[derive(Debug, Clone)]
 pub enum List<'a> {
     Json(&'a [Json]),
+    /// What a host computed, perhaps not all of it.
+    Known(&'a KnownList),
     Values(Vec<Value<'a>>),
 }
 
 #[derive(Debug, Clone)]
 pub enum Object<'a> {
     Json(&'a Map<String, Json>),
+    /// What a host computed.
+    Known(&'a [(&'static str, Known)]),
     /// For hosts whose root is not JSON: a few named values, kept wherever the scope is.
     Fields(&'a [(&'a str, Value<'a>)]),
     Values(BTreeMap<Cow<'a, str>, Value<'a>>),
@@ -159,7 +165,7 @@ impl<'a> Value<'a> {
             Self::Number(number) => number.to_json(),
             Self::Text(text) => Json::String(text.clone().into_owned()),
             Self::List(List::Json(items)) => Json::Array(items.to_vec()),
-            Self::List(List::Values(items)) => items.iter().map(Value::to_json).collect(),
+            Self::List(list) => list.iter().map(|item| item.to_json()).collect(),
             Self::Object(Object::Json(map)) => Json::Object((*map).clone()),
             Self::Object(object) => object
                 .pairs()
@@ -199,6 +205,7 @@ impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         match self {
             Self::Json(items) => items.len(),
+            Self::Known(list) => list.items.len(),
             Self::Values(items) => items.len(),
         }
     }
@@ -207,9 +214,18 @@ impl<'a> List<'a> {
         self.len() == 0
     }
 
+    /// Its members are all there are.
+    pub(crate) fn is_whole(&self) -> bool {
+        match self {
+            Self::Known(list) => list.complete,
+            Self::Json(_) | Self::Values(_) => true,
+        }
+    }
+
     pub fn get(&self, index: usize) -> Option<Cow<'_, Value<'a>>> {
         match self {
             Self::Json(items) => items.get(index).map(|json| Cow::Owned(json.into())),
+            Self::Known(list) => list.items.get(index).map(|item| Cow::Owned(item.into())),
             Self::Values(items) => items.get(index).map(Cow::Borrowed),
         }
     }
@@ -221,6 +237,7 @@ impl<'a> List<'a> {
     pub(super) fn take(self, index: usize) -> Value<'a> {
         match self {
             Self::Json(items) => items.get(index).map(Value::from),
+            Self::Known(list) => list.items.get(index).map(Value::from),
             Self::Values(items) => items.into_iter().nth(index),
         }
         .unwrap_or(Value::Null)
@@ -231,6 +248,7 @@ impl<'a> Object<'a> {
     pub fn len(&self) -> usize {
         match self {
             Self::Json(map) => map.len(),
+            Self::Known(fields) => fields.len(),
             Self::Fields(fields) => fields.len(),
             Self::Values(map) => map.len(),
         }
@@ -243,6 +261,7 @@ impl<'a> Object<'a> {
     pub fn get(&self, key: &str) -> Option<Cow<'_, Value<'a>>> {
         match self {
             Self::Json(map) => map.get(key).map(|json| Cow::Owned(json.into())),
+            Self::Known(fields) => known(fields, key).map(|field| Cow::Owned(field.into())),
             Self::Fields(fields) => field(fields, key).map(Cow::Borrowed),
             Self::Values(map) => map.get(key).map(Cow::Borrowed),
         }
@@ -251,6 +270,7 @@ impl<'a> Object<'a> {
     pub(super) fn take(self, key: &str) -> Value<'a> {
         match self {
             Self::Json(map) => map.get(key).map(Value::from),
+            Self::Known(fields) => known(fields, key).map(Value::from),
             Self::Fields(fields) => field(fields, key).cloned(),
             Self::Values(mut map) => map.remove(key),
         }
@@ -262,6 +282,11 @@ impl<'a> Object<'a> {
             Self::Json(map) => Box::new(
                 map.iter()
                     .map(|(key, json)| (key.as_str(), Cow::Owned(json.into()))),
+            ),
+            Self::Known(fields) => Box::new(
+                fields
+                    .iter()
+                    .map(|(key, field)| (*key, Cow::Owned(field.into()))),
             ),
             Self::Fields(fields) => Box::new(
                 fields
@@ -281,6 +306,10 @@ impl<'a> Object<'a> {
                 .iter()
                 .map(|(key, json)| (Cow::Borrowed(key.as_str()), json.into()))
                 .collect(),
+            Self::Known(fields) => fields
+                .iter()
+                .map(|(key, field)| (Cow::Borrowed(*key), field.into()))
+                .collect(),
             Self::Fields(fields) => fields
                 .iter()
                 .map(|(key, value)| (Cow::Borrowed(*key), value.clone()))
@@ -293,4 +322,9 @@ impl<'a> Object<'a> {
 fn field<'f, 'a>(fields: &'f [(&str, Value<'a>)], key: &str) -> Option<&'f Value<'a>> {
     let found = fields.iter().find(|(name, _)| *name == key);
     found.map(|(_, value)| value)
+}
+
+fn known<'a>(fields: &'a [(&'static str, Known)], key: &str) -> Option<&'a Known> {
+    let found = fields.iter().find(|(name, _)| *name == key);
+    found.map(|(_, field)| field)
 }

@@ -122,7 +122,10 @@ fn long_input_is_no_output() {
 fn limits_are_the_hosts() {
     let roots = json!({});
     let scope = JsonScope::new(&roots, noon());
-    let program = compile("REPEAT('x', 11) == ''").with_limits(Limits { output_chars: 10 });
+    let program = compile("REPEAT('x', 11) == ''").with_limits(Limits {
+        output_chars: 10,
+        ..Limits::default()
+    });
     let error = program.test(&scope).unwrap_err();
     assert_eq!(error.to_string(), "the result is longer than 10 characters");
     assert_eq!(error.span().text(program.source()), "REPEAT('x', 11)");

@@ -51,6 +51,11 @@ fn source() -> impl Strategy<Value = String> {
             (prefix, inner.clone()).prop_map(|(op, a)| format!("{op}({a})")),
             (inner.clone(), postfix).prop_map(|(a, op)| format!("({a}){op}")),
             (pair.clone(), inner.clone()).prop_map(|((a, b), c)| format!("{a} AND ({b} || {c})")),
+            (
+                pair.clone(),
+                prop::sample::select(vec!["ALL", "any", "NONE"])
+            )
+                .prop_map(|((a, b), word)| format!("{word} m IN ({a}) SATISFY (({b}) == m)")),
             pair.prop_map(|(a, b)| format!("{a} + {b}")),
             (inner.clone(), "[a-z/.*]{0,5}")
                 .prop_map(|(a, p)| format!("({a}) matches {}", quoted(&p))),
@@ -258,7 +263,7 @@ proptest! {
             Err(errors) => {
                 // What a random mix of these may rightly be refused for; anything else is a
                 // source of the grammar that does not parse.
-                let known = ["pattern", "do not chain", "binds tighter", "two ways"];
+                let known = ["pattern", "do not chain", "binds tighter", "two ways", "already names"];
                 let rightly = |message: &str| known.iter().any(|part| message.contains(part));
                 prop_assert!(errors.iter().all(|error| rightly(&error.message)), "{errors:?}");
             }

@@ -7,8 +7,10 @@ use provost_abl::expr::Program;
 
 use super::{
     Policy, PolicySet, Rule,
+    facts::COMPUTED,
     scope::ROOTS,
     set::{CompiledPolicy, CompiledRule, Test},
+    shape,
 };
 use crate::glob::{Glob, GlobIndex};
 
@@ -163,23 +165,25 @@ pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
             })
             .collect::<Vec<_>>()
     })?;
-    let unknown: Vec<_> = program
+    let mut errors: Vec<_> = program
         .root_spans()
-        .filter(|(root, _)| !ROOTS.contains(root))
+        .filter(|(root, _)| !ROOTS.contains(root) && !COMPUTED.contains(root))
         .map(|(root, span)| CompileError {
             place: place.clone(),
             message: format!("unknown name `{root}`"),
             help: Some(format!(
-                "in scope are {}; arguments are `params.{root}`",
-                ROOTS.join(", ")
+                "in scope are {} and {}; arguments are `params.{root}`",
+                ROOTS.join(", "),
+                COMPUTED.join(", ")
             )),
             span: Some(span.start..span.end),
         })
         .collect();
-    if unknown.is_empty() {
-        Ok(program.strict())
+    errors.extend(shape::check(program.expr(), &place));
+    if errors.is_empty() {
+        Ok(program.strict().with_computed(&COMPUTED))
     } else {
-        Err(unknown)
+        Err(errors)
     }
 }
 

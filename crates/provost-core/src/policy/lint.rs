@@ -1,10 +1,12 @@
 //! What loads but is probably not meant: rules that can never match, agents nobody wrote a rule for,
 //! grants wider than anything that is ever asked.
 
-use provost_abl::expr::{lints, strict_lints};
+mod command;
+
+use provost_abl::expr::{Span, lints, strict_lints};
 
 use super::{
-    PolicySet, Verdict,
+    COMPUTED, PolicySet, Verdict,
     set::{CompiledPolicy, CompiledRule, Test},
 };
 use crate::{glob::Glob, grant::Grant};
@@ -134,17 +136,25 @@ fn shadow(
 fn lint_expressions(policy: usize, number: usize, rule: &CompiledRule, found: &mut Vec<Lint>) {
     for test in &rule.tests {
         let Test::When(program) = test else { continue };
+        let mut report = |span: Span, message: String, help: String| {
+            found.push(Lint {
+                kind: LintKind::Expression {
+                    policy,
+                    rule: number,
+                    span: (span.start, span.end),
+                },
+                message,
+                help,
+            });
+        };
         let mut remarks = lints(program.expr());
-        remarks.extend(strict_lints(program.expr()));
-        found.extend(remarks.into_iter().map(|lint| Lint {
-            kind: LintKind::Expression {
-                policy,
-                rule: number,
-                span: (lint.span.start, lint.span.end),
-            },
-            message: lint.message,
-            help: lint.help.unwrap_or_default(),
-        }));
+        remarks.extend(strict_lints(program.expr(), &COMPUTED));
+        for lint in remarks {
+            report(lint.span, lint.message, lint.help.unwrap_or_default());
+        }
+        for remark in command::remarks(rule, program) {
+            report(remark.span, remark.message, remark.help);
+        }
     }
 }
 

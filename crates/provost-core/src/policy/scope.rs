@@ -1,19 +1,38 @@
-//! What a `when` can see of a call: `params`, `agent`, `session`, `tool` and `now`.
+//! What a `when` can see of a call: `params`, `agent`, `session`, `tool`, `now`, and what the gate computed of
+//! it.
 
-use provost_abl::expr::{Object, Scope, Value};
+use std::cell::OnceCell;
 
+use provost_abl::expr::{Object, Scope, Standing, Value};
+
+use super::facts::{COMPUTED, Facts};
 use crate::{call::Call, time::Time};
 
+/// What is given with the call. What is computed of it is in [`COMPUTED`].
 pub const ROOTS: [&str; 5] = ["params", "agent", "session", "tool", "now"];
 
 pub struct CallScope<'a> {
     call: &'a Call,
     now: Time,
+    /// Made when the first rule asks. Most calls meet none that does.
+    facts: OnceCell<Box<Facts>>,
 }
 
 impl<'a> CallScope<'a> {
     pub fn new(call: &'a Call, now: Time) -> Self {
-        Self { call, now }
+        Self {
+            call,
+            now,
+            facts: OnceCell::new(),
+        }
+    }
+
+    pub fn call(&self) -> &'a Call {
+        self.call
+    }
+
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Box::new(Facts::of(self.call)))
     }
 }
 
@@ -25,7 +44,16 @@ impl Scope for CallScope<'_> {
             "session" => self.call.session.as_deref().map(Value::text),
             "tool" => Some(Value::text(&*self.call.tool)),
             "now" => Some(Value::text(self.now.to_string())),
+            _ if COMPUTED.contains(&name) => self.facts().root(name),
             _ => None,
+        }
+    }
+
+    fn standing(&self, name: &str) -> Standing {
+        if COMPUTED.contains(&name) {
+            self.facts().standing(name)
+        } else {
+            Standing::Given
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use provost_abl::expr::Program;
+use provost_abl::expr::{EvalError, Program};
 
 use super::{Condition, Policy, RateLimit, Verdict, scope::CallScope};
 use crate::{
@@ -115,6 +115,7 @@ impl PolicySet {
     }
 
     pub fn evaluate(&self, call: &Call, now: Time) -> Ruling {
+        let scope = CallScope::new(call, now);
         let mut rate_limit = None;
         let mut found = None;
         for policy in self.policies_for(&call.agent) {
@@ -122,7 +123,7 @@ impl PolicySet {
                 rate_limit = policy.rate_limit;
             }
             if found.is_none() {
-                found = policy.first_match(call, now);
+                found = policy.first_match(&scope);
             }
             if found.is_some() && rate_limit.is_some() {
                 break;
@@ -158,10 +159,10 @@ impl PolicySet {
 }
 
 impl CompiledPolicy {
-    fn first_match(&self, call: &Call, now: Time) -> Option<(Verdict, Ruled)> {
-        for number in self.tools.matches(&call.tool) {
+    fn first_match(&self, scope: &CallScope<'_>) -> Option<(Verdict, Ruled)> {
+        for number in self.tools.matches(&scope.call().tool) {
             let rule = self.rules.get(number as usize)?;
-            match rule.holds(call, now) {
+            match rule.holds(scope) {
                 Ok(true) => {
                     return Some((
                         rule.verdict,
@@ -191,19 +192,26 @@ impl CompiledPolicy {
 }
 
 impl CompiledRule {
-    fn holds(&self, call: &Call, now: Time) -> Result<bool, String> {
+    fn holds(&self, scope: &CallScope<'_>) -> Result<bool, String> {
         for test in &self.tests {
             let holds = match test {
-                Test::Condition(condition) => condition.judge(&call.params)?,
-                Test::When(program) => program
-                    .test(&CallScope::new(call, now))
-                    .map_err(|error| error.to_string())?,
+                Test::Condition(condition) => condition.judge(&scope.call().params)?,
+                Test::When(program) => program.test(scope).map_err(|error| told(&error))?,
             };
             if !holds {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+}
+
+fn told(error: &EvalError) -> String {
+    match error {
+        EvalError::Unreadable { .. } => {
+            format!("{error}; a rule with `when: unreadable` before it decides such calls")
+        }
+        _ => error.to_string(),
     }
 }
 

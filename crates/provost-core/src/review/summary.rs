@@ -4,6 +4,7 @@
 mod bounds;
 mod change;
 mod command;
+mod facts;
 mod judge;
 mod place;
 mod risk;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use facts::{ChangeFacts, CommandFacts, Facts, Program, Url, is_shell_tool};
 pub use risk::Risk;
 
 use bounds::shorten;

@@ -58,11 +58,16 @@ fn has<'a>(container: Side<'_, 'a>, wanted: Side<'_, 'a>) -> Result<bool, EvalEr
             } else {
                 container.1
             };
-            search(
+            let found = search(
                 list.iter().map(|item| Ok(item.into_owned())),
                 wanted.0,
                 stray,
-            )
+            )?;
+            if !found && !list.is_whole() {
+                let span = container.1.span;
+                return Err(EvalError::Unreadable { span });
+            }
+            Ok(found)
         }
         other => Err(wrong(LIST, other.kind(), container.1.span)),
     }

@@ -15,7 +15,7 @@ pub(super) const NUMBER: &str = "a number";
 
 impl<'a> Run<'a> {
     pub(super) fn is_strict(&self) -> bool {
-        self.typing == Typing::Strict
+        self.settings.typing == Typing::Strict
     }
 
     /// The left side of a comparison.
@@ -29,6 +29,11 @@ impl<'a> Run<'a> {
             _ if op.is_ordering() => is_scalar,
             _ => return self.eval(expr),
         };
+        if op == CompareOp::Contains
+            && let list @ Value::List(_) = self.open(expr)?
+        {
+            return Ok(list);
+        }
         let expected = if op.is_ordering() { NUMBER } else { TEXT };
         self.checked(expr, expected, kinds)
     }
@@ -45,6 +50,7 @@ impl<'a> Run<'a> {
             }),
             CompareOp::Contains if is_scalar(left) => self.checked(expr, TEXT, is_scalar),
             _ if op.is_ordering() => self.checked(expr, NUMBER, is_scalar),
+            CompareOp::In => self.open(expr),
             _ => self.eval(expr),
         }
     }
@@ -107,7 +113,9 @@ impl<'a> Run<'a> {
             return Ok(steps.iter().fold(start, Value::step));
         }
         steps.iter().try_fold(start, |value, step| {
-            if value.has_steps_like(step) {
+            if is_beyond(&value, step) {
+                Err(EvalError::Unreadable { span })
+            } else if value.has_steps_like(step) {
                 Ok(value.step(step))
             } else {
                 let expected = match step {
@@ -142,6 +150,15 @@ impl<'a> Run<'a> {
             }
         }
         Ok(value.is_empty())
+    }
+}
+
+/// Past the end of a list whose end is not known, or about that end.
+fn is_beyond(value: &Value<'_>, step: &Step) -> bool {
+    match (value, step) {
+        (Value::List(list), Step::Index(index)) => !list.is_whole() && *index >= list.len(),
+        (Value::List(list), Step::Key(_)) => !list.is_whole(),
+        _ => false,
     }
 }
 

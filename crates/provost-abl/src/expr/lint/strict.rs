@@ -6,9 +6,12 @@ use crate::expr::ast::{CompareOp, Expr, ExprKind, Step};
 use crate::expr::error::Span;
 use crate::expr::functions::Function;
 
-/// All remarks that only a gate needs, in source order.
-pub fn strict_lints(expr: &Expr) -> Vec<Lint> {
-    let mut linter = Linter::default();
+/// All remarks that only a gate needs, in source order. `computed` are the names whose shape is known.
+pub fn strict_lints<'e>(expr: &'e Expr, computed: &[&'e str]) -> Vec<Lint> {
+    let mut linter = Linter {
+        computed: computed.to_vec(),
+        ..Linter::default()
+    };
     linter.condition(expr);
     linter.visit(expr);
     linter.lints.sort_by_key(|lint| lint.span.start);
@@ -42,6 +45,8 @@ impl Kind {
 
 #[derive(Default)]
 struct Linter<'e> {
+    /// Names of computed values and of their members.
+    computed: Vec<&'e str>,
     /// What the condition around us has found to be a list, or to be text.
     shaped: Vec<&'e Expr>,
     lints: Vec<Lint>,
@@ -51,14 +56,8 @@ impl<'e> Linter<'e> {
     fn visit(&mut self, expr: &'e Expr) {
         let outer = self.shaped.len();
         match &expr.kind {
-            ExprKind::All(operands) => {
-                operands.iter().for_each(|operand| self.condition(operand));
-                self.learn(operands, false);
-            }
-            ExprKind::Any(operands) => {
-                operands.iter().for_each(|operand| self.condition(operand));
-                self.learn(operands, true);
-            }
+            ExprKind::All(operands) => self.joined(operands, false),
+            ExprKind::Any(operands) => self.joined(operands, true),
             ExprKind::Not(of) => self.condition(of),
             ExprKind::Compare {
                 op, left, right, ..
@@ -73,10 +72,28 @@ impl<'e> Linter<'e> {
             }
             _ => {}
         }
+        let known = self.computed.len();
+        if let ExprKind::Each {
+            name, list, body, ..
+        } = &expr.kind
+        {
+            self.condition(body);
+            if self.is_computed(list) {
+                self.computed.push(name);
+            }
+        }
         for child in expr.children() {
             self.visit(child);
         }
+        self.computed.truncate(known);
         self.shaped.truncate(outer);
+    }
+
+    fn joined(&mut self, operands: &'e [Expr], by_or: bool) {
+        for operand in operands {
+            self.condition(operand);
+        }
+        self.learn(operands, by_or);
     }
 
     /// In `IS_ARRAY(x) AND …` the rest only matters of a list; in `NOT IS_ARRAY(x) OR …` too.
@@ -152,6 +169,10 @@ impl<'e> Linter<'e> {
         }
     }
 
+    fn is_computed(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Path { root, .. } if self.computed.contains(&&**root))
+    }
+
     fn never(&mut self, span: Span, symbol: &str, left: Kind, right: Kind) {
         let (left, right) = (left.name(), right.name());
         self.report(
@@ -163,7 +184,7 @@ impl<'e> Linter<'e> {
 
     fn length(&mut self, span: Span, of: &Expr) {
         let is_path = matches!(of.kind, ExprKind::Path { .. });
-        if is_path && self.shaped.iter().all(|known| *known != of) {
+        if is_path && !self.is_computed(of) && self.shaped.iter().all(|known| *known != of) {
             self.report(
                 span,
                 format!("`{of}` has another length as text than as a list"),
@@ -190,6 +211,7 @@ fn kind_of(expr: &Expr) -> Option<Kind> {
         | ExprKind::Empty(_)
         | ExprKind::IsSet { .. }
         | ExprKind::Compare { .. }
+        | ExprKind::Each { .. }
         | ExprKind::All(_)
         | ExprKind::Any(_) => Some(Kind::Bool),
         ExprKind::Number(_) | ExprKind::Negate(_) => Some(Kind::Number),
@@ -239,7 +261,7 @@ mod tests {
             ("'5' == 5", 0),
         ] {
             let expr = parse(source).expr.unwrap();
-            let found = strict_lints(&expr);
+            let found = strict_lints(&expr, &[]);
             assert_eq!(found.len(), remarks, "{source}: {found:?}");
         }
     }

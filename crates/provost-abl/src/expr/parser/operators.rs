@@ -289,7 +289,7 @@ impl Parser<'_> {
         }
     }
 
-    fn eat_word(&mut self, wanted: &str) -> bool {
+    pub(super) fn eat_word(&mut self, wanted: &str) -> bool {
         let found =
             matches!(self.kind(), TokenKind::Word(word) if word.eq_ignore_ascii_case(wanted));
         if found {

@@ -44,6 +44,9 @@ impl Parser<'_> {
     }
 
     fn word(&mut self, word: &str) -> Expr {
+        if let Some((quantifier, instead)) = self.quantifier(word) {
+            return self.each(quantifier, instead);
+        }
         match keyword(word) {
             Some(Keyword::True) => self.literal(ExprKind::Bool(true)),
             Some(Keyword::False) => self.literal(ExprKind::Bool(false)),
@@ -127,7 +130,7 @@ impl Parser<'_> {
     }
 
     /// The closing mark of a pair, or an error about whichever of the two is to blame.
-    fn close(&mut self, close: Symbol, open: Span) {
+    pub(super) fn close(&mut self, close: Symbol, open: Span) {
         while !self.eat(close) {
             if *self.kind() == TokenKind::End {
                 let mark = open.text(self.source);

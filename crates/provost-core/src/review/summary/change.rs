@@ -17,10 +17,16 @@ use super::{
 use diff::Diff;
 
 const LONGEST_PATH: usize = 1024;
-const PATHS: [&str; 3] = ["file_path", "path", "target_file"];
+const PATHS: [&str; 5] = [
+    "file_path",
+    "path",
+    "target_file",
+    "notebook_path",
+    "filePath",
+];
 const CONTENT: [&str; 3] = ["content", "contents", "file_text"];
 const OLD: [&str; 3] = ["old_string", "old_str", "oldText"];
-const NEW: [&str; 3] = ["new_string", "new_str", "newText"];
+const NEW: [&str; 4] = ["new_string", "new_str", "newText", "new_source"];
 
 /// A text and what takes its place.
 struct Edit<'a> {
@@ -55,6 +61,34 @@ pub(super) fn summarize(params: &Map<String, Value>, project: Option<&str>) -> O
         risks.insert(Risk::HiddenCharacters);
     }
     Some(summary(&paths, diff, risks))
+}
+
+/// The files that are written and what that risks, without the difference; `None` where nothing is changed.
+pub(super) fn facts(params: &Map<String, Value>, place: &Place) -> Option<(Vec<String>, Risks)> {
+    let patch = patch::find(params);
+    let (edits, readable) = edits(params);
+    let given = || PATHS.iter().filter_map(|name| params.get(*name));
+    let named: BTreeSet<&str> = given().filter_map(Value::as_str).collect();
+    let mut paths: BTreeSet<&str> = patch.into_iter().flat_map(patch::paths).collect();
+    let edited = !edits.is_empty() || !readable;
+    if patch.is_none() && (!edited || given().all(Value::is_null)) {
+        return None;
+    }
+    paths.extend(named.iter().copied());
+    let mut risks = writing(&paths, place);
+    // Which of several the tool writes is not known, nor what it makes of a path that is no text.
+    let odd = given().any(|path| !path.is_string() && !path.is_null());
+    let several = named.len() > 1 || (patch.is_some() && (edited || !named.is_empty()));
+    if odd || several || !readable || paths.is_empty() {
+        risks.insert(Risk::Unreadable);
+    }
+    if let Some(patch) = patch {
+        risks.append(&mut patch::risks(patch));
+    }
+    if edits.iter().any(|edit| hides_characters(edit.new)) {
+        risks.insert(Risk::HiddenCharacters);
+    }
+    Some((paths.into_iter().map(str::to_owned).collect(), risks))
 }
 
 /// Every way in which the arguments say what is written, and whether all of it could be read.

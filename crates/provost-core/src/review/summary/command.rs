@@ -11,7 +11,7 @@ use super::{
     text,
 };
 
-const LONGEST_READ: usize = 64 * 1024;
+pub(super) const LONGEST_READ: usize = 64 * 1024;
 const LONGEST_PART: usize = 400;
 const MOST_PARTS: usize = 40;
 /// What editing tools call a command is no shell's.
@@ -59,7 +59,7 @@ fn place(params: &Map<String, Value>, project: Option<&str>) -> Place {
     place
 }
 
-fn is_command(value: &Value) -> bool {
+pub(super) fn is_command(value: &Value) -> bool {
     match value {
         Value::String(text) => !EDITOR_VERBS.contains(&text.as_str()),
         Value::Array(items) => !is_patch(items),
@@ -73,11 +73,24 @@ fn is_patch(items: &[Value]) -> bool {
 }
 
 /// Other shells have other quotes and names: their commands are shown, and not judged harmless.
-fn speaks_posix(tool: &str) -> bool {
+pub(super) fn speaks_posix(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    !["powershell", "pwsh", "cmd.exe", "sql", "python"]
-        .iter()
-        .any(|other| tool.contains(other))
+    let whole = [
+        "fish", "nu", "csh", "tcsh", "node", "ruby", "perl", "php", "lua", "js",
+    ];
+    let mut parts = tool.split(|c: char| !c.is_ascii_alphanumeric());
+    ![
+        "powershell",
+        "pwsh",
+        "cmd.exe",
+        "sql",
+        "python",
+        "nushell",
+        "javascript",
+    ]
+    .iter()
+    .any(|other| tool.contains(other))
+        && !parts.any(|part| whole.contains(&part))
 }
 
 fn script(judge: &mut Judge, text: &str) -> Vec<Part> {

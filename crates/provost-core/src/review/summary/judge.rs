@@ -2,8 +2,10 @@
 //! through, and what cannot be seen through is marked as such.
 
 mod args;
+mod files;
 mod git;
 mod interpreter;
+mod ledger;
 mod programs;
 mod wrapper;
 
@@ -15,6 +17,9 @@ use super::{
     shell::{self, Command, Pipeline, Redirect, Script, Word, is_keyword},
 };
 
+pub use ledger::Program;
+pub(super) use ledger::{Ledger, SharedLedger};
+
 /// Texts that run other texts, at most.
 const DEEPEST: usize = 6;
 /// Bytes of texts inside texts that are looked at, at most: nesting must not multiply the work.
@@ -25,6 +30,10 @@ pub(super) struct Judge {
     place: Place,
     depth: usize,
     read: Rc<Cell<usize>>,
+    /// Where the programs are noted, if anybody wants to know.
+    ledger: Option<SharedLedger>,
+    /// What runs gets more words than are written.
+    fed: bool,
 }
 
 impl Judge {
@@ -33,11 +42,37 @@ impl Judge {
             place,
             depth: 0,
             read: Rc::default(),
+            ledger: None,
+            fed: false,
+        }
+    }
+
+    pub(super) fn noting(place: Place, ledger: SharedLedger) -> Self {
+        Self {
+            ledger: Some(ledger),
+            ..Self::new(place)
+        }
+    }
+
+    /// Of what is not certain nothing is noted but that.
+    fn doubt(&mut self) {
+        if let Some(ledger) = self.ledger.take() {
+            ledger.doubt();
+        }
+    }
+
+    pub(super) fn note_assignments<'w>(&self, words: impl Iterator<Item = &'w Word>) {
+        if let Some(ledger) = &self.ledger {
+            ledger.note(ledger::Program::assigning(words));
         }
     }
 
     fn script(&self, script: &Script) -> Risks {
         let mut inside = self.clone();
+        inside.fed = false;
+        if !script.sound || script.guessed {
+            inside.doubt();
+        }
         let mut risks = unreadable_unless(script.sound);
         for pipeline in &script.pipelines {
             risks.append(&mut inside.pipeline(pipeline));
@@ -68,12 +103,34 @@ impl Judge {
         }
         for redirect in &command.redirects {
             if let Redirect::Write(target) = redirect {
-                risks.append(&mut self.place.writing(&target.text));
+                let mut writing = self.place.writing(&target.text);
+                self.note_writing(target, &writing);
+                risks.append(&mut writing);
             }
         }
+        let from = self.ledger.as_ref().map_or(0, SharedLedger::len);
         risks.append(&mut self.words(&command.words));
         risks.append(&mut self.input(command));
+        if let Some(ledger) = &self.ledger {
+            let reads = command
+                .redirects
+                .iter()
+                .filter_map(|redirect| match redirect {
+                    Redirect::Read(word) => Some(word),
+                    Redirect::Write(_) | Redirect::Here(_) => None,
+                });
+            ledger.note_reads(from, &reads.collect::<Vec<_>>());
+        }
         risks
+    }
+
+    /// A place without any risk is `/dev/null` or the like.
+    fn note_writing(&self, target: &Word, risks: &Risks) {
+        if let Some(ledger) = &self.ledger
+            && !risks.is_empty()
+        {
+            ledger.note(ledger::Program::writing(target, risks));
+        }
     }
 
     /// What an interpreter finds in its here-document.
@@ -97,6 +154,13 @@ impl Judge {
         let named = named(words);
         let before = words.len() - named.len();
         let mut risks = unreadable_unless(!words.iter().take(before).any(redirects_programs));
+        let assigned = || {
+            let before = words.iter().take(before);
+            before.filter(|word| args::is_assignment(&word.text))
+        };
+        if assigned().next().is_some() {
+            self.note_assignments(assigned());
+        }
         let Some((name, args)) = named.split_first() else {
             return risks;
         };
@@ -108,11 +172,23 @@ impl Judge {
         if matches!(name.text.as_str(), "cd" | "pushd") {
             self.enter(args);
         }
+        let noted = self.note_program(named);
         let name = name_of(name);
         risks.append(&mut programs::risks(&name, args, &self.place));
         risks.append(&mut interpreter::risks(self, &name, args));
         risks.append(&mut wrapper::risks(self, &name, args));
+        if let (Some(ledger), Some(at)) = (&self.ledger, noted) {
+            ledger.note_risks(at, &risks);
+        }
         risks
+    }
+
+    fn note_program(&self, words: &[Word]) -> Option<usize> {
+        let ledger = self.ledger.as_ref()?;
+        let mut program = ledger::Program::read(words, self.fed);
+        let args = words.get(1..).unwrap_or_default();
+        program.writes = programs::written(&program.name, args);
+        ledger.note(program)
     }
 
     fn enter(&mut self, args: &[Word]) {
@@ -139,6 +215,15 @@ impl Judge {
             Some(mut inner) => inner.words(words),
             None => Risks::from([Risk::Unreadable]),
         }
+    }
+
+    /// Another command that this one runs, with words that it finds elsewhere.
+    fn inner_fed(&self, words: &[Word]) -> Risks {
+        let fed = Self {
+            fed: true,
+            ..self.clone()
+        };
+        fed.inner(words)
     }
 
     /// The judge of what runs inside, as long as depth and work are within bounds.
@@ -186,9 +271,9 @@ fn named(words: &[Word]) -> &[Word] {
     let before = words.iter().take_while(is_prefix).count();
     let words = words.get(before..).unwrap_or_default();
     match words {
-        // `function name { …`, and `for name do …` without a list.
+        // `function name { …`, `coproc name { …`, and `for name do …` without a list.
         [head, _, next, body @ ..]
-            if (head.text == "function" && next.text == "{")
+            if (matches!(head.text.as_str(), "function" | "coproc") && next.text == "{")
                 || (matches!(head.text.as_str(), "for" | "select") && next.text == "do") =>
         {
             named(body)

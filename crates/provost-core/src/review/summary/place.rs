@@ -45,6 +45,8 @@ const HARMLESS_DEVICES: [&str; 6] = ["null", "stdout", "stderr", "tty", "fd", "z
 pub(super) struct Place {
     project: Option<Vec<String>>,
     here: Here,
+    /// Nobody vouches for where the command begins: there is no inside.
+    untrusted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +76,16 @@ impl Place {
                 .and_then(|path| join(Vec::new(), path))
                 .filter(|folders| folders.len() >= 2),
             here: Here::Start,
+            untrusted: false,
+        }
+    }
+
+    /// For judging a call by itself: the folder that an agent says it works in is no ground to permit
+    /// anything, so that everything is outside.
+    pub(super) fn untrusted() -> Self {
+        Self {
+            untrusted: true,
+            ..Self::new(None)
         }
     }
 
@@ -101,11 +113,12 @@ impl Place {
     }
 
     pub(super) fn knows_project(&self) -> bool {
-        self.project.is_some()
+        self.project.is_some() || self.untrusted
     }
 
     fn outside(&self, spot: &Spot) -> bool {
         match (spot, &self.project) {
+            _ if self.untrusted => true,
             (Spot::Absolute(folders), Some(project)) => !folders.starts_with(project),
             (Spot::Relative(_), _) => false,
             _ => true,

@@ -37,6 +37,51 @@ pub enum Risk {
     Unreadable,
 }
 
+impl Risk {
+    pub const ALL: [Self; 17] = [
+        Self::HiddenCharacters,
+        Self::Deletes,
+        Self::DiscardsChanges,
+        Self::ForcesPush,
+        Self::RaisesPrivilege,
+        Self::ChangesPermissions,
+        Self::WritesDisk,
+        Self::WritesSensitive,
+        Self::WritesOutside,
+        Self::PipesToShell,
+        Self::RunsText,
+        Self::Downloads,
+        Self::Uploads,
+        Self::Network,
+        Self::InstallsPackages,
+        Self::KillsProcesses,
+        Self::Unreadable,
+    ];
+
+    /// The word for it in rules and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HiddenCharacters => "hidden_characters",
+            Self::Deletes => "deletes",
+            Self::DiscardsChanges => "discards_changes",
+            Self::ForcesPush => "forces_push",
+            Self::RaisesPrivilege => "raises_privilege",
+            Self::ChangesPermissions => "changes_permissions",
+            Self::WritesDisk => "writes_disk",
+            Self::WritesSensitive => "writes_sensitive",
+            Self::WritesOutside => "writes_outside",
+            Self::PipesToShell => "pipes_to_shell",
+            Self::RunsText => "runs_text",
+            Self::Downloads => "downloads",
+            Self::Uploads => "uploads",
+            Self::Network => "network",
+            Self::InstallsPackages => "installs_packages",
+            Self::KillsProcesses => "kills_processes",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
 impl fmt::Display for Risk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -58,5 +103,17 @@ impl fmt::Display for Risk {
             Self::KillsProcesses => "kills processes",
             Self::Unreadable => "could not be read in full",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p19_rules_and_json_call_a_risk_the_same() {
+        for risk in Risk::ALL {
+            assert_eq!(serde_json::json!(risk), risk.name());
+        }
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Script {
     pub(super) pipelines: Vec<Pipeline>,
     /// Everything was understood.
     pub(super) sound: bool,
+    /// It may be no script at all.
+    pub(super) guessed: bool,
 }
 
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Diff, summary, writing};
-use crate::review::summary::{Risk, Summary, bounds::hides_characters, place::Place};
+use crate::review::summary::{Risk, Risks, Summary, bounds::hides_characters, place::Place};
 
 const BEGIN: &str = "*** Begin Patch";
 const DELETE: &str = "*** Delete File: ";
@@ -30,23 +30,34 @@ pub(super) fn find(params: &Map<String, Value>) -> Option<&str> {
         .find(|text| text.trim_start().starts_with(BEGIN))
 }
 
+pub(super) fn paths(patch: &str) -> impl Iterator<Item = &str> {
+    patch
+        .lines()
+        .filter_map(|line| FILES.iter().find_map(|file| line.strip_prefix(file)))
+        .map(str::trim)
+}
+
+/// Besides those of where it writes.
+pub(super) fn risks(patch: &str) -> Risks {
+    let found = [
+        (
+            patch.lines().any(|line| line.starts_with(DELETE)),
+            Risk::Deletes,
+        ),
+        (paths(patch).next().is_none(), Risk::Unreadable),
+        (hides_characters(patch), Risk::HiddenCharacters),
+    ];
+    let found = found.into_iter().filter(|(is, _)| *is);
+    found.map(|(_, risk)| risk).collect()
+}
+
 pub(super) fn summarize(patch: &str, place: &Place) -> Summary {
     let mut diff = Diff::default();
-    let mut paths = BTreeSet::new();
     for line in patch.trim_start().lines() {
         diff.given(line);
-        let path = FILES.iter().find_map(|file| line.strip_prefix(file));
-        paths.extend(path.map(str::trim));
     }
+    let paths: BTreeSet<&str> = paths(patch).collect();
     let mut risks = writing(&paths, place);
-    if patch.lines().any(|line| line.starts_with(DELETE)) {
-        risks.insert(Risk::Deletes);
-    }
-    if paths.is_empty() {
-        risks.insert(Risk::Unreadable);
-    }
-    if hides_characters(patch) {
-        risks.insert(Risk::HiddenCharacters);
-    }
+    risks.append(&mut self::risks(patch));
     summary(&paths, diff, risks)
 }

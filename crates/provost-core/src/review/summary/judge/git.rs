@@ -8,10 +8,10 @@ use super::{
 /// Flags before the subcommand whose value is the next word.
 const VALUED: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-pub(super) fn risks(args: &[Word]) -> Risks {
-    let (settings, command, args) = split(args);
+pub(super) fn risks(all: &[Word]) -> Risks {
+    let (settings, command, args) = split(all);
     let mut risks = Risks::new();
-    if settings.iter().any(|setting| runs_program(setting)) {
+    if settings.iter().any(|setting| runs_program(setting)) || names_program(command, all) {
         risks.insert(Risk::RunsText);
     }
     match command {
@@ -24,7 +24,8 @@ pub(super) fn risks(args: &[Word]) -> Risks {
         "clone" | "fetch" | "pull" | "submodule" => {
             risks.insert(Risk::Downloads);
         }
-        "config" if has(args, &["--global", "--system"]) => {
+        // Settings name programs that later commands run.
+        "config" if !only_reads_settings(args) => {
             risks.insert(Risk::WritesSensitive);
         }
         _ if discards(command, args) => {
@@ -62,6 +63,68 @@ fn runs_program(setting: &str) -> bool {
         ]
         .iter()
         .any(|word| setting.contains(word))
+}
+
+/// Flags and words that name a program to run, of git itself or of a subcommand.
+fn names_program(command: &str, args: &[Word]) -> bool {
+    const ANYWHERE: [&str; 9] = [
+        "--exec-path=",
+        "--config-env",
+        "--upload-pack",
+        "--receive-pack",
+        "--exec",
+        "--open-files-in-pager",
+        "--ext-diff",
+        "--extcmd",
+        "--tool-help",
+    ];
+    let anywhere = |word: &Word| {
+        ANYWHERE.iter().any(|flag| word.text.starts_with(flag)) || word.text.contains("ext::")
+    };
+    let own = match command {
+        "grep" => has_short(args, "O"),
+        "rebase" | "difftool" => has_short(args, "x"),
+        "clone" | "fetch" | "ls-remote" | "pull" => has_short(args, "u"),
+        "bisect" => has(args, &["run"]),
+        "submodule" => has(args, &["foreach"]),
+        "filter-branch" | "mergetool" | "difftool--helper" | "send-email" => true,
+        _ => false,
+    };
+    own || args.iter().any(anywhere)
+}
+
+fn only_reads_settings(args: &[Word]) -> bool {
+    const READING: [&str; 8] = [
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--list",
+        "-l",
+        "get",
+        "list",
+    ];
+    has(args, &READING) || operands(args).count() < 2
+}
+
+/// The files that flags of its subcommands write.
+pub(super) fn written(args: &[Word]) -> Vec<&str> {
+    let (_, command, args) = split(args);
+    let mut files: Vec<&str> = args
+        .iter()
+        .filter_map(|word| word.text.strip_prefix("--output="))
+        .collect();
+    let apart = |flag: &str| {
+        flag == "--output"
+            || (flag == "-o" && matches!(command, "archive" | "format-patch"))
+            || flag == "--output-directory"
+    };
+    for (flag, file) in args.iter().zip(args.iter().skip(1)) {
+        if apart(&flag.text) {
+            files.push(&file.text);
+        }
+    }
+    files
 }
 
 fn forces(args: &[Word]) -> bool {

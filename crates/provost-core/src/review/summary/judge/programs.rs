@@ -64,7 +64,11 @@ const INSTALLERS: [(&str, &[&str]); 31] = [
 ];
 
 pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
-    let mut risks = written(name, args, place);
+    let written = written(name, args);
+    let mut risks: Risks = written
+        .iter()
+        .flat_map(|path| place.writing(path))
+        .collect();
     let found = [
         (deletes(name, args), Risk::Deletes),
         (DOWNLOADING.contains(&name), Risk::Downloads),
@@ -187,9 +191,9 @@ fn schedules(name: &str, args: &[Word]) -> bool {
 }
 
 /// Where the program writes, as far as its arguments tell.
-fn written(name: &str, args: &[Word], place: &Place) -> Risks {
-    let mut risks = Risks::new();
-    let mut write = |path: &str| risks.append(&mut place.writing(path));
+pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    let mut write = |path: &str| paths.push(path.to_owned());
     match name {
         "tee" | "touch" | "truncate" | "mkdir" => operands(args).for_each(|word| write(&word.text)),
         // What it takes away cannot be told of a computed name, which is marked as such.
@@ -212,13 +216,14 @@ fn written(name: &str, args: &[Word], place: &Place) -> Risks {
         "unzip" => values(args, &["-d"]).for_each(&mut write),
         "find" => values(args, &["-fprintf", "-fprint0", "-fprint", "-fls"]).for_each(&mut write),
         "wget" => values(args, &["-O", "--output-document", "-P"]).for_each(&mut write),
+        "git" => git::written(args).into_iter().for_each(write),
         "dd" => args
             .iter()
             .filter_map(|word| word.text.strip_prefix("of="))
             .for_each(&mut write),
         _ => {}
     }
-    risks
+    paths
 }
 
 /// The values of these flags, apart or glued on.

@@ -60,6 +60,8 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
         for words in programs(args, valued, *skipped) {
             if matches!(name, "ssh" | "watch") {
                 risks.append(&mut joined(judge, words));
+            } else if matches!(name, "xargs" | "parallel") {
+                risks.append(&mut judge.inner_fed(words));
             } else {
                 risks.append(&mut judge.inner(words));
             }

@@ -5,6 +5,8 @@ use super::{Reader, Word};
 impl Reader<'_> {
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) {
         let start = self.at;
+        // The shell joins the lines first, and then sees what the dollar begins.
+        self.sound &= !self.rest().starts_with("$\\\n");
         if self.arithmetic("$((") {
             word.computed = true;
         } else if self.eat("$(") {

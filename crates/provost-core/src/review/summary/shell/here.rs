@@ -12,7 +12,11 @@ impl<'a> Reader<'a> {
         let written = self.slice(before, self.at);
         self.sound &= !written.is_empty() && !delimiter.computed;
         let body = self.here_body(&delimiter.text, tabs);
-        if written.contains(['\'', '"', '\\']) {
+        // Without quotes around the delimiter lines that end in a backslash are joined with the next before
+        // the delimiter is looked for, so that the text may end earlier than it seems.
+        let literal = written.contains(['\'', '"', '\\']);
+        self.sound &= literal || !body.contains("\\\n");
+        if literal {
             Word::literal(body)
         } else {
             self.expanded(body)

@@ -111,6 +111,7 @@ impl Reader<'_> {
         Script {
             pipelines: draft.pipelines,
             sound: self.sound,
+            guessed: false,
         }
     }
 
@@ -204,14 +205,18 @@ impl Reader<'_> {
     fn perhaps_commands(&mut self, body: &str) -> Script {
         let mut script = Reader::new(body, self.depth + 1).script(None);
         script.sound = true;
+        script.guessed = true;
         script
     }
 
     fn plain_word(&mut self, draft: &mut Draft) {
+        let before = self.at;
         let word = self.word();
+        // In quotes it is an argument.
+        let written = self.slice(before, self.at);
         let names_descriptor = self.rest().starts_with(['<', '>'])
-            && !word.text.is_empty()
-            && word.text.chars().all(|c| c.is_ascii_digit());
+            && !written.is_empty()
+            && written.chars().all(|c| c.is_ascii_digit());
         if !names_descriptor {
             draft.push(word);
         }

@@ -1,0 +1,201 @@
+//! A ledger of every program that a command would start, kept while the command is judged. What stands in it
+//! is certain; whether it is all is said apart.
+
+use std::{cell::RefCell, rc::Rc};
+
+use super::{Risks, Word, is_computed, name_of};
+use crate::review::summary::facts::hosts;
+
+/// More programs than these are not kept, and then they are not all.
+const MOST_PROGRAMS: usize = 500;
+/// What stands for a program where the shell itself sets a variable or writes a file. A rule about programs
+/// must not pass a command because of a part that it does not speak of.
+const ASSIGNS: &str = "=";
+const WRITES: &str = ">";
+
+/// One program that would run, with the words that are certain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// As it is written, without the folder if that is one of the system's: `git`, `./git`, `/tmp/git`.
+    pub program: String,
+    /// Without any folder, in lower case.
+    pub name: String,
+    /// With the program itself, up to the first word that is known only when it runs.
+    pub words: Vec<String>,
+    pub reads: Vec<String>,
+    pub writes: Vec<String>,
+    pub hosts: Vec<String>,
+    /// Its hosts are all that its words name.
+    pub hosts_sure: bool,
+    pub risks: Risks,
+    /// There are no further words.
+    pub sure: bool,
+}
+
+#[derive(Debug)]
+pub(in crate::review::summary) struct Ledger {
+    programs: Vec<Program>,
+    sure: bool,
+}
+
+/// A ledger that several judges write into.
+#[derive(Clone, Debug)]
+pub(in crate::review::summary) struct SharedLedger(Rc<RefCell<Ledger>>);
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            programs: Vec::new(),
+            sure: true,
+        }
+    }
+}
+
+impl Ledger {
+    pub(in crate::review::summary) fn unsure() -> Self {
+        Self {
+            programs: Vec::new(),
+            sure: false,
+        }
+    }
+
+    pub(in crate::review::summary) fn share(self) -> SharedLedger {
+        SharedLedger(Rc::new(RefCell::new(self)))
+    }
+
+    /// These are all, and each is certain.
+    pub(in crate::review::summary) fn is_sure(&self) -> bool {
+        self.sure && self.programs.iter().all(|program| program.sure)
+    }
+
+    pub(in crate::review::summary) fn into_programs(self) -> Vec<Program> {
+        self.programs
+    }
+}
+
+impl SharedLedger {
+    pub(in crate::review::summary) fn take(self) -> Ledger {
+        self.0.take()
+    }
+
+    pub(super) fn doubt(&self) {
+        self.0.borrow_mut().sure = false;
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.borrow().programs.len()
+    }
+
+    /// The place of the program in the ledger, as long as there is room.
+    pub(super) fn note(&self, program: Program) -> Option<usize> {
+        let mut ledger = self.0.borrow_mut();
+        if ledger.programs.len() >= MOST_PROGRAMS {
+            ledger.sure = false;
+            return None;
+        }
+        ledger.programs.push(program);
+        Some(ledger.programs.len() - 1)
+    }
+
+    pub(super) fn note_risks(&self, at: usize, risks: &Risks) {
+        if let Some(program) = self.0.borrow_mut().programs.get_mut(at) {
+            program.risks.extend(risks.iter().copied());
+        }
+    }
+
+    /// What the programs from here on read, because their input comes from it.
+    pub(super) fn note_reads(&self, from: usize, reads: &[&Word]) {
+        let mut ledger = self.0.borrow_mut();
+        ledger.sure &= !reads.iter().any(|word| is_open(word));
+        for program in ledger.programs.iter_mut().skip(from) {
+            program
+                .reads
+                .extend(reads.iter().map(|word| word.text.clone()));
+        }
+    }
+}
+
+impl Program {
+    /// `words` begin with the program; `fed` ones get more when they run.
+    pub(super) fn read(words: &[Word], fed: bool) -> Self {
+        let known = words
+            .iter()
+            .enumerate()
+            .take_while(|(at, word)| *at == 0 || !is_open(word))
+            .count();
+        let texts: Vec<String> = words
+            .iter()
+            .take(known)
+            .map(|word| word.text.clone())
+            .collect();
+        let name = words.first().map(name_of).unwrap_or_default();
+        let args = texts.get(1..).unwrap_or_default();
+        let (hosts, hosts_sure) = hosts::named(&name, args);
+        Self {
+            program: shown(texts.first().map_or("", String::as_str)),
+            reads: super::files::read(&name, args),
+            hosts,
+            hosts_sure,
+            sure: known == words.len() && !fed,
+            name,
+            words: texts,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn assigning<'w>(words: impl Iterator<Item = &'w Word>) -> Self {
+        let words: Vec<&Word> = words.collect();
+        Self {
+            program: ASSIGNS.to_owned(),
+            name: ASSIGNS.to_owned(),
+            sure: !words.iter().any(|word| is_open(word)),
+            words: words.into_iter().map(|word| word.text.clone()).collect(),
+            hosts_sure: true,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn writing(target: &Word, risks: &Risks) -> Self {
+        Self {
+            program: WRITES.to_owned(),
+            name: WRITES.to_owned(),
+            words: vec![WRITES.to_owned(), target.text.clone()],
+            writes: vec![target.text.clone()],
+            risks: risks.clone(),
+            hosts_sure: true,
+            sure: !is_open(target),
+            ..Self::default()
+        }
+    }
+}
+
+/// Known only when it runs: an expansion, a glob, a place for something else.
+pub(super) fn is_open(word: &Word) -> bool {
+    is_computed(word) || word.text == "{}" || word.text.starts_with('=')
+}
+
+/// Without a folder of the system's. A `..` may lead through a link to anywhere.
+fn shown(program: &str) -> String {
+    const FOLDERS: [&str; 7] = [
+        "/bin",
+        "/sbin",
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "/opt/homebrew/bin",
+    ];
+    let Some((folder, name)) = program.rsplit_once('/') else {
+        return program.to_owned();
+    };
+    let steps: Vec<&str> = folder
+        .split('/')
+        .filter(|step| !step.is_empty() && *step != ".")
+        .collect();
+    let folder = format!("/{}", steps.join("/"));
+    if program.starts_with('/') && FOLDERS.contains(&folder.as_str()) && !name.is_empty() {
+        name.to_owned()
+    } else {
+        program.to_owned()
+    }
+}
