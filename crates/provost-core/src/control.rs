@@ -17,7 +17,7 @@ use crate::{
     call::Call,
     grant::{ActiveGrant, Grant},
     ids::GrantId,
-    key::{Key, KeyHash},
+    key::{Key, KeyHash, Role},
     policy::scope::CallScope,
     time::Time,
 };
@@ -100,6 +100,7 @@ pub struct Control {
     pub grants: Vec<ActiveGrant>,
     keys: HashMap<KeyHash, Arc<Key>>,
     names: HashSet<Arc<str>>,
+    agents_keyed: bool,
 }
 
 impl Control {
@@ -108,13 +109,26 @@ impl Control {
         let all = || rows.keys.iter().chain(configured);
         let keys = all().map(|key| (key.hash, Arc::new(key.clone()))).collect();
         let names = all().map(|key| key.name.to_lowercase().into()).collect();
+        let agents_keyed = all().any(|key| key.role == Role::Agent);
         Self {
             version: rows.version,
             stops: rows.stops,
             grants: rows.grants.into_iter().map(ActiveGrant::new).collect(),
             keys,
             names,
+            agents_keyed,
         }
+    }
+
+    /// Remembers that an agent had a key, though it may be gone by now.
+    pub fn after_agents_were_keyed(mut self, keyed: bool) -> Self {
+        self.agents_keyed |= keyed;
+        self
+    }
+
+    /// Whether an agent has a key, or ever had one.
+    pub fn are_agents_keyed(&self) -> bool {
+        self.agents_keyed
     }
 
     pub fn stop_for(&self, call: &Call) -> Option<&Stop> {

@@ -35,13 +35,16 @@ pub use told::Told;
 
 use crate::{
     control::Control,
-    key::Key,
+    key::{Key, Role},
     limits::{Limits, LoopLimit},
     people::Directory,
     policy::PolicySet,
     ports::{Clock, Store, StoreError},
     time::Time,
 };
+
+/// The name under which the store remembers that an agent had a key.
+const AGENTS_KEYED: &str = "agents.keyed";
 use waiters::Waiters;
 
 #[derive(Clone, Debug)]
@@ -119,7 +122,12 @@ impl Gate {
         settings: Settings,
         configured_keys: Vec<Key>,
     ) -> Result<Arc<Self>, StoreError> {
+        let keyed = store.cursor(AGENTS_KEYED).await?.is_some();
         let control = Control::new(store.control().await?, &configured_keys);
+        if control.are_agents_keyed() && !keyed {
+            store.set_cursor(AGENTS_KEYED, "yes").await?;
+        }
+        let control = control.after_agents_were_keyed(keyed);
         let opened_after = store.last_event().await?;
         Ok(Arc::new(Self {
             store,
@@ -172,8 +180,20 @@ impl Gate {
 
     /// Puts the keys of a config file read anew in force: a key that is gone from it opens nothing.
     pub async fn replace_keys(&self, keys: Vec<Key>) -> Result<(), StoreError> {
+        if keys.iter().any(|key| key.role == Role::Agent) {
+            self.note_agent_keys().await?;
+        }
         self.configured_keys.store(Arc::new(keys));
         self.refresh_control().await
+    }
+
+    /// From now on agents are known to have keys, also when the last of these is removed: who was locked out
+    /// must not come in again by a declared name.
+    async fn note_agent_keys(&self) -> Result<(), StoreError> {
+        if self.control.load().are_agents_keyed() {
+            return Ok(());
+        }
+        self.store.set_cursor(AGENTS_KEYED, "yes").await
     }
 
     pub fn control(&self) -> Arc<Control> {
@@ -190,10 +210,11 @@ impl Gate {
 
     /// Reads stops, grants and keys anew. An older snapshot never replaces a newer one.
     pub async fn refresh_control(&self) -> Result<(), StoreError> {
-        let fresh = Arc::new(Control::new(
-            self.store.control().await?,
-            &self.configured_keys.load(),
-        ));
+        let rows = self.store.control().await?;
+        let keyed = self.control.load().are_agents_keyed()
+            || self.store.cursor(AGENTS_KEYED).await?.is_some();
+        let fresh = Control::new(rows, &self.configured_keys.load());
+        let fresh = Arc::new(fresh.after_agents_were_keyed(keyed));
         self.control.rcu(|current| {
             if fresh.version >= current.version {
                 fresh.clone()

@@ -1,11 +1,12 @@
 //! Who is calling: keys and roles, declared agents, and what a browser page must never do.
 
 mod attempts;
+mod declared;
 mod origin;
 
 use std::{net::SocketAddr, sync::Arc};
 
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, header};
 use provost_core::{
     call::is_name,
     control::Control,
@@ -16,7 +17,10 @@ use provost_core::{
 use crate::fleet::PREFIX;
 
 pub use attempts::Attempts;
+pub use declared::{DeclaredAgents, Declaring, is_loopback_name};
 pub use origin::{Foreign, check as check_origin};
+
+use declared::is_local;
 
 /// An agent that says nothing of itself.
 const ANONYMOUS: &str = "anonymous";
@@ -27,7 +31,7 @@ pub struct Access {
     /// Deciding needs no key. Only on a loopback address.
     pub open: bool,
     /// Whether an agent on this machine may name itself.
-    pub declared_agents: bool,
+    pub declared_agents: DeclaredAgents,
     /// Names besides IP addresses and `localhost` under which this gateway is reached.
     pub hosts: Vec<String>,
 }
@@ -46,19 +50,27 @@ pub enum Caller {
 pub struct Standing {
     /// The name of the key; `None` for those who need none.
     key: Option<Arc<str>>,
+    /// An agent by its word.
+    is_declared: bool,
 }
 
 impl Standing {
     pub fn of(caller: &Caller, control: &Control) -> Self {
-        let name = match caller {
-            Caller::Agent(name) => name,
-            Caller::Decider(key) => &key.name,
+        let (name, is_agent) = match caller {
+            Caller::Agent(name) => (name, true),
+            Caller::Decider(key) => (&key.name, false),
         };
         let key = control.is_keyed(name).then(|| name.clone());
-        Self { key }
+        Self {
+            is_declared: is_agent && key.is_none() && !name.starts_with(PREFIX),
+            key,
+        }
     }
 
-    pub fn holds(&self, control: &Control) -> bool {
+    pub fn holds(&self, control: &Control, access: &Access) -> bool {
+        if self.is_declared && !access.declaring(control).is_open() {
+            return false;
+        }
         self.key.as_ref().is_none_or(|name| control.is_keyed(name))
     }
 }
@@ -109,7 +121,8 @@ impl Access {
         remote: SocketAddr,
         control: &Control,
     ) -> Result<Caller, Refused> {
-        if self.declared_agents && is_local(headers, remote) && !control.is_keyed(ANONYMOUS) {
+        let may = self.declaring(control).is_open() && is_local(headers, remote).is_ok();
+        if may && !control.is_keyed(ANONYMOUS) {
             return Ok(Caller::Agent(ANONYMOUS.into()));
         }
         Err(Refused::NoKey)
@@ -122,16 +135,10 @@ impl Access {
         remote: SocketAddr,
         control: &Control,
     ) -> Result<Caller, Refused> {
-        if !self.declared_agents {
-            return Err(Refused::NotDeclared(
-                "this gateway lets in agents with keys only",
-            ));
+        if let Declaring::Closed(why) = self.declaring(control) {
+            return Err(Refused::NotDeclared(why));
         }
-        if !is_local(headers, remote) {
-            return Err(Refused::NotDeclared(
-                "an agent may declare itself only from this machine",
-            ));
-        }
+        is_local(headers, remote).map_err(Refused::NotDeclared)?;
         if !is_name(name) {
             return Err(Refused::BadName);
         }
@@ -145,7 +152,7 @@ impl Access {
     /// Whoever decides without a key, where that is allowed.
     pub fn open_decider(&self, headers: &HeaderMap, remote: SocketAddr) -> Option<Arc<Key>> {
         let keyless = !headers.contains_key(header::AUTHORIZATION);
-        (self.open && keyless && is_local(headers, remote)).then(|| {
+        (self.open && keyless && is_local(headers, remote).is_ok()).then(|| {
             Arc::new(Key {
                 name: format!("open:{}", remote.ip()).into(),
                 role: Role::Human,
@@ -156,19 +163,4 @@ impl Access {
             })
         })
     }
-}
-
-/// From this machine, and not through a proxy that brings in others.
-fn is_local(headers: &HeaderMap, remote: SocketAddr) -> bool {
-    const PROXIED: [&str; 6] = [
-        "forwarded",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-real-ip",
-        "cf-connecting-ip",
-        "via",
-    ];
-    // Requests have few headers: looking at each once is cheaper than asking for names.
-    let proxied = |name: &HeaderName| PROXIED.contains(&name.as_str());
-    remote.ip().to_canonical().is_loopback() && !headers.keys().any(proxied)
 }

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod connect;
 pub(crate) mod console;
+mod declared;
 pub(crate) mod demo;
 mod doctor;
 pub(crate) mod grants;

@@ -44,7 +44,7 @@ use provost_core::{
 };
 use provost_gateway::{app::Waiting, backends::BackendsConfig, fleet};
 
-pub(crate) use auth::{Auth, DeclaredAgents};
+pub(crate) use auth::Auth;
 pub(crate) use channels::ChannelsConfig;
 pub(crate) use draft::read_draft;
 pub(crate) use hooks::Unreachable;
@@ -173,6 +173,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// What people reach it by, besides its address.
+    pub(crate) fn names(&self) -> Vec<String> {
+        names(&self.hosts, &self.channels)
+    }
+
     /// Whether anybody who reaches the gateway could decide: to be asked again where a flag changes `listen`.
     pub(crate) fn is_open_to_others(&self) -> bool {
         self.auth.open && !self.listen.ip().is_loopback()
@@ -280,12 +285,14 @@ impl Reader<'_> {
         let people = self.read_people(top, &channels, gate.timeout);
         self.check_tied(&auth, &people);
         self.lint_untied(&auth, &people);
+        let hosts = self.read_hosts(top);
+        self.check_declared(&auth, &names(&hosts, &channels));
         gate.max_grant = self.read_grants(top).unwrap_or(gate.max_grant);
         Config {
             listen,
             data: self.read_data(top),
             database: self.read_database(top),
-            hosts: self.read_hosts(top),
+            hosts,
             auth: auth.auth,
             gate,
             expose_content: self.read_supervisor(top, policies.ask_supervisors()),
@@ -327,6 +334,13 @@ impl Policies {
             },
         );
     }
+}
+
+fn names(hosts: &[String], channels: &ChannelsConfig) -> Vec<String> {
+    let public = channels.public_url.as_deref();
+    let uri = public.and_then(|url| url.parse::<http::Uri>().ok());
+    let host = uri.as_ref().and_then(http::Uri::host).map(str::to_owned);
+    hosts.iter().cloned().chain(host).collect()
 }
 
 fn everything_asks() -> Policy {

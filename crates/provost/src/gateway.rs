@@ -34,7 +34,7 @@ use provost_store::StoreConfig;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
-    config::{Config, Database, DeclaredAgents, read_draft},
+    config::{Config, Database, read_draft},
     heads::{self, Heads, Keeper},
     locate::reached,
     output,
@@ -266,8 +266,8 @@ fn live(config: &Config) -> Live {
     Live {
         access: Access {
             open: config.auth.open && config.listen.ip().is_loopback(),
-            declared_agents: config.auth.declared_agents == DeclaredAgents::Loopback,
-            hosts: hosts(config),
+            declared_agents: config.auth.declared_agents,
+            hosts: config.names(),
         },
         exposure: if config.expose_content {
             Exposure::Everything
@@ -277,14 +277,6 @@ fn live(config: &Config) -> Live {
         body_limit: config.body_bytes,
         waiting: config.waiting,
     }
-}
-
-/// What people reach it by, they may.
-fn hosts(config: &Config) -> Vec<String> {
-    let public = config.channels.public_url.as_deref();
-    let uri = public.and_then(|url| url.parse::<http::Uri>().ok());
-    let host = uri.as_ref().and_then(http::Uri::host).map(str::to_owned);
-    config.hosts.iter().cloned().chain(host).collect()
 }
 
 async fn build_backends(config: &Config) -> anyhow::Result<Backends> {

@@ -10,7 +10,7 @@ use crate::{
     glob::Glob,
     grant::{ActiveGrant, Grant},
     ids::{GrantId, TraceId},
-    key::Key,
+    key::{Key, Role},
     policy::Verdict,
     ports::{ApprovalFilter, ApprovalRow, Resolved},
     time::Time,
@@ -111,6 +111,9 @@ impl Gate {
     pub async fn add_key(&self, key: Key, by: &str) -> Result<bool, GateError> {
         if self.control().is_keyed(&key.name) {
             return Ok(false);
+        }
+        if key.role == Role::Agent {
+            self.note_agent_keys().await?;
         }
         let note = note("key created", by, json!(key), self.now());
         let added = self.store.add_key(key, note).await?;

@@ -169,7 +169,7 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
 
     async fn deliveries(&self, approval: &ApprovalId) -> Result<Vec<Delivered>>;
 
-    /// How far a channel has read what people sent.
+    /// A short text kept under a name: how far a channel has read what people sent, say.
     async fn cursor(&self, name: &str) -> Result<Option<String>>;
 
     async fn set_cursor(&self, name: &str, value: &str) -> Result<()>;

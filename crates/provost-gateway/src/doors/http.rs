@@ -3,6 +3,7 @@
 mod approvals;
 mod caller;
 mod calls;
+mod declared;
 mod error;
 mod events;
 mod grants;

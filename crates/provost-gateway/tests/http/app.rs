@@ -15,7 +15,7 @@ use provost_core::{
     trace::view::Exposure,
 };
 use provost_gateway::{
-    access::Access,
+    access::{Access, DeclaredAgents},
     app::{App, Live, Parts, PolicyState, Waiting},
     backends::{Backends, BackendsConfig, CliCommandConfig, CliToolConfig, McpServerConfig},
     doors,
@@ -176,7 +176,7 @@ impl TestApp {
             live: Live {
                 access: Access {
                     open,
-                    declared_agents: true,
+                    declared_agents: DeclaredAgents::Loopback,
                     hosts: Vec::new(),
                 },
                 exposure,

@@ -197,6 +197,7 @@ fn table(approval: &str) -> Vec<Row> {
             found(PEOPLE, 404),
         ),
         row("GET", "/policies", none.clone(), PEOPLE),
+        row("GET", "/agents/declared", none.clone(), ADMIN),
         row("GET", "/keys", none.clone(), ADMIN),
         row(
             "POST",

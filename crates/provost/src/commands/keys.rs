@@ -3,7 +3,10 @@
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::view::{items, moment, text};
+use super::{
+    declared,
+    view::{items, moment, text},
+};
 use crate::{client::Target, context::Context, exit::Exit, output, table::Table};
 
 #[derive(Debug, Subcommand)]
@@ -27,6 +30,9 @@ pub(crate) enum Keys {
         person: Option<String>,
         /// Whose key it is; for an agent's key, the name of the agent
         name: String,
+        /// Do not ask, also where agents without a key will stop working
+        #[arg(long)]
+        yes: bool,
     },
     /// List the keys, without their secrets
     #[command(after_help = "Examples:\n  provost keys list")]
@@ -69,10 +75,23 @@ pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<Exit
             tools,
             person,
             name,
-        } => create(context, role, &tools, person.as_deref(), &name).await,
+            yes,
+        } => {
+            if matches!(role, RoleName::Agent) && !may_be_made(context, &name, yes).await? {
+                output::note("no key was made");
+                return Ok(Exit::No);
+            }
+            create(context, role, &tools, person.as_deref(), &name).await
+        }
         Keys::List => list(context).await,
         Keys::Remove { name } => remove(context, &name).await,
     }
+}
+
+/// The first agent key ends the time of agents without one: whoever makes it is told, and asked.
+async fn may_be_made(context: &Context, name: &str, yes: bool) -> anyhow::Result<bool> {
+    let some_stop = declared::tell_who_stops(context, &context.client()?, name).await?;
+    Ok(yes || !some_stop || declared::agrees(context).await?)
 }
 
 async fn create(

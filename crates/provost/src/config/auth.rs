@@ -8,6 +8,7 @@ use provost_core::{
     people::Directory,
     time::Time,
 };
+use provost_gateway::access::{DeclaredAgents, is_loopback_name};
 
 use super::{
     fields::{Field, Map},
@@ -23,16 +24,6 @@ pub(crate) struct Auth {
     pub(crate) keys: Vec<Key>,
 }
 
-/// Who may be an agent by saying so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum DeclaredAgents {
-    /// Callers on this machine.
-    #[default]
-    Loopback,
-    /// Nobody: an agent needs a key.
-    Never,
-}
-
 /// What is read, and where the names of the keys stand.
 #[derive(Default)]
 pub(super) struct ReadAuth {
@@ -40,6 +31,8 @@ pub(super) struct ReadAuth {
     pub(super) places: Vec<Span>,
     /// Names of people that keys are tied to: looked up once people are known.
     pub(super) tied: Vec<(String, Span)>,
+    /// Where it is written that agents on this machine may declare themselves.
+    declared: Option<Span>,
 }
 
 impl Reader<'_> {
@@ -66,6 +59,9 @@ impl Reader<'_> {
             self.error(span, "`jwt` is not supported", help);
         }
         read.auth.declared_agents = self.read_declared(&map);
+        if read.auth.declared_agents == DeclaredAgents::Loopback {
+            read.declared = map.key_span("declared_agents");
+        }
         read.auth.open = self.read_open(&map, listen);
         if let Some(keys) = map.get("keys") {
             if !matches!(keys.node.kind, Kind::List(_)) {
@@ -116,7 +112,7 @@ impl Reader<'_> {
         match written {
             Some(field) => self.choice(field, &choices).unwrap_or_default(),
             None if required == Some(true) => DeclaredAgents::Never,
-            None => DeclaredAgents::Loopback,
+            None => DeclaredAgents::default(),
         }
     }
 
@@ -192,6 +188,18 @@ impl Reader<'_> {
         }
         read.tied.push((name.to_owned(), field.node.span));
         Some(name.into())
+    }
+
+    /// A public name means a proxy, which comes from this machine for everybody.
+    pub(super) fn check_declared(&mut self, read: &ReadAuth, hosts: &[String]) {
+        let public = hosts.iter().find(|host| !is_loopback_name(host));
+        if let (Some(span), Some(public)) = (read.declared, public) {
+            let message = format!(
+                "`declared_agents: loopback` has no effect, because the gateway is also reached as `{public}`"
+            );
+            let help = "remove it and give each agent a key, or remove the public name (`hosts`, `public_url`)";
+            self.warn(span, message, help);
+        }
     }
 
     pub(super) fn check_tied(&mut self, read: &ReadAuth, people: &Directory) {

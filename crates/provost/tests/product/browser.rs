@@ -78,7 +78,8 @@ fn foreign_pages_and_rebound_names_are_refused_everywhere() {
         ("origin", format!("http://{}", gateway.addr)),
     ] {
         gateway
-            .agent()
+            .client()
+            .key(AGENT)
             .with(name, &value)
             .decide("notes.add", json!({}))
             .ok();

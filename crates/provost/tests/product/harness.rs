@@ -23,8 +23,9 @@ pub(crate) const AGENT: &str = "agent-secret-0123456789";
 pub(crate) const FS_BOT: &str = "fs-bot-secret-0123456789";
 pub(crate) const ALICE: &str = "alice-secret-0123456789";
 
-/// An agent, a supervisor for the file system, and a person.
+/// An agent, a supervisor for the file system, and a person; and agents that have no key.
 pub(crate) const KEYS: &str = "auth:
+  declared_agents: loopback
   keys:
     - {name: keyed, role: agent, key: agent-secret-0123456789}
     - {name: fs-bot, role: supervisor, tools: ['filesystem.*'], key: fs-bot-secret-0123456789}

@@ -16,6 +16,7 @@ const AGENT: &str = "agent-secret-0123456789";
 const INBOX: &str = "inbox-secret-0123456789";
 
 const KEYS: &str = "auth:
+  declared_agents: loopback
   keys:
     - {name: keyed, role: agent, key: agent-secret-0123456789}
     - {name: forwarder, role: inbox, key: inbox-secret-0123456789}

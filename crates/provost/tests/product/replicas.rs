@@ -33,7 +33,7 @@ impl Database {
         database
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let (before, query) = self.server.split_once('?').unwrap_or((&self.server, ""));
         let (before, _) = before.rsplit_once('/').expect("the URL names a database");
         format!("{before}/{}?{query}", self.name)

@@ -141,7 +141,10 @@ fn refused(refused: Refused) -> ApiError {
         Refused::UnknownKey => unauthorized("the key is not known")
             .help("it may have been removed: `provost keys list`"),
         Refused::NotDeclared(why) => {
-            unauthorized(why).help("give the agent a key: `provost keys create --role agent NAME`")
+            unauthorized(why).help(
+                "give the agent a key: `provost keys create --role agent NAME`; `auth.declared_agents: loopback` \
+                 in the config lets agents on this machine go by their word",
+            )
         }
         Refused::NameTaken => {
             ApiError::forbidden("the declared name belongs to a key").help("use that agent's key")

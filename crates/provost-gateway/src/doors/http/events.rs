@@ -55,7 +55,7 @@ pub(super) async fn events(
     };
     let standing = Standing::of(&Caller::Decider(key.clone()), &app.gate.control());
     feed(app, key, given, move |app| {
-        future::ready(standing.holds(&app.gate.control())).boxed()
+        future::ready(standing.holds(&app.gate.control(), &app.live.load().access)).boxed()
     })
     .await
 }

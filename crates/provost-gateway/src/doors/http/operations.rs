@@ -47,9 +47,9 @@ fn tell(app: &App, told: &mut Map<String, Value>) -> &'static str {
     let channels = app.channels.load().standings();
     let failing = channels.values().any(Standing::is_failing);
     let degraded = policy.error.is_some() || servers.down > 0 || failing || record.gap.is_some();
-    let stopped: Vec<_> = app
-        .gate
-        .control()
+    let control = app.gate.control();
+    let declaring = live.access.declaring(&control);
+    let stopped: Vec<_> = control
         .stops
         .iter()
         .map(|stop| stop.scope.to_string())
@@ -62,7 +62,12 @@ fn tell(app: &App, told: &mut Map<String, Value>) -> &'static str {
         "tools": app.backends.count(),
         "waiting": app.gate.waiting(),
         "stopped": stopped,
-        "auth": {"open": live.access.open, "declared_agents": live.access.declared_agents},
+        "auth": {
+            "open": live.access.open,
+            "declared_agents": declaring.is_open(),
+            "declared_agents_because": declaring.why(),
+            "agent_keys": control.are_agents_keyed(),
+        },
         "exposes_content": live.exposure == Exposure::Everything,
         "loop_limit": app.gate.settings().repeat.is_some(),
         "mcp_servers": servers,

@@ -8,8 +8,8 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, events, grants, guard, hooks, keys, links, mcp, operations, permissions,
-    policies, runs, servers, stops, tools, traces, v1,
+    approvals, calls, declared, events, grants, guard, hooks, keys, links, mcp, operations,
+    permissions, policies, runs, servers, stops, tools, traces, v1,
 };
 use crate::{app::App, console};
 
@@ -58,6 +58,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))
+        .route("/agents/declared", get(declared::list))
         .route("/console/links", post(links::create))
         .merge(console::router())
         .route("/v1/inbox/email-reply", post(v1::email_reply))

@@ -11,7 +11,7 @@ use super::{
     keyring::{KeyState, Keyring},
     plan::{KeyPlace, Plan},
 };
-use crate::{context::Context, exit::Exit, output};
+use crate::{commands::declared, context::Context, exit::Exit, output};
 
 /// What is to be done, and how it looks.
 struct Change<'a> {
@@ -59,6 +59,9 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
         return change.is_made_already(context);
     }
     change.show(context)?;
+    if matches!(change.key, KeyState::New { .. }) {
+        declared::tell_who_stops(context, change.keyring.client(), &plan.name).await?;
+    }
     match consent::ask(context, options).await? {
         Consent::Given => {}
         refused => return change.is_refused(context, refused),

@@ -60,6 +60,10 @@ impl Keyring {
         Ok(Self { client, keys })
     }
 
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
     pub(super) fn url(&self) -> &str {
         self.client.url()
     }

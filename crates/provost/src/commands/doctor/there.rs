@@ -45,6 +45,7 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     kept_record(health.get("record").unwrap_or(&Value::Null), findings);
     policy(health.get("policy").unwrap_or(&Value::Null), findings);
     queue(&health, findings);
+    declared_agents(health.get("auth").unwrap_or(&Value::Null), findings);
     tools(&client, findings).await;
     mcp_servers(&client, findings).await;
     channels(&health, findings);
@@ -145,6 +146,22 @@ fn queue(health: &Value, findings: &mut Findings) {
             "decide them with `provost approvals watch`",
         );
     }
+}
+
+/// Whether agents need keys, and why.
+fn declared_agents(auth: &Value, findings: &mut Findings) {
+    let is = |name: &str| auth.get(name) == Some(&Value::Bool(true));
+    let why = text(auth, "declared_agents_because");
+    if !is("declared_agents") {
+        return findings.ok("agents", why);
+    }
+    let detail = format!("agents on this machine may come in without a key: {why}");
+    if is("agent_keys") {
+        let hint = "an agent can drop its key and declare another name: give every agent a key, and remove \
+                    `auth.declared_agents`";
+        return findings.warn("agents", detail, hint);
+    }
+    findings.ok("agents", format!("{detail}; the first agent key ends that"));
 }
 
 async fn tools(client: &Client, findings: &mut Findings) {

@@ -6,7 +6,9 @@ use provost_core::{call::Call, key::Role, policy::Verdict, time::Time};
 use serde_json::json;
 
 use super::{environment, load_text, messages};
-use crate::config::{Config, Database, DeclaredAgents, Loaded, load_with, render};
+use provost_gateway::access::DeclaredAgents;
+
+use crate::config::{Config, Database, Loaded, load_with, render};
 
 fn verdict(loaded: &mut Loaded, tool: &str, params: serde_json::Value) -> Verdict {
     let serde_json::Value::Object(params) = params else {

@@ -25,7 +25,7 @@ fn defect_01_a_misspelled_action_is_a_load_error_with_its_place() {
     let said = String::from_utf8_lossy(&check.stdout);
     assert_eq!(check.status.code(), Some(1), "{said}");
     for expected in [
-        "provost.yaml:12",
+        "provost.yaml:13",
         "`dney`",
         "`deny`",
         "`[`",
@@ -42,7 +42,7 @@ fn defect_01_a_misspelled_action_is_a_load_error_with_its_place() {
     };
     assert_eq!(status.code(), Some(1), "{log}");
     assert!(
-        log.contains("`dney`") && log.contains("provost.yaml:12"),
+        log.contains("`dney`") && log.contains("provost.yaml:13"),
         "{log}"
     );
     assert!(!site.database().exists(), "a database was made");

@@ -211,7 +211,10 @@ pub(super) async fn listen(
                 return Ok(json!({"_meta": {"io.modelcontextprotocol/subscriptionId": id}}));
             }
         };
-        if !standing.holds(&exchange.app.gate.control()) {
+        if !standing.holds(
+            &exchange.app.gate.control(),
+            &exchange.app.live.load().access,
+        ) {
             return Err(Fault::new(REFUSED, "the key of this stream was removed"));
         }
         let said = filter.messages(&next).into_iter();

@@ -160,7 +160,10 @@ struct Listening {
 impl Listening {
     async fn next(&mut self) -> Option<Value> {
         loop {
-            if !self.standing.holds(&self.app.gate.control()) {
+            if !self
+                .standing
+                .holds(&self.app.gate.control(), &self.app.live.load().access)
+            {
                 return None;
             }
             if let Some(ready) = self.ready.pop_front() {

@@ -88,7 +88,10 @@ impl Reader {
 
     async fn next(&mut self) -> Option<Entry> {
         loop {
-            if !self.standing.holds(&self.app.gate.control()) {
+            if !self
+                .standing
+                .holds(&self.app.gate.control(), &self.app.live.load().access)
+            {
                 return None;
             }
             if let Some(entry) = self.backlog.pop_front() {
