@@ -76,15 +76,18 @@ pub enum Answer {
     Expired,
     RateLimited,
     Stopped,
+    /// The arguments do not fit the tool: nothing was decided.
+    Invalid,
 }
 
 impl Answer {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Allow,
         Self::Deny,
         Self::Expired,
         Self::RateLimited,
         Self::Stopped,
+        Self::Invalid,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -94,6 +97,7 @@ impl Answer {
             Self::Expired => "expired",
             Self::RateLimited => "rate_limited",
             Self::Stopped => "stopped",
+            Self::Invalid => "invalid",
         }
     }
 
@@ -108,7 +112,13 @@ impl Answer {
             Self::Deny | Self::Stopped => 403,
             Self::Expired => 408,
             Self::RateLimited => 429,
+            Self::Invalid => 422,
         }
+    }
+
+    /// Whether policy was not asked at all.
+    pub fn is_before_policy(self) -> bool {
+        matches!(self, Self::RateLimited | Self::Stopped | Self::Invalid)
     }
 }
 
@@ -124,7 +134,7 @@ pub struct DecisionRecord {
     /// What was permitted instead, where a person changed the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_params: Option<Box<RawValue>>,
-    /// The verdict of the policy, or `rate_limited` and `stopped` where it was not asked.
+    /// The verdict of the policy, or `rate_limited`, `stopped` and `invalid` where it was not asked.
     pub policy: Arc<str>,
     pub policy_rule: Arc<str>,
     /// How the call was answered in the end.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod cli;
+mod declared;
 mod headers;
 mod http;
 pub mod mcp;
@@ -211,14 +212,21 @@ impl Backends {
         tools
     }
 
-    /// Whether arguments fit what the tool takes, where that is known: if not, why.
+    /// Whether arguments fit what the tool takes, where it is one of ours: if not, why.
     pub(crate) fn fits(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
-        let of_servers = self.mcp.tools();
-        let known = self
-            .tools
-            .get(tool)
-            .or_else(|| of_servers.iter().find(|info| info.name == tool));
-        known.map_or(Ok(()), |info| schema::check(&info.input_schema, arguments))
+        match self.misfit(tool, &mut arguments.clone()) {
+            Some(why) => Err(why.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Why arguments do not fit the tool they are for, where it is one of ours.
+    pub(crate) fn misfit(
+        &self,
+        tool: &str,
+        arguments: &mut Map<String, Value>,
+    ) -> Option<Box<str>> {
+        misfit(&*self.find(tool)?, tool, arguments)
     }
 
     /// How many [`Backends::tools`] there are.
@@ -258,6 +266,21 @@ impl Backends {
         (!is_name(&tool.name))
             .then(|| "the name of a tool must be short, printable and not empty".to_owned())
     }
+}
+
+/// Why arguments do not fit a tool of this backend. They are taken and put back, not copied.
+pub(crate) fn misfit(
+    backend: &dyn Backend,
+    tool: &str,
+    arguments: &mut Map<String, Value>,
+) -> Option<Box<str>> {
+    let whole = Value::Object(std::mem::take(arguments));
+    let checked = backend.check(tool, &whole);
+    if let Value::Object(whole) = whole {
+        *arguments = whole;
+    }
+    let why = checked.err()?;
+    Some(format!("the arguments do not fit `{tool}`: {why}").into())
 }
 
 impl fmt::Debug for Backends {

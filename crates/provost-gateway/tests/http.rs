@@ -30,5 +30,7 @@ mod protocol;
 mod requests;
 #[path = "http/roles.rs"]
 mod roles;
+#[path = "http/schemas.rs"]
+mod schemas;
 #[path = "http/servers.rs"]
 mod servers;

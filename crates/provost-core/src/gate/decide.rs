@@ -36,6 +36,9 @@ pub struct Ask {
     /// Where the agent works, as it says itself: what the summary of the call takes for its project. It is
     /// no part of the call, and nothing is decided by it.
     pub folder: Option<Box<str>>,
+    /// Why the arguments do not fit the tool they are for, where they do not: such a call is refused, and
+    /// recorded.
+    pub misfit: Option<Box<str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +111,7 @@ pub(super) struct Walk {
     pub(super) key: Option<Box<IdempotencyKey>>,
     pub(super) backend: Option<Arc<dyn Backend>>,
     pub(super) folder: Option<Box<str>>,
+    misfit: Option<Box<str>>,
     counted: bool,
     /// A question was opened under the trace id: should another be needed, it gets an id of its own.
     asked: bool,
@@ -140,6 +144,7 @@ impl Walk {
             key,
             backend,
             folder: ask.folder,
+            misfit: ask.misfit,
             counted: false,
             asked: false,
         }
@@ -221,6 +226,12 @@ impl Gate {
                 )
                 .await;
         }
+        if let Some(misfit) = &walk.misfit {
+            let reason = (&**misfit).into();
+            return self
+                .refuse(&walk.subject, Answer::Invalid, &ruling, reason, None)
+                .await;
+        }
         let grant = match ruling.verdict {
             Verdict::Deny => {
                 let reason = ruling.reason.clone();
@@ -300,9 +311,10 @@ impl Gate {
                 max_total: None,
             })
             .await?;
-        let policy = match answer {
-            Answer::RateLimited | Answer::Stopped => answer.as_str().into(),
-            _ => policy_text(ruling.verdict),
+        let policy = if answer.is_before_policy() {
+            answer.as_str().into()
+        } else {
+            policy_text(ruling.verdict)
         };
         Ok(Step::Done(Decided::Refused(Box::new(Refusal {
             answer,

@@ -41,9 +41,10 @@ impl Subject {
         now: Time,
     ) -> TraceRow {
         let call = &self.call;
-        let policy = match answer {
-            Answer::RateLimited | Answer::Stopped => answer.as_str().into(),
-            _ => policy_text(ruling.verdict),
+        let policy = if answer.is_before_policy() {
+            answer.as_str().into()
+        } else {
+            policy_text(ruling.verdict)
         };
         let forwarded = answer == Answer::Allow && self.door.forwards();
         let params = raw_params(&call.params);

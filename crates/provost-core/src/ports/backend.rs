@@ -49,6 +49,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether this backend runs the tool; a dispatching backend may answer for names it does not list.
     fn has(&self, tool: &str) -> bool;
 
+    /// Whether arguments, an object, fit the tool: if not, why. Asked before anything is decided.
+    fn check(&self, _tool: &str, _arguments: &Value) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Executes a call. The permit is the proof that it was decided.
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError>;
 }

@@ -133,6 +133,7 @@ impl Bench {
             wait: Wait::UntilDecided,
             idempotency_key: None,
             folder: None,
+            misfit: None,
         }
     }
 

@@ -49,6 +49,8 @@ pub struct CliToolConfig {
 pub struct CliCommandConfig {
     /// The flags that may be given; any, when absent.
     pub allowed_args: Option<Vec<String>>,
+    /// The flags whose value may be a list, which repeats the flag for each item: `--label`, `-s`.
+    pub list_args: Vec<String>,
     pub timeout: Option<Duration>,
 }
 
@@ -158,6 +160,7 @@ impl CliTool {
     fn subcommand<'t>(&'t self, name: &'t str) -> Option<Resolved<'t>> {
         const UNDECLARED: &CliCommandConfig = &CliCommandConfig {
             allowed_args: None,
+            list_args: Vec::new(),
             timeout: None,
         };
         let declared = self.config.commands.get(name);
@@ -207,6 +210,13 @@ impl Backend for CliTool {
             Some(name) => self.config.bare.is_none() && self.subcommand(name).is_some(),
             None => false,
         }
+    }
+
+    fn check(&self, tool: &str, arguments: &Value) -> Result<(), String> {
+        let arguments = arguments.as_object().ok_or("arguments are an object")?;
+        self.resolve(tool, arguments)
+            .and_then(|resolved| arguments::read(arguments, &resolved).map(|_| ()))
+            .map_err(|error| error.to_string())
     }
 
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
@@ -283,12 +293,17 @@ fn missing(bin: &str) -> String {
 }
 
 fn input_schema(dispatches: bool) -> Value {
-    let text = json!({"type": ["string", "number", "boolean"]});
+    let text = json!({"type": ["string", "number"]});
+    let flag = json!({"type": ["string", "number", "boolean", "array"], "items": text});
     let mut schema = json!({
         "type": "object",
         "properties": {
             "args": {"type": "array", "items": text, "description": "Arguments, passed as they are"},
-            "flags": {"type": "object", "description": "Named flags: `n` becomes -n, `name` becomes --name"},
+            "flags": {
+                "type": "object",
+                "additionalProperties": flag,
+                "description": "Named flags: `n` becomes -n, `name` becomes --name; true is the flag alone, false leaves it out; a list only for flags that take several values",
+            },
             "stdin": {"type": "string", "description": "Text for the standard input"},
         },
         "additionalProperties": false,

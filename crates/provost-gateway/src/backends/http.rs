@@ -1,6 +1,6 @@
 //! HTTP tools: one URL, one method, the arguments as JSON body or as query.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,8 +14,11 @@ use serde::Serializer as _;
 use serde_json::{Map, Value};
 
 use super::{
-    BackendError, headers,
-    url::{Query, UrlTemplate, scalar},
+    BackendError,
+    declared::Declared,
+    headers,
+    schema::Schema,
+    url::{Query, UrlTemplate},
 };
 use crate::{
     secret::Secret,
@@ -34,7 +37,7 @@ pub struct HttpToolConfig {
     pub headers: Vec<(String, Secret)>,
     pub timeout: Option<Duration>,
     pub description: String,
-    /// JSON schema of the arguments, shown to agents; null when unknown.
+    /// JSON schema of the arguments, shown to agents and enforced; null when unknown.
     pub input_schema: Value,
 }
 
@@ -47,6 +50,9 @@ pub(super) struct HttpTool {
     headers: HeaderMap,
     timeout: Duration,
     web: Web,
+    schema: Option<Schema>,
+    /// What the schema declares of each argument.
+    declared: HashMap<String, Declared>,
 }
 
 impl HttpTool {
@@ -62,12 +68,17 @@ impl HttpTool {
             .and_then(|url| web.prepare(url.origin()).map(|()| url))
             .map_err(|problem| problems.push(problem))
             .ok();
-        let (Some(method), Some(headers), Some(url)) = (method, headers, url) else {
+        let schema = Schema::compile(&config.input_schema)
+            .map_err(|why| problems.push(format!("`input_schema` cannot be read: {why}")))
+            .ok();
+        let (Some(method), Some(headers), Some(url), Some(schema)) = (method, headers, url, schema)
+        else {
             return Err(problems
                 .into_iter()
                 .map(|problem| BackendError::fatal(&config.name, problem))
                 .collect());
         };
+        let declared = Declared::fields(&config.input_schema);
         let fixed = url.expand(|_| Err(String::new()), Query::default()).ok();
         let info = ToolInfo {
             name: config.name,
@@ -84,7 +95,13 @@ impl HttpTool {
             headers,
             timeout,
             web: web.clone(),
+            schema,
+            declared,
         })
+    }
+
+    fn declared(&self, name: &str) -> &Declared {
+        self.declared.get(name).unwrap_or(Declared::undeclared())
     }
 
     async fn execute(
@@ -102,33 +119,43 @@ impl HttpTool {
         trace_id: &TraceId,
     ) -> Result<Request<Bytes>, ForwardError> {
         let mut headers = headers::for_call(&self.headers, trace_id);
-        let mut query = Query::default();
         let mut body = Bytes::new();
         if takes_body(&self.method) {
             body = self.body(params)?;
             headers.entry(header::CONTENT_TYPE).or_insert(JSON);
-        } else {
-            for (name, value) in params.iter().filter(|(name, _)| !self.url.has_hole(name)) {
-                query.push_value(name, value);
-            }
         }
         let mut request = Request::new(body);
         *request.method_mut() = self.method.clone();
         *request.headers_mut() = headers;
-        *request.uri_mut() = self.uri(params, query)?;
+        *request.uri_mut() = self.uri(params).map_err(ForwardError::Arguments)?;
         Ok(request)
     }
 
-    fn uri(&self, params: &Map<String, Value>, query: Query) -> Result<Uri, ForwardError> {
+    /// The URL with the arguments that belong there, or everything that stands against it.
+    fn uri(&self, params: &Map<String, Value>) -> Result<Uri, String> {
+        let mut query = Query::default();
+        let mut problems = Vec::new();
+        if !takes_body(&self.method) {
+            for (name, value) in params.iter().filter(|(name, _)| !self.url.has_hole(name)) {
+                let pushed = query.push_value(name, value, self.declared(name));
+                problems.extend(pushed.err());
+            }
+        }
         if let Some(fixed) = &self.fixed
             && query.is_empty()
+            && problems.is_empty()
         {
             return Ok(fixed.clone());
         }
-        let value = |name: &str| argument(params, name);
-        self.url
-            .expand(value, query)
-            .map_err(|problems| ForwardError::Arguments(problems.join("; ")))
+        let value = |name: &str| argument(params, name, self.declared(name));
+        let expanded = self.url.expand(value, query);
+        match expanded {
+            Ok(uri) if problems.is_empty() => Ok(uri),
+            expanded => {
+                problems.extend(expanded.err().into_iter().flatten());
+                Err(problems.join("; "))
+            }
+        }
     }
 
     /// The arguments that are not part of the URL.
@@ -158,6 +185,18 @@ impl Backend for HttpTool {
         self.info.name == tool
     }
 
+    fn check(&self, _tool: &str, arguments: &Value) -> Result<(), String> {
+        if let Some(schema) = &self.schema {
+            schema.check(arguments)?;
+        }
+        // Where everything goes into the body, nothing else can be wrong.
+        if takes_body(&self.method) && self.fixed.is_some() {
+            return Ok(());
+        }
+        let params = arguments.as_object().ok_or("arguments are an object")?;
+        self.uri(params).map(|_| ())
+    }
+
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
         self.execute(&permit.call().params, permit.trace_id()).await
     }
@@ -167,12 +206,11 @@ impl Backend for HttpTool {
 pub(super) fn argument<'p>(
     params: &'p Map<String, Value>,
     name: &str,
+    declared: &Declared,
 ) -> Result<Cow<'p, str>, String> {
     match params.get(name) {
         None | Some(Value::Null) => Err(format!("`{name}` is missing")),
-        Some(value) => {
-            scalar(value).ok_or_else(|| format!("`{name}` must be a string, a number or a boolean"))
-        }
+        Some(value) => declared.text(name, value),
     }
 }
 

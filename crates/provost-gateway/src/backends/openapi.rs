@@ -23,7 +23,7 @@ use provost_core::{
 use serde_json::{Map, Value};
 
 use self::{body::Body, describe::Parameter, document::Document};
-use super::{BackendError, headers, url::UrlTemplate};
+use super::{BackendError, headers, schema::Schema, url::UrlTemplate};
 use crate::{
     secret::Secret,
     web::{DEFAULT_TIMEOUT, Web},
@@ -65,6 +65,8 @@ pub(super) struct Operation {
     headers: HeaderMap,
     timeout: Duration,
     web: Web,
+    /// What arguments are held against; none where it cannot be read.
+    schema: Option<Schema>,
 }
 
 /// What all operations of one document share.
@@ -136,7 +138,13 @@ fn operations(document: &Document, common: &Common<'_>) -> (Vec<Operation>, Vec<
                 continue;
             };
             match Operation::build(document, common, (path, item), (key, method, operation)) {
-                Ok(operation) => operations.push(operation),
+                Ok((operation, trouble)) => {
+                    left_out.extend(trouble.map(|why| {
+                        let name = &operation.info.name;
+                        format!("the arguments of `{name}` are not checked: its schema cannot be read: {why}")
+                    }));
+                    operations.push(operation);
+                }
                 Err(why) => left_out.push(format!("operation `{key} {path}` is not served: {why}")),
             }
         }
@@ -150,7 +158,7 @@ impl Operation {
         common: &Common<'_>,
         (path, item): (&str, &Value),
         (key, method, operation): (&str, Method, &Value),
-    ) -> Result<Self, String> {
+    ) -> Result<(Self, Option<String>), String> {
         let slash = if path.starts_with('/') { "" } else { "/" };
         let url = UrlTemplate::parse(&format!("{}{slash}{path}", common.base))?;
         let described = describe::inputs(document, item, operation, &url)?;
@@ -178,7 +186,12 @@ impl Operation {
             source: "openapi",
             input_schema: schema::of_inputs(&parameters, described.body.as_ref()),
         };
-        Ok(Self {
+        let checks = schema::of_checks(&parameters, described.body.as_ref());
+        let (schema, trouble) = match Schema::compile(&checks) {
+            Ok(schema) => (schema, None),
+            Err(why) => (None, Some(why)),
+        };
+        let operation = Self {
             info,
             method,
             url,
@@ -190,7 +203,9 @@ impl Operation {
             headers: common.headers.clone(),
             timeout: common.timeout,
             web: common.web.clone(),
-        })
+            schema,
+        };
+        Ok((operation, trouble))
     }
 
     async fn execute(
@@ -211,6 +226,17 @@ impl Backend for Operation {
 
     fn has(&self, tool: &str) -> bool {
         self.info.name == tool
+    }
+
+    fn check(&self, _tool: &str, arguments: &Value) -> Result<(), String> {
+        if let Some(schema) = &self.schema {
+            schema.check(arguments)?;
+        }
+        let arguments = arguments.as_object().ok_or("arguments are an object")?;
+        // The request is made and thrown away: what it would be refused for is known before the decision.
+        self.request(arguments, &TraceId::from(""))
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     }
 
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {

@@ -1,12 +1,26 @@
-//! Whether arguments fit the JSON schema of a tool. Schemas come from servers that are not trusted: they refer
-//! to nothing outside themselves.
+//! Whether arguments fit the JSON schema of a tool. A schema is compiled once, when the tool is registered.
+//!
+//! Schemas come from servers that are not trusted: they refer to nothing outside themselves, and both reading
+//! one and holding arguments against it costs a bounded amount of work.
 
-use std::error::Error;
+mod cost;
+mod misfit;
 
-use boon::{Compiler, Schemas, UrlLoader};
-use serde_json::{Map, Value};
+use std::{error::Error, fmt};
+
+use boon::{Compiler, SchemaIndex, Schemas, UrlLoader};
+use serde_json::Value;
+
+use cost::Cost;
 
 const PLACE: &str = "tool:/schema.json";
+
+/// A compiled schema.
+pub(super) struct Schema {
+    schemas: Schemas,
+    index: SchemaIndex,
+    cost: Cost,
+}
 
 struct Nowhere;
 
@@ -16,64 +30,53 @@ impl UrlLoader for Nowhere {
     }
 }
 
-/// What does not fit, in words. A schema that cannot be read is fitted by nothing.
-pub(super) fn check(schema: &Value, arguments: &Map<String, Value>) -> Result<(), String> {
-    if schema.is_null() {
-        return Ok(());
+impl Schema {
+    /// `None`: the tool says nothing of its arguments. The error says why the schema cannot be read.
+    pub(super) fn compile(schema: &Value) -> Result<Option<Self>, String> {
+        if schema.is_null() {
+            return Ok(None);
+        }
+        let cost = Cost::of(schema)?;
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.use_loader(Box::new(Nowhere));
+        compiler
+            .add_resource(PLACE, schema.clone())
+            .map_err(|why| one_line(&why))?;
+        let index = compiler
+            .compile(PLACE, &mut schemas)
+            .map_err(|why| one_line(&why))?;
+        Ok(Some(Self {
+            schemas,
+            index,
+            cost,
+        }))
     }
-    let unreadable = |why: String| format!("the schema of the tool cannot be read: {why}");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.use_loader(Box::new(Nowhere));
-    compiler
-        .add_resource(PLACE, schema.clone())
-        .map_err(|why| unreadable(why.to_string()))?;
-    let compiled = compiler
-        .compile(PLACE, &mut schemas)
-        .map_err(|why| unreadable(why.to_string()))?;
-    let arguments = Value::Object(arguments.clone());
-    let checked = schemas.validate(&arguments, compiled);
-    checked.map_err(|why| {
-        let causes: Vec<String> = why.causes.iter().map(|cause| format!("{cause}")).collect();
-        format!("the arguments do not fit the tool: {}", causes.join("; "))
-    })
+
+    /// What does not fit, with its place. The error never repeats a value: it may be a secret.
+    pub(super) fn check(&self, arguments: &Value) -> Result<(), String> {
+        self.cost.allows(arguments)?;
+        let checked = self.schemas.validate(arguments, self.index);
+        checked.map_err(|error| misfit::told(&error))
+    }
+
+    /// How many regular expressions it has: they take room.
+    pub(super) fn patterns(&self) -> usize {
+        self.cost.patterns()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Schema")
+    }
+}
+
+/// The causes of an error, shortened: it may repeat what a server wrote.
+fn one_line(error: &dyn fmt::Display) -> String {
+    let text = format!("{error}");
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(300).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn arguments_are_held_against_the_schema() {
-        let schema = json!({
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "n": {"type": "integer", "minimum": 1}},
-            "required": ["path"],
-            "additionalProperties": false,
-        });
-        for (schema, arguments, fits) in [
-            (&schema, json!({"path": "/a"}), true),
-            (&schema, json!({"path": "/a", "n": 2}), true),
-            (&schema, json!({"path": "/a", "n": 0}), false),
-            (&schema, json!({"path": 1}), false),
-            (&schema, json!({}), false),
-            (&schema, json!({"path": "/a", "x": 1}), false),
-            (&Value::Null, json!({"x": 1}), true),
-            (&json!({}), json!({"x": 1}), true),
-            (&json!({"type": 7}), json!({}), false),
-            (&json!({"$ref": "file:///etc/passwd"}), json!({}), false),
-            (
-                &json!({"$ref": "https://example.org/s.json"}),
-                json!({}),
-                false,
-            ),
-        ] {
-            let Value::Object(arguments) = arguments else {
-                panic!("{arguments}")
-            };
-            let checked = check(schema, &arguments);
-            assert_eq!(checked.is_ok(), fits, "{schema} {arguments:?} {checked:?}");
-        }
-    }
-}
+mod tests;

@@ -7,6 +7,8 @@ use http::{Uri, uri::Scheme};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use super::declared::Declared;
+
 /// Everything but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -141,17 +143,17 @@ impl Query {
         self.0.extend(value);
     }
 
-    /// One argument: an array repeats the name, null is absent, an object is its JSON.
-    pub(super) fn push_value(&mut self, name: &str, value: &Value) {
-        match value {
-            Value::Null => {}
-            Value::Array(items) => {
-                for item in items.iter().filter(|item| !item.is_null()) {
-                    self.push(name, &text_or_json(item));
-                }
-            }
-            other => self.push(name, &text_or_json(other)),
+    /// One argument as far as it is declared: a list repeats the name, null is absent, an object is its JSON.
+    pub(super) fn push_value(
+        &mut self,
+        name: &str,
+        value: &Value,
+        declared: &Declared,
+    ) -> Result<(), String> {
+        for text in declared.texts(name, value)? {
+            self.push(name, &text);
         }
+        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -172,21 +174,6 @@ impl Query {
 
 pub(super) fn encode(text: &str) -> impl Iterator<Item = &str> {
     utf8_percent_encode(text, RESERVED)
-}
-
-/// The text of a string, number or boolean.
-pub(super) fn scalar(value: &Value) -> Option<Cow<'_, str>> {
-    match value {
-        Value::String(text) => Some(Cow::Borrowed(text)),
-        Value::Number(number) => Some(Cow::Owned(number.to_string())),
-        Value::Bool(true) => Some(Cow::Borrowed("true")),
-        Value::Bool(false) => Some(Cow::Borrowed("false")),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-pub(super) fn text_or_json(value: &Value) -> Cow<'_, str> {
-    scalar(value).unwrap_or_else(|| Cow::Owned(value.to_string()))
 }
 
 /// Servers differ in when they decode `%2F`, so a value that would climb once decoded is refused too.

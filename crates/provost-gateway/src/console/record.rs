@@ -75,6 +75,7 @@ pub(super) fn verdict(word: &str) -> Word {
         "expired" => ("expired", "late"),
         "rate_limited" => ("limited", "no"),
         "stopped" => ("stopped", "no"),
+        "invalid" => ("invalid", "no"),
         other => (other, ""),
     };
     Word {

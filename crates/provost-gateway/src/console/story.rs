@@ -138,6 +138,7 @@ fn ruled(view: &View) -> Step {
         "human_approval" => ("wait", "Policy left it to people".to_owned()),
         "rate_limited" => ("no", "A limit held it back".to_owned()),
         "stopped" => ("no", "A stop held it back".to_owned()),
+        "invalid" => ("no", "Its arguments do not fit the tool".to_owned()),
         other => ("", format!("Policy said {other}")),
     };
     let says = if rule.is_empty() {

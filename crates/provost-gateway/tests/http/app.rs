@@ -2,15 +2,16 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use async_trait::async_trait;
 use axum::{Router, body::Body};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use provost_core::{
-    gate::{Gate, Settings},
+    gate::{Gate, Permit, Settings},
     glob::Glob,
     key::{Key, KeyHash, Role},
     policy::{Policy, PolicySet},
-    ports::{Store, SystemClock},
+    ports::{Backend, ForwardError, Forwarded, Store, SystemClock, ToolInfo},
     time::Time,
     trace::view::Exposure,
 };
@@ -103,6 +104,13 @@ impl TestApp {
             max_answer,
             ..BackendsConfig::default()
         };
+        let backends = Backends::build(config).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        Self::build(folder, backends, Exposure::Everything, false).await
+    }
+
+    /// With these tools.
+    pub(crate) async fn of(config: BackendsConfig) -> Self {
         let backends = Backends::build(config).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         Self::build(folder, backends, Exposure::Everything, false).await
@@ -283,11 +291,34 @@ async fn backends() -> Backends {
         bare: Some(CliCommandConfig::default()),
         ..CliToolConfig::default()
     };
-    let cli_tools = vec![tool("ok"), tool("fs"), tool("pay"), tool("hidden")];
-    Backends::build(BackendsConfig {
-        cli_tools,
+    let names = ["ok", "fs", "pay", "hidden"];
+    let built = Backends::build(BackendsConfig {
+        cli_tools: names.iter().map(|name| tool(name)).collect(),
         ..BackendsConfig::default()
-    })
-    .await
-    .unwrap()
+    });
+    let built = built.await.unwrap();
+    let mut backends = Backends::default();
+    for name in names {
+        let backend = built.find(&format!("{name}.run")).unwrap();
+        backends.add(Arc::new(Unchecked(backend))).unwrap();
+    }
+    backends
+}
+
+/// Takes any arguments at the door, so that tests may ask about whatever they like.
+struct Unchecked(Arc<dyn Backend>);
+
+#[async_trait]
+impl Backend for Unchecked {
+    fn tools(&self) -> Vec<ToolInfo> {
+        self.0.tools()
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.0.has(tool)
+    }
+
+    async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {
+        self.0.forward(permit).await
+    }
 }

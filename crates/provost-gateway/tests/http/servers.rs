@@ -412,6 +412,7 @@ async fn progress_passes_to_the_caller_and_giving_up_to_the_server() {
         wait: provost_core::gate::Wait::UntilDecided,
         idempotency_key: None,
         folder: None,
+        misfit: None,
     };
     let gate = app.app.gate.clone();
     let calling = tokio::spawn(async move { gate.walk(ask, Some(backend)).await });

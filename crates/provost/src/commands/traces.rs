@@ -62,8 +62,8 @@ pub(crate) struct ListArgs {
     /// Only of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only those answered so: allow, deny, expired, rate_limited or stopped
-    #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped"])]
+    /// Only those answered so: allow, deny, expired, rate_limited, stopped or invalid
+    #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped", "invalid"])]
     verdict: Option<String>,
     #[command(flatten)]
     span: SpanArgs,

@@ -94,7 +94,7 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
         let by = some_text(trace, "approved_by").map(str::to_owned).or(grant);
         let by = by.unwrap_or_else(|| match text(trace, "policy") {
             // No rule was asked.
-            before @ ("stopped" | "rate_limited") => before.to_owned(),
+            before @ ("stopped" | "rate_limited" | "invalid") => before.to_owned(),
             _ => "policy".to_owned(),
         });
         table.row([

@@ -121,11 +121,13 @@ impl Reader<'_> {
     }
 
     fn read_command(&mut self, field: Field<'_>) -> Option<CliCommandConfig> {
-        let map = self.map(field, &["allowed_args", "timeout"])?;
+        let map = self.map(field, &["allowed_args", "list_args", "timeout"])?;
         let allowed_args = map.get("allowed_args").map(|field| self.strings(field));
+        let list_args = map.get("list_args").map(|field| self.strings(field));
         let timeout = map.filled("timeout").and_then(|field| self.duration(field));
         Some(CliCommandConfig {
             allowed_args,
+            list_args: list_args.unwrap_or_default(),
             timeout,
         })
     }

@@ -1,14 +1,11 @@
 //! The argument list of a call, checked: only known arguments, only allowed flags, none of what a
 //! shell would take for its own.
 
-use std::borrow::Cow;
-
 use provost_abl::expr::nearest;
 use provost_core::ports::ForwardError;
 use serde_json::{Map, Value};
 
 use super::Resolved;
-use crate::backends::url::scalar;
 
 const KNOWN: [&str; 4] = ["args", "flags", "stdin", "command"];
 
@@ -57,7 +54,8 @@ pub(super) fn read<'p>(
         }
     };
     let mut args = positional(params.get("args"), &mut problems);
-    let flags = flags(params.get("flags"), &mut problems);
+    let lists = &resolved.settings.list_args;
+    let flags = flags(params.get("flags"), lists, &mut problems);
     // Behind `--` a flag would be one no more.
     let before = args
         .iter()
@@ -86,18 +84,16 @@ fn positional(args: Option<&Value>, problems: &mut Vec<String>) -> Vec<String> {
             return Vec::new();
         }
     };
-    let texts: Vec<_> = items
-        .iter()
-        .filter_map(scalar)
-        .map(Cow::into_owned)
-        .collect();
+    let texts: Vec<_> = items.iter().filter_map(text).collect();
     if texts.len() < items.len() {
-        problems.push("`args` must hold only strings, numbers and booleans".to_owned());
+        problems.push("`args` must hold only strings and numbers".to_owned());
     }
     texts
 }
 
-fn flags(flags: Option<&Value>, problems: &mut Vec<String>) -> Vec<String> {
+/// A flag with a value, or alone where its value is true. A list repeats the flag where the command declares
+/// that it takes several: a rule about `flags.env` speaks of one value, and must not be passed by a list of one.
+fn flags(flags: Option<&Value>, lists: &[String], problems: &mut Vec<String>) -> Vec<String> {
     let flags = match flags {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Object(flags)) => flags,
@@ -117,24 +113,36 @@ fn flags(flags: Option<&Value>, problems: &mut Vec<String>) -> Vec<String> {
         } else {
             format!("--{name}")
         };
-        let values = match value {
-            Value::Array(values) => values.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        for value in values {
-            match value {
-                Value::Bool(true) => args.push(flag.clone()),
-                Value::Bool(false) | Value::Null => {}
-                other => match scalar(other) {
-                    Some(text) => args.extend([flag.clone(), text.into_owned()]),
-                    None => problems.push(format!(
-                        "flag `{name}` must be a string, a number or a boolean"
-                    )),
-                },
+        match value {
+            Value::Bool(true) => args.push(flag),
+            Value::Bool(false) | Value::Null => {}
+            Value::Array(values) if lists.contains(&flag) => {
+                let texts: Vec<_> = values.iter().filter_map(text).collect();
+                if texts.len() < values.len() {
+                    problems.push(format!("flag `{name}` must list only strings and numbers"));
+                }
+                args.extend(texts.into_iter().flat_map(|text| [flag.clone(), text]));
             }
+            Value::Array(_) => problems.push(format!(
+                "flag `{name}` is a list, and `list_args` does not name `{flag}`: give one value, or repeat it in `args`"
+            )),
+            one => match text(one) {
+                Some(text) => args.extend([flag, text]),
+                None => problems.push(format!(
+                    "flag `{name}` must be a string, a number or a boolean"
+                )),
+            },
         }
     }
     args
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn is_flag_name(name: &str) -> bool {

@@ -61,17 +61,14 @@ async fn arguments_flags_and_stdin_reach_the_program() {
     let echo = tool(bare("echo"));
     for (arguments, expected) in [
         (json!({}), "\n"),
-        (
-            json!({"args": ["a b", 1, true, "$HOME *"]}),
-            "a b 1 true $HOME *\n",
-        ),
+        (json!({"args": ["a b", 1, "$HOME *"]}), "a b 1 $HOME *\n"),
         (
             json!({"flags": {"n": "prod", "namespace": 7}}),
             "prod --namespace 7",
         ),
         (
-            json!({"args": ["x"], "flags": {"all": true, "no": false, "s": ["a", "b"]}}),
-            "x --all -s a -s b\n",
+            json!({"args": ["x"], "flags": {"all": true, "no": false, "s": "a"}}),
+            "x --all -s a\n",
         ),
         (
             json!({"args": ["x", "--", "-y"], "flags": {"all": true}}),
@@ -107,8 +104,8 @@ async fn what_is_not_understood_is_refused() {
             "`stdin` must be text; `args` must be an array; `flags` must be an object",
         ),
         (
-            json!({"args": [["x"], null]}),
-            "`args` must hold only strings, numbers and booleans",
+            json!({"args": [["x"], null, true]}),
+            "`args` must hold only strings and numbers",
         ),
         (
             json!({"flags": {"-x": 1, "a=b": 1, "o": {}}}),
@@ -142,13 +139,47 @@ async fn what_is_not_understood_is_refused() {
 }
 
 #[tokio::test]
+async fn p01_a_flag_takes_a_list_only_where_the_command_declares_it() {
+    let declared = tool(CliToolConfig {
+        bare: Some(CliCommandConfig {
+            list_args: vec!["--label".into(), "-s".into()],
+            ..CliCommandConfig::default()
+        }),
+        ..bare("echo")
+    });
+    let flags = json!({"flags": {"label": ["a", 2], "s": ["x"]}});
+    assert_eq!(
+        stdout(&declared, "t.run", flags).await,
+        "--label a --label 2 -s x\n"
+    );
+    let undeclared = tool(bare("echo"));
+    for flags in [
+        json!({"force": [true]}),
+        json!({"env": ["prod"]}),
+        json!({"env": []}),
+        json!({"env": {"x": 1}}),
+        json!({"env": [["prod"]]}),
+    ] {
+        refusal(&undeclared, "t.run", json!({"flags": flags})).await;
+        refusal(&declared, "t.run", json!({"flags": flags})).await;
+    }
+    for list in [json!([true]), json!([["a"]]), json!([null]), json!([{}])] {
+        refusal(&declared, "t.run", json!({"flags": {"label": list}})).await;
+    }
+    assert_eq!(
+        stdout(&undeclared, "t.run", json!({"flags": {"force": true}})).await,
+        "--force\n"
+    );
+}
+
+#[tokio::test]
 async fn only_allowed_flags_pass() {
     let with = |allowed: &[&str]| {
         let allowed_args = Some(allowed.iter().map(|flag| (*flag).to_owned()).collect());
         tool(CliToolConfig {
             bare: Some(CliCommandConfig {
                 allowed_args,
-                timeout: None,
+                ..CliCommandConfig::default()
             }),
             ..bare("echo")
         })
@@ -194,7 +225,7 @@ async fn names_run_their_commands() {
         "apply".to_owned(),
         CliCommandConfig {
             allowed_args: Some(vec!["-f".into()]),
-            timeout: None,
+            ..CliCommandConfig::default()
         },
     )]);
     let open = tool(CliToolConfig {

@@ -58,7 +58,13 @@ async fn arguments_go_where_the_method_takes_them() {
             "",
         ),
     ] {
-        let tool = tool(config(&server.url(path), method));
+        let input_schema = json!({"properties": {
+            "t": {"type": "array"}, "o": {"type": "object"}, "force": {"type": "boolean"},
+        }});
+        let tool = tool(HttpToolConfig {
+            input_schema,
+            ..config(&server.url(path), method)
+        });
         let forwarded = call(&tool, arguments).await.unwrap();
         assert_eq!(
             (
@@ -72,6 +78,47 @@ async fn arguments_go_where_the_method_takes_them() {
         assert_eq!((seen.line.as_str(), seen.body.as_str()), (line, body));
         assert_eq!(seen.headers.contains_key("content-type"), !body.is_empty());
     }
+}
+
+#[tokio::test]
+async fn p01_only_declared_lists_objects_and_booleans_become_part_of_a_url() {
+    let server = Loopback::start(ok).await;
+    let declaring = json!({"properties": {"env": {"type": "string"}, "id": {"type": "string"}}});
+    for schema in [Value::Null, json!({}), declaring] {
+        for (method, path) in [("GET", "/e"), ("DELETE", "/u/{id}"), ("POST", "/e?q={env}")] {
+            let tool = tool(HttpToolConfig {
+                input_schema: schema.clone(),
+                ..config(&server.url(path), method)
+            });
+            for value in [
+                json!(["prod"]),
+                json!([]),
+                json!({"a": "prod"}),
+                json!(true),
+                json!([["prod"]]),
+            ] {
+                let arguments = json!({"env": value, "id": value});
+                assert!(
+                    tool.check("tool", &arguments).is_err(),
+                    "{method} {arguments}"
+                );
+                let sent = call(&tool, &arguments.to_string()).await;
+                assert!(matches!(sent, Err(ForwardError::Arguments(_))), "{sent:?}");
+            }
+        }
+    }
+    assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn p01_an_input_schema_that_cannot_be_read_is_an_error() {
+    let config = HttpToolConfig {
+        input_schema: json!({"type": 7}),
+        ..config("http://127.0.0.1:1/", "POST")
+    };
+    let problems = HttpTool::build(config, &Web::new(1024)).err().unwrap();
+    assert!(problems.iter().all(|problem| problem.fatal), "{problems:?}");
+    assert!(problems[0].problem.contains("input_schema"), "{problems:?}");
 }
 
 #[tokio::test]
@@ -311,7 +358,7 @@ async fn arguments_of_the_url_are_checked_before_anything_is_sent() {
         ),
         (
             r#"{"id":["x"],"part":"x"}"#,
-            "`id` must be a string, a number or a boolean",
+            "`id` is or holds a list, and the tool does not declare it so: give text or a number",
         ),
     ] {
         let error = call(&tool, arguments).await.unwrap_err();

@@ -121,8 +121,10 @@ async fn serve(
 /// Reads its tools, remembers new ones, and judges them all.
 async fn refresh(upstream: &Upstream, gate: &Gate, peer: &Peer<RoleClient>) -> Result<(), Unread> {
     let listing = listing::read(peer, &upstream.name).await?;
-    for warning in &listing.warnings {
-        tracing::debug!(mcp.server = &*upstream.name, "{warning}");
+    // A list is read again and again: what was told of it is told once.
+    let told = upstream.status().warnings;
+    for warning in listing.warnings.iter().filter(|one| !told.contains(one)) {
+        tracing::warn!(mcp.server = &*upstream.name, "{warning}");
     }
     let pins = pins::remembered(gate, &upstream.name, &listing.tools)
         .await

@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{ACTS, tap::Wanted, trouble};
+use crate::backends::schema::Schema;
 
 const MAX_TOOLS: usize = 1000;
 const MAX_PAGES: usize = 100;
@@ -33,6 +34,8 @@ const MAX_LISTING: usize = 8 * 1024 * 1024;
 const PAGE_TIME: Duration = Duration::from_secs(30);
 /// The longest mark of a place in the list.
 const MAX_CURSOR: usize = 4096;
+/// Regular expressions in the schemas of one server: each takes room.
+const MAX_PATTERNS: usize = 1000;
 /// How many problems of one listing are told.
 const MAX_WARNINGS: usize = 20;
 /// What a tool says of itself: whatever changes in it may change the tool's meaning.
@@ -46,7 +49,7 @@ const PINNED: [&str; 6] = [
 ];
 
 /// A tool as its server describes it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Definition {
     /// `server.tool`
     pub name: String,
@@ -56,6 +59,14 @@ pub struct Definition {
     pub digest: Digest,
     /// As the server gave it, every field.
     pub definition: Arc<Value>,
+    /// What its arguments are held against; none where its schema cannot be read.
+    pub(super) schema: Option<Schema>,
+}
+
+impl PartialEq for Definition {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.definition) == (&other.name, &other.definition)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -117,7 +128,19 @@ impl Definition {
             tool,
             digest: Digest::of(&pinned),
             definition: Arc::new(definition),
+            schema: None,
         })
+    }
+
+    /// Why its schema cannot be read: it is served all the same, and its arguments are not checked.
+    fn read_schema(&mut self) -> Result<(), String> {
+        let schema = self.definition.get("inputSchema").unwrap_or(&Value::Null);
+        let schema = Schema::compile(schema).map_err(|why| {
+            let tool = &self.tool;
+            format!("the arguments of `{tool}` are not checked: its schema cannot be read: {why}")
+        })?;
+        self.schema = schema;
+        Ok(())
     }
 
     /// What the tool says of itself, and what is remembered of it.
@@ -219,6 +242,8 @@ struct Gathered {
     twice: HashSet<String>,
     size: usize,
     full: bool,
+    /// Regular expressions in all schemas.
+    patterns: usize,
     warnings: Vec<String>,
 }
 
@@ -242,8 +267,9 @@ impl Gathered {
             return;
         }
         match Definition::read(server, tool) {
-            Ok(definition) => {
+            Ok(mut definition) => {
                 self.size += size;
+                self.read_schema(&mut definition);
                 let name = definition.tool.clone();
                 if self
                     .tools
@@ -256,6 +282,19 @@ impl Gathered {
                 }
             }
             Err(why) => self.warn(why),
+        }
+    }
+
+    fn read_schema(&mut self, definition: &mut Definition) {
+        if let Err(why) = definition.read_schema() {
+            self.warn(why);
+        }
+        self.patterns += definition.schema.as_ref().map_or(0, Schema::patterns);
+        if self.patterns > MAX_PATTERNS && definition.schema.take().is_some() {
+            let tool = &definition.tool;
+            self.warn(format!(
+                "the arguments of `{tool}` are not checked: this server has more than {MAX_PATTERNS} patterns"
+            ));
         }
     }
 

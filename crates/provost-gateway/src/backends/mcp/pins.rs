@@ -161,6 +161,7 @@ mod tests {
             tool: name.to_owned(),
             digest: Digest::of(&definition),
             definition: Arc::new(definition),
+            schema: None,
         })
     }
 

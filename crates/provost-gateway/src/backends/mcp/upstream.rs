@@ -16,6 +16,7 @@ use provost_core::{
     time::Time,
 };
 use rmcp::{Peer, RoleClient};
+use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::task::TaskTracker;
 
@@ -286,6 +287,13 @@ impl Backend for Upstream {
             .split_once('.')
             .filter(|(server, _)| **server == *self.name);
         own.is_some_and(|(_, tool)| self.state().judged.trusted.contains_key(tool))
+    }
+
+    fn check(&self, name: &str, arguments: &Value) -> Result<(), String> {
+        let tool = name.split_once('.').map(|(_, tool)| tool);
+        let tool = tool.and_then(|tool| self.definition(tool));
+        let schema = tool.as_ref().and_then(|tool| tool.schema.as_ref());
+        schema.map_or(Ok(()), |schema| schema.check(arguments))
     }
 
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {

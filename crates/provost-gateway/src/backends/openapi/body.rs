@@ -2,6 +2,8 @@
 //!
 //! Arguments give it whole, as `body`, or, when it is an object, by its properties.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -9,6 +11,7 @@ use super::{
     document::Document,
     schema::{self, Shape},
 };
+use crate::backends::declared::Declared;
 
 #[derive(Debug)]
 pub(super) struct Body {
@@ -17,6 +20,8 @@ pub(super) struct Body {
     /// The media type as the document writes it.
     pub(super) content_type: String,
     pub(super) properties: Properties,
+    /// What its schema declares of its fields.
+    pub(super) declared: HashMap<String, Declared>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +141,7 @@ fn described(required: bool, format: Format, media_type: &str, schema: Value) ->
         format,
         content_type: content_type.to_owned(),
         properties: properties.unwrap_or_default(),
+        declared: Declared::fields(&schema),
     };
     DescribedBody {
         body,

@@ -8,7 +8,7 @@ use super::{
     document::Document,
     schema,
 };
-use crate::backends::{headers, url::UrlTemplate};
+use crate::backends::{declared::Declared, headers, url::UrlTemplate};
 
 pub(super) struct Inputs {
     /// With their schemas.
@@ -21,6 +21,7 @@ pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) required: bool,
+    pub(super) declared: Declared,
 }
 
 #[derive(Debug, PartialEq)]
@@ -80,6 +81,7 @@ pub(super) fn inputs(
                             name: name.to_owned(),
                             place,
                             required,
+                            declared: Declared::of(&schema),
                         },
                         schema,
                     ));
@@ -179,8 +181,9 @@ fn add_undeclared_holes(parameters: &mut Vec<(Parameter, Value)>, url: &UrlTempl
                 name: hole.to_owned(),
                 place: Place::Path,
                 required: true,
+                declared: Declared::default(),
             };
-            parameters.push((parameter, json!({"type": "string"})));
+            parameters.push((parameter, json!({"type": ["string", "number"]})));
         }
     }
 }

@@ -10,12 +10,13 @@ use serde_json::{Map, Value};
 use super::{
     Operation,
     body::{Body, Format},
-    describe::{Place, Style},
+    describe::{Parameter, Place, Style},
 };
 use crate::backends::{
+    declared::Declared,
     headers,
     http::argument,
-    url::{Query, encode, scalar, text_or_json},
+    url::{Query, encode},
 };
 
 /// The argument that is the body as a whole.
@@ -35,7 +36,8 @@ impl Operation {
         let mut query = Query::default();
         self.fill(arguments, &mut headers, &mut query, &mut problems);
         if problems.is_empty() {
-            match self.url.expand(|name| argument(arguments, name), query) {
+            let filled = |name: &str| argument(arguments, name, self.declared(name));
+            match self.url.expand(filled, query) {
                 Ok(uri) => {
                     let mut request = Request::new(self.write_body(arguments, &mut headers)?);
                     *request.method_mut() = self.method.clone();
@@ -109,17 +111,20 @@ impl Operation {
             };
             match &parameter.place {
                 Place::Path => {}
-                Place::Query(style) => push_styled(query, name, value, *style),
-                Place::Header(header) => {
-                    match scalar(value).map(|text| HeaderValue::from_str(&text)) {
-                        Some(Ok(value)) => {
+                Place::Query(style) => {
+                    problems.extend(push_styled(query, parameter, value, *style).err());
+                }
+                Place::Header(header) => match parameter.declared.text(name, value) {
+                    Ok(text) => match HeaderValue::from_str(&text) {
+                        Ok(value) => {
                             headers.insert(header, value);
                         }
-                        _ => problems.push(format!(
+                        Err(_) => problems.push(format!(
                             "`{name}` is sent as a header and must be printable ASCII in one line"
                         )),
-                    }
-                }
+                    },
+                    Err(problem) => problems.push(problem),
+                },
             }
         }
     }
@@ -148,13 +153,13 @@ impl Operation {
                     .collect_map(properties)
                     .map(|()| text)
             }
-            (Format::Form, Some(Value::Object(fields))) => Ok(form(fields.iter())),
+            (Format::Form, Some(Value::Object(fields))) => Ok(form(body, fields.iter())?),
             (Format::Form, Some(_)) => {
                 return Err(ForwardError::Arguments(format!(
                     "`{WHOLE}` must be an object of the form's fields"
                 )));
             }
-            (Format::Form, None) => Ok(form(self.body_properties(arguments))),
+            (Format::Form, None) => Ok(form(body, self.body_properties(arguments))?),
         };
         written
             .map(Bytes::from)
@@ -190,6 +195,14 @@ impl Operation {
             && self.body.as_ref().is_some_and(|body| body.takes(name))
     }
 
+    fn declared(&self, name: &str) -> &Declared {
+        let parameter = self
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == name && parameter.place == Place::Path);
+        parameter.map_or(Declared::undeclared(), |parameter| &parameter.declared)
+    }
+
     fn is_parameter(&self, name: &str) -> bool {
         self.parameters
             .iter()
@@ -210,10 +223,22 @@ impl Operation {
     }
 }
 
-fn push_styled(query: &mut Query, name: &str, value: &Value, style: Style) {
-    match (style, value) {
-        (Style::Joined(separator), Value::Array(items)) => {
-            let texts: Vec<_> = items.iter().map(text_or_json).collect();
+fn push_styled(
+    query: &mut Query,
+    parameter: &Parameter,
+    value: &Value,
+    style: Style,
+) -> Result<(), String> {
+    let (name, declared) = (&parameter.name, &parameter.declared);
+    match (style, declared.members(value)) {
+        (Style::Deep, Some(members)) => {
+            for (key, value) in members {
+                query.push_value(&format!("{name}[{key}]"), value, declared.field(key))?;
+            }
+            Ok(())
+        }
+        (Style::Joined(separator), None) => {
+            let texts = declared.texts(name, value)?;
             let mut pieces = Vec::with_capacity(texts.len() * 2);
             for (at, text) in texts.iter().enumerate() {
                 if at > 0 {
@@ -222,20 +247,21 @@ fn push_styled(query: &mut Query, name: &str, value: &Value, style: Style) {
                 pieces.extend(encode(text));
             }
             query.push_encoded(name, pieces);
+            Ok(())
         }
-        (Style::Deep, Value::Object(entries)) => {
-            for (key, value) in entries {
-                query.push_value(&format!("{name}[{key}]"), value);
-            }
-        }
-        (_, value) => query.push_value(name, value),
+        _ => query.push_value(name, value, declared),
     }
 }
 
-fn form<'a>(fields: impl Iterator<Item = (&'a String, &'a Value)>) -> Vec<u8> {
+fn form<'a>(
+    body: &Body,
+    fields: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> Result<Vec<u8>, ForwardError> {
     let mut form = Query::default();
     for (name, value) in fields {
-        form.push_value(name, value);
+        let declared = body.declared.get(name).unwrap_or(Declared::undeclared());
+        form.push_value(name, value, declared)
+            .map_err(ForwardError::Arguments)?;
     }
-    form.into_text().into_bytes()
+    Ok(form.into_text().into_bytes())
 }

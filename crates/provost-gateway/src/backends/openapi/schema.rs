@@ -126,6 +126,23 @@ pub(super) fn of_inputs(parameters: &[(Parameter, Value)], body: Option<&Describ
     })
 }
 
+/// What arguments are held against: as [`of_inputs`] shows it, and the body may be given whole as well. Which
+/// names there are and which are missing is told by the operation itself.
+pub(super) fn of_checks(parameters: &[(Parameter, Value)], body: Option<&DescribedBody>) -> Value {
+    let mut properties = Map::new();
+    if let Some(described) = body {
+        properties.insert("body".into(), described.schema.clone());
+        let spread = described.shape.iter();
+        properties.extend(spread.flat_map(|shape| shape.properties.clone()));
+    }
+    for (parameter, schema) in parameters {
+        // An argument that is null is one that is not given.
+        let schema = json!({"if": {"type": "null"}, "else": schema});
+        properties.insert(parameter.name.clone(), schema);
+    }
+    json!({"type": "object", "properties": properties})
+}
+
 impl Shape {
     /// The shape of a schema whose references are inlined, if it is an object's.
     pub(super) fn of(schema: &Value) -> Option<Self> {

@@ -195,7 +195,7 @@ async fn arguments_that_do_not_fit_are_all_told_and_nothing_is_sent() {
         (
             "get_pet",
             json!({"petId": {"a": 1}}),
-            "`petId` must be a string, a number or a boolean",
+            "`petId` is or holds an object, and the tool does not declare it so: give text or a number",
         ),
         ("add_pet", json!({"tag": "x"}), "missing `name`"),
         ("add_pet", json!({}), "missing `name`"),
@@ -232,6 +232,50 @@ async fn arguments_that_do_not_fit_are_all_told_and_nothing_is_sent() {
             .unwrap_err();
         assert!(matches!(error, ForwardError::Arguments(_)), "{error}");
         assert_eq!(error.to_string(), expected, "{tool} {arguments}");
+    }
+    assert_eq!(server.requests(), 0);
+}
+
+#[tokio::test]
+async fn p01_arguments_are_checked_before_the_decision() {
+    let server = Loopback::start(ok).await;
+    let (operations, _) = load(PETS, &server, Vec::new()).await;
+    for (tool, arguments, fits) in [
+        (
+            "find_pets",
+            json!({"tags": ["a"], "limit": 5, "ids": null}),
+            true,
+        ),
+        ("find_pets", json!({"limit": [5]}), false),
+        ("find_pets", json!({"limit": "5"}), false),
+        ("find_pets", json!({"tags": [["a"]]}), false),
+        ("find_pets", json!({"tags": [true]}), false),
+        ("find_pets", json!({"where": {"age": ["prod"]}}), false),
+        ("find_pets", json!({"where": {"age": {"a": 1}}}), false),
+        ("find_pets", json!({"where": {"age": true}}), false),
+        ("find_pets", json!({"where": {"age": 3}}), true),
+        ("find_pets", json!({"X-Note": ["a"]}), false),
+        ("find_pets", json!({"X-Note": true}), false),
+        ("get_pet", json!({"petId": 7, "verbose": true}), true),
+        ("get_pet", json!({"petId": [7]}), false),
+        ("get_pet", json!({"petId": true}), false),
+        ("get_pet", json!({}), false),
+        ("add_pet", json!({"name": "Rex"}), true),
+        ("add_pet", json!({"name": ["Rex"]}), false),
+        ("add_pet", json!({"body": {"name": "Rex"}}), true),
+        ("add_pet", json!({"body": {"name": ["Rex"]}}), false),
+        ("add_pet", json!({"name": "Rex", "colour": 1}), false),
+        ("tag_pet", json!({"petId": 7, "tags": ["x"]}), true),
+        ("tag_pet", json!({"petId": 7, "tags": [["x"]]}), false),
+        ("tag_pet", json!({"petId": 7, "tags": {"a": "x"}}), false),
+        (
+            "tag_pet",
+            json!({"petId": 7, "body": {"other": ["x"]}}),
+            false,
+        ),
+    ] {
+        let checked = named(&operations, tool).check(tool, &arguments);
+        assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");
     }
     assert_eq!(server.requests(), 0);
 }

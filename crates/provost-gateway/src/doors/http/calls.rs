@@ -28,7 +28,7 @@ use super::{
     input::{Body, Segment},
     servers,
 };
-use crate::{app::App, telemetry::CallSpan};
+use crate::{app::App, backends, telemetry::CallSpan};
 
 pub(super) use manner::{Manner, given_trace_id, parent_span};
 
@@ -168,11 +168,16 @@ fn exact(asked: Asked) -> ApiResult<Asked> {
 fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = ApiResult> {
     let began_at = app.gate.now();
     let Asked {
-        call,
+        mut call,
         door,
         backend,
         folder,
     } = asked;
+    // A call that only asks may name a tool of ours as well.
+    let misfit = match &backend {
+        Some(backend) => backends::misfit(&**backend, &call.tool, &mut call.params),
+        None => app.backends.misfit(&call.tool, &mut call.params),
+    };
     let (agent, tool, session) = (call.agent.clone(), call.tool.clone(), call.session.clone());
     let mut ask = Ask {
         call,
@@ -181,6 +186,7 @@ fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = 
         wait: manner.wait,
         idempotency_key: manner.idempotency_key,
         folder,
+        misfit,
     };
     let (given, parent) = (manner.trace_id, manner.parent);
     async move {

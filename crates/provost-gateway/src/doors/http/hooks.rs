@@ -107,13 +107,16 @@ impl Speaker<'_> {
             return Ok(Err(NOT_EXACT.to_owned()));
         }
         let trace_id = self.trace_id(act.id.as_deref()).await?;
+        let mut call = self.call(act);
+        let misfit = self.app.backends.misfit(&call.tool, &mut call.params);
         let ask = Ask {
-            call: self.call(act),
+            call,
             trace_id,
             door: Door::Hook,
             wait: Wait::UntilDecided,
             idempotency_key: None,
             folder: self.folder.clone(),
+            misfit,
         };
         Ok(match self.app.gate.decide(ask).await? {
             Decided::Permitted(permit) => Ok(Permitted {

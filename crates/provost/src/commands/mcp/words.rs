@@ -47,6 +47,10 @@ fn decided(refusal: &Refusal, tool: &str) -> String {
             "Not run: {reason}. Wait before you call anything again; if it does not pass, tell the person \
              you work for. {ids}"
         ),
+        "invalid_arguments" => format!(
+            "Not run: {reason}. Look at the schema of the tool and make the call again with arguments that \
+             fit. {ids}"
+        ),
         "stopped" => format!(
             "Not run: {reason}. Stop working and tell the person you work for; only an admin can lift this. \
              {ids}"

@@ -78,8 +78,8 @@ async fn a_timeout_kills_the_whole_group() {
     let dir = tempfile::tempdir().unwrap();
     let pid_file = dir.path().join("pid");
     let limits = CliCommandConfig {
-        allowed_args: None,
         timeout: Some(Duration::from_millis(100)),
+        ..CliCommandConfig::default()
     };
     let script = tool(CliToolConfig {
         bare: Some(limits),

@@ -190,6 +190,12 @@ fn refused(refusal: &Refusal) -> ApiError {
         Answer::Stopped => ("stopped", Some("an admin can lift it: `provost resume`")),
         Answer::Expired => ("approval_timeout", Some("make the call again to ask again")),
         Answer::RateLimited => ("rate_limited", None),
+        Answer::Invalid => (
+            "invalid_arguments",
+            Some(
+                "`GET /tools` shows the schema of the tool's arguments; nothing was decided or run",
+            ),
+        ),
     };
     let status =
         StatusCode::from_u16(refusal.answer.status_code()).unwrap_or(StatusCode::FORBIDDEN);

@@ -32,6 +32,8 @@ const BETWEEN_SIGNS: Duration = Duration::from_secs(5);
 pub(super) struct Act {
     pub(super) call: Call,
     pub(super) backend: Arc<dyn Backend>,
+    /// Why its arguments do not fit, where they do not.
+    pub(super) misfit: Option<Box<str>>,
     pub(super) progress: Progress,
     /// What the server says of its progress.
     pub(super) heard: Option<Receiver<ProgressNotificationParam>>,
@@ -67,6 +69,7 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
         wait: Wait::AtMost(Duration::ZERO),
         idempotency_key: None,
         folder: None,
+        misfit: act.misfit,
     };
     // The caller's trace id, if no call had it yet: a record must never be taken for another's.
     if let Some(given) = &exchange.trace_id

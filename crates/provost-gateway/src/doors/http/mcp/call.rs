@@ -7,6 +7,7 @@ use provost_core::{
     call::{Call, NOT_EXACT, is_exact},
     gate::{End, Executed, Permit},
     ports::{Backend, ForwardError, Forwarded, ToolInfo},
+    trace::Answer,
 };
 use rmcp::model::ProgressNotificationParam;
 use serde::Deserialize;
@@ -42,7 +43,7 @@ struct Params {
 
 pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Result<Value, Fault> {
     let mut params: Params = read_params(params)?;
-    let arguments = params.arguments.take().unwrap_or_default();
+    let mut arguments = params.arguments.take().unwrap_or_default();
     if let Some(tool) = virtual_tools::find(&params.name) {
         return Ok(tool.run(exchange, arguments).await);
     }
@@ -63,6 +64,7 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     else {
         return not_run(exchange, &tool);
     };
+    let misfit = backends.misfit(&tool, &mut arguments);
     let call = Call {
         agent: agent.clone(),
         session: exchange.session.clone(),
@@ -73,6 +75,7 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     let act = Act {
         call,
         backend,
+        misfit,
         progress: Progress::new(params.meta.as_ref(), exchange.out.as_ref()),
         heard,
         chosen: waiting::chosen_before(params.input_responses.as_ref()),
@@ -81,6 +84,10 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
         Ok(Passed::Ran { executed, changed }) => {
             let note = changed.as_ref().map(words::changed);
             noted(ran(&executed, speaks_mcp), note)
+        }
+        Ok(Passed::Refused(refusal)) if refusal.answer == Answer::Invalid => {
+            let trace = json!({"trace_id": refusal.trace_id});
+            return Err(Fault::params(&*refusal.reason).with(trace));
         }
         Ok(Passed::Refused(refusal)) => failure(&words::refusal(&refusal, &tool)),
         Ok(Passed::Left(approval)) => failure(&words::left(&approval)),

@@ -73,6 +73,7 @@ pub(super) async fn pass(exchange: &Exchange, reading: Reading) -> Result<Value,
     let act = Act {
         call,
         backend: Arc::new(backend),
+        misfit: None,
         progress: Progress::new(meta.as_ref(), exchange.out.as_ref()),
         heard: None,
         chosen: waiting::chosen_before(responses.as_ref().and_then(Value::as_object)),

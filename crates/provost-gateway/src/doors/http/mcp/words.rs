@@ -30,6 +30,10 @@ pub(super) fn refusal(refusal: &Refusal, tool: &str) -> String {
             "Not run: {reason}. {} (trace {trace})",
             wait(refusal.retry_after)
         ),
+        Answer::Invalid => format!(
+            "Not run: {reason}. Look at the schema of the tool and make the call again with arguments that \
+             fit. (trace {trace})"
+        ),
         Answer::Stopped => format!(
             "Not run: {reason}. Stop working and tell the person you work for; only an admin can lift this. \
              (trace {trace})"
