@@ -10,7 +10,7 @@ use crate::{
     door::Door,
     ids::{ApprovalId, GrantId, TraceId},
     menu::Code,
-    review::{Summary, redact, redact_map},
+    review::{Summary, mask_map, mask_text, mask_value, redact, redact_map},
     time::Time,
 };
 
@@ -94,7 +94,13 @@ pub struct Question {
     /// When the same was last denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied_before: Option<Time>,
+    /// Some of it is a secret, and masked wherever it is shown. The last field: see [`HIDES_SECRET`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_secret: bool,
 }
+
+/// How the JSON of a question with a secret ends, so that a long list is told apart without reading it.
+pub const HIDES_SECRET: &[u8] = br#","hides_secret":true}"#;
 
 /// A question that an agent put to a person itself: all of it is the agent's claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +114,15 @@ pub struct Request {
 }
 
 impl Request {
+    pub(crate) fn masked(self) -> Self {
+        Self {
+            title: mask_text(&self.title).into_owned(),
+            preview: mask_text(&self.preview).into_owned(),
+            target: mask_value(&self.target),
+            ..self
+        }
+    }
+
     pub(crate) fn structure(self) -> Self {
         let mut said = Map::new();
         said.insert("title".into(), self.title.into());
@@ -155,6 +170,17 @@ impl Question {
             session: self.session_id.clone(),
             tool: self.tool.clone(),
             params: arguments,
+        }
+    }
+
+    /// As it may be shown: secrets are masked.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        Self {
+            params: mask_map(&self.params),
+            summary: self.summary.map(Summary::masked),
+            request: self.request.map(|request| Box::new(request.masked())),
+            ..self
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
     key::Role,
     menu::Code,
     people::Fallback,
-    review::{Act, Summary, redact_map},
+    review::{Act, Risk, Summary, mask_map, mask_text, redact_map},
     time::Time,
     trace::view::Exposure,
 };
@@ -123,7 +123,7 @@ impl Card {
         let summary = if hidden {
             summary.map(Summary::structure)
         } else {
-            summary
+            summary.map(Summary::masked)
         };
         let claim = claim(approval, summary.as_ref(), hidden);
         Self {
@@ -173,7 +173,7 @@ fn claim(approval: &Approval, summary: Option<&Summary>, hidden: bool) -> Option
         let request = if hidden {
             request.clone().structure()
         } else {
-            (**request).clone()
+            request.clone().masked()
         };
         return Some(Claim {
             title: Some(request.title),
@@ -190,8 +190,10 @@ fn claim(approval: &Approval, summary: Option<&Summary>, hidden: bool) -> Option
 fn risks(approval: &Approval, summary: Option<&Summary>) -> Vec<String> {
     let of_act = summary.into_iter().flat_map(|summary| &summary.risks);
     let injection = &approval.question.risk_reasons;
+    let masked = summary.is_none() && approval.question.hides_secret;
     of_act
         .map(ToString::to_string)
+        .chain(masked.then(|| Risk::HidesSecret.to_string()))
         .chain(
             injection
                 .iter()
@@ -210,7 +212,7 @@ fn exact(approval: &Approval, summary: Option<Summary>, hidden: bool) -> Exact {
         let json = if hidden {
             serde_json::to_string_pretty(&redact_map(params))
         } else {
-            serde_json::to_string_pretty(params)
+            serde_json::to_string_pretty(&mask_map(params))
         };
         return Exact::Arguments {
             json: json.unwrap_or_default(),
@@ -244,6 +246,10 @@ fn exact(approval: &Approval, summary: Option<Summary>, hidden: bool) -> Exact {
     }
 }
 
+fn shown(text: Option<&str>) -> Option<String> {
+    text.map(|text| mask_text(text).into_owned())
+}
+
 fn end(approval: &Approval, now: Time) -> Option<End> {
     let state = &approval.state;
     let status = state.status_at(now);
@@ -256,8 +262,8 @@ fn end(approval: &Approval, now: Time) -> Option<End> {
         by: decision.map(|decision| decision.by.clone()),
         via: decision.and_then(|decision| decision.via.clone()),
         code: decision.and_then(|decision| decision.code),
-        note: decision.and_then(|decision| decision.reasoning.clone()),
-        replacement: decision.and_then(|decision| decision.replacement.clone()),
+        note: shown(decision.and_then(|decision| decision.reasoning.as_deref())),
+        replacement: shown(decision.and_then(|decision| decision.replacement.as_deref())),
         rule_id: decision.and_then(|decision| decision.rule().cloned()),
         auto: decision.is_some_and(|decision| decision.grant_id.is_some()),
         at: decision.map_or(state.expires_at, |decision| decision.at),

@@ -1,14 +1,20 @@
-//! What a supervisor may see: redaction, the risk that an argument tries to talk to its judge, and what a
-//! command or a change would do.
+//! What a supervisor or a person may see: redaction of content, masking of secrets, the risk that an argument
+//! tries to talk to its judge, and what a command or a change would do.
 
 mod hidden;
+mod mask;
+mod names;
 mod redact;
 mod risk;
+mod secret;
 mod summary;
+mod withhold;
 
 pub use hidden::hides;
-pub use redact::{redact, redact_map};
+pub use mask::{hides_secret, mask_map, mask_value, unmask};
+pub use redact::{redact, redact_all, redact_map};
 pub use risk::{RiskReport, assess};
+pub use secret::mask_text;
 pub use summary::{
     Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,
     summarize,

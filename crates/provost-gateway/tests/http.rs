@@ -32,5 +32,7 @@ mod requests;
 mod roles;
 #[path = "http/schemas.rs"]
 mod schemas;
+#[path = "http/secrets.rs"]
+mod secrets;
 #[path = "http/servers.rs"]
 mod servers;

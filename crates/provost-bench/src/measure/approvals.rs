@@ -199,6 +199,7 @@ fn question(version: u64) -> anyhow::Result<NewApproval> {
         request: None,
         needed: 1,
         denied_before: None,
+        hides_secret: false,
     };
     Ok(NewApproval {
         question,

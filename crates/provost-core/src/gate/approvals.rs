@@ -13,6 +13,7 @@ use crate::{
     people::Fallback,
     policy::Verdict,
     ports::{Claimed, Escalated, Resolve, Resolved},
+    review,
     time::Time,
     trace::TraceRow,
 };
@@ -84,6 +85,8 @@ const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may de
 const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
 const OTHER_CHANGE: &str =
     "a call is changed by other arguments, and what an agent asks in its own words by other words";
+const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret: write \
+                      the value itself, or leave the masked part as it was shown";
 const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
@@ -94,11 +97,18 @@ impl Gate {
         id: &str,
         decider: &Decider,
         status: Status,
-        resolution: Resolution,
+        mut resolution: Resolution,
     ) -> Result<Resolving, GateError> {
         let Some(approval) = self.store.approval(id).await? else {
             return Ok(Resolving::NotFound);
         };
+        // Whoever changed a call saw it masked: what runs has the secrets again.
+        if let Some(changed) = &resolution.arguments {
+            let Some(whole) = review::unmask(changed, &approval.question.params) else {
+                return Ok(Resolving::Unfit(MASKED.into()));
+            };
+            resolution.arguments = Some(whole);
+        }
         let now = self.now();
         if let Some(why) = decider.barred(&approval, now) {
             return Ok(Resolving::Forbidden(why));

@@ -10,7 +10,7 @@ use crate::{
     people::Routed,
     policy::{Ruling, Verdict},
     ports::{NewApproval, Opened, Taken},
-    review,
+    review::{self, Risk},
     time::Time,
     trace::{Answer, policy_text},
 };
@@ -75,6 +75,11 @@ impl Gate {
             Level::Human
         };
         let call = &subject.call;
+        let hides_secret = review::hides_secret(&call.params);
+        let mut summary = review::summarize(&call.tool, &call.params, walk.folder.as_deref());
+        if let Some(summary) = summary.as_mut().filter(|_| hides_secret) {
+            summary.risks.insert(Risk::HidesSecret);
+        }
         let mut question = Question {
             id: ApprovalId::random(),
             kind: Kind::Call,
@@ -88,12 +93,13 @@ impl Gate {
             digest: subject.digest,
             injection_risk: risk.risky(),
             risk_reasons: risk.reasons,
-            summary: review::summarize(&call.tool, &call.params, walk.folder.as_deref()),
+            summary,
             trace_id: subject.trace_id.clone(),
             door: subject.door,
             request: None,
             needed: 1,
             denied_before: None,
+            hides_secret,
         };
         let routed = self.people.load().route(&question, settings.timeout, now);
         question.needed = routed.needed;

@@ -142,6 +142,7 @@ impl NewRequest {
             request: Some(Box::new(self.request.clone())),
             needed: 1,
             denied_before: None,
+            hides_secret: review::hides_secret(&subject.call.params),
         }
     }
 }

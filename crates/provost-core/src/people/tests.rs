@@ -57,6 +57,7 @@ fn question(tool: &str, risky: bool) -> Question {
         request: None,
         needed: 1,
         denied_before: None,
+        hides_secret: false,
     }
 }
 

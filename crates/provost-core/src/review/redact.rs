@@ -1,49 +1,100 @@
-//! Redaction: content becomes structure (length, hash, detected type), in arrays and nested values too.
+//! Redaction, where content is not to be seen: content becomes structure (length, hash, detected type), secrets
+//! become masks, and commands keep their programs and words without the texts they carry. What a field is for
+//! is told by its name (`names`).
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::{
+    mask::mask_value,
+    names::{is_command, is_content, is_secret},
+    secret::mask_text,
+    withhold::withhold,
+};
 use crate::{call::canonical_json, ids::hex};
 
-const CONTENT_KEYS: [&str; 6] = ["content", "body", "data", "file_content", "text", "preview"];
 const LONGEST_SHOWN: usize = 256;
 
-/// Whatever stands under a content key is content, whatever its type; elsewhere long strings are.
+/// Whatever stands under the name of content is content, whatever its type; elsewhere long texts and those of
+/// several lines are.
 pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
-    params
-        .iter()
-        .map(|(key, value)| (redact_key(key), redact_entry(key, value)))
-        .collect()
+    let mut shown = Map::new();
+    for (key, value) in params {
+        let mut name = redact_key(key);
+        while shown.contains_key(&name) {
+            name.push('\'');
+        }
+        shown.insert(name, redact_entry(key, value));
+    }
+    shown
 }
 
 pub fn redact(value: &Value) -> Value {
     match value {
-        Value::String(text) if text.len() > LONGEST_SHOWN => describe(text.as_bytes()),
+        Value::String(text) => redact_text(text),
         Value::Array(items) => Value::Array(items.iter().map(redact).collect()),
         Value::Object(map) => Value::Object(redact_map(map)),
         other => other.clone(),
     }
 }
 
-fn redact_entry(key: &str, value: &Value) -> Value {
-    if !CONTENT_KEYS
-        .iter()
-        .any(|name| key.eq_ignore_ascii_case(name))
-    {
-        return redact(value);
-    }
+/// A text that somebody else wrote, such as the error of a backend: all of it is content.
+pub fn redact_all(value: &Value) -> Value {
     match value {
-        // Nothing to hide, and worth knowing.
         Value::Null | Value::Bool(_) => value.clone(),
         Value::String(text) => describe(text.as_bytes()),
         other => describe(canonical_json(other).as_bytes()),
     }
 }
 
+fn redact_text(text: &str) -> Value {
+    if text.len() > LONGEST_SHOWN || text.contains(['\n', '\r']) {
+        return describe(text.as_bytes());
+    }
+    mask_text(text).into_owned().into()
+}
+
+fn redact_entry(key: &str, value: &Value) -> Value {
+    if is_secret(key) {
+        let mut one = Map::new();
+        one.insert(key.to_owned(), value.clone());
+        // Length and kind, and no hash: a short secret would be found by it.
+        return super::mask_map(&one)
+            .into_iter()
+            .next()
+            .map_or(Value::Null, |(_, shown)| shown);
+    }
+    if is_content(key) {
+        return redact_all(value);
+    }
+    match value {
+        Value::String(command) if is_command(key) => redact_command(command),
+        Value::Array(words) if is_command(key) => words.iter().map(redact_word).collect(),
+        other => redact(other),
+    }
+}
+
+/// The command without the texts it carries, if that is short.
+fn redact_command(command: &str) -> Value {
+    let shown = withhold(command);
+    if shown.len() > LONGEST_SHOWN {
+        return describe(command.as_bytes());
+    }
+    shown.into()
+}
+
+/// A word of a command that no shell splits may be a whole script.
+fn redact_word(word: &Value) -> Value {
+    match word {
+        Value::String(text) => redact_command(text),
+        other => redact(&mask_value(other)),
+    }
+}
+
 /// A key can be as long as a text, and carry one.
 fn redact_key(key: &str) -> String {
     if key.len() <= LONGEST_SHOWN {
-        return key.to_owned();
+        return mask_text(key).into_owned();
     }
     format!(
         "[{} bytes, sha256 {}]",
@@ -148,6 +199,37 @@ mod tests {
                     .prop_map(|entries| Value::Object(entries.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn p09_fields_are_redacted_by_what_they_are_for() {
+        let params = json!({
+            "old_string": "s3cr3t", "newString": "s3cr3t", "stdin": "s3cr3t", "edits": [{"old_str": "s3cr3t"}],
+            "input": {"a": "s3cr3t"}, "commit-message": "s3cr3t", "password": "s3cr3t", "pin": 4711,
+            "note": "line\ns3cr3t", "env": {"TOKEN": "s3cr3t"}, "url": "https://a:s3cr3t@x/",
+            "command": "git commit -m 's3cr3t of mine' && cat > f <<'E'\ns3cr3t\nE\ncargo test",
+            "cmd": ["bash", "-lc", "echo 's3cr3t text' > f; API_KEY=s3cr3t ls"],
+            "path": "/a", "ok": true,
+        });
+        let Value::Object(params) = params else {
+            panic!()
+        };
+        let shown = Value::Object(redact_map(&params));
+        let text = shown.to_string();
+        assert!(!text.contains("s3cr3t") && !text.contains("4711"), "{text}");
+        assert_eq!((&shown["path"], &shown["ok"]), (&json!("/a"), &json!(true)));
+        assert_eq!(
+            shown["command"],
+            "git commit -m '[content, 14 characters]' && cat > f <<'E'\n[content, 7 characters]\nE\ncargo test"
+        );
+        assert_eq!(
+            shown["cmd"],
+            json!([
+                "bash",
+                "-lc",
+                "echo '[content, 11 characters]' > f; API_KEY=[secret: key, 6 characters] ls"
+            ])
+        );
     }
 
     proptest! {

@@ -18,11 +18,14 @@ use serde_json::{Map, Value};
 pub use facts::{ChangeFacts, CommandFacts, Facts, Program, Url, is_shell_tool};
 pub use risk::Risk;
 
+use super::mask_text;
 use bounds::shorten;
 
 pub type Risks = BTreeSet<Risk>;
 
 const LONGEST_CLAIM: usize = 500;
+/// Half a secret at the end of a text that was cut is no longer than this.
+const LONGEST_HALF: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
@@ -66,6 +69,34 @@ pub struct Part {
 }
 
 impl Summary {
+    /// As it may be shown: secrets are masked.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        let act = match self.act {
+            Act::Command { parts } => Act::Command {
+                parts: parts.into_iter().map(Part::masked).collect(),
+            },
+            Act::Change {
+                path,
+                files,
+                diff,
+                added,
+                removed,
+            } => Act::Change {
+                path: path.map(|path| masked(&path)),
+                files,
+                diff: diff.map(|diff| masked(&diff)),
+                added,
+                removed,
+            },
+        };
+        Self {
+            act,
+            claim: self.claim.map(|claim| masked(&claim)),
+            ..self
+        }
+    }
+
     /// What may be shown where content may not: kind, risks and counts.
     #[must_use]
     pub fn structure(self) -> Self {
@@ -95,7 +126,24 @@ impl Summary {
     }
 }
 
+/// A text that was cut may end in half a secret, which nothing recognises: the end of its last word goes.
+fn masked(text: &str) -> String {
+    let Some(head) = text.strip_suffix('…') else {
+        return mask_text(text).into_owned();
+    };
+    let word = head.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let end = head.ceil_char_boundary(word.max(head.len().saturating_sub(LONGEST_HALF)));
+    format!("{}…", mask_text(head.get(..end).unwrap_or_default()))
+}
+
 impl Part {
+    fn masked(self) -> Self {
+        Self {
+            text: self.text.map(|text| masked(&text)),
+            ..self
+        }
+    }
+
     fn structure(self) -> Self {
         Self {
             text: None,

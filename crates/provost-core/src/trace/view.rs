@@ -13,17 +13,28 @@ pub enum Exposure {
     Structure,
 }
 
-/// The two records as one object. `outcome` is `done`, `failed`, `unknown`, `pending` (no outcome
+/// What somebody says in a record, and may quote arguments with.
+const SAID: [&str; 4] = [
+    "reason",
+    "supervisor_reasoning",
+    "escalation_reasoning",
+    "approver_label",
+];
+
+/// The two records as one object, with secrets masked. `outcome` is `done`, `failed`, `unknown`, `pending` (no outcome
 /// recorded yet) or `none` (nothing was forwarded).
 pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> {
     let mut view = object(&entry.decision);
-    for name in ["params", "changed_params"] {
-        if exposure == Exposure::Structure
-            && let Some(Value::Object(params)) = view.get(name)
-        {
-            let redacted = review::redact_map(params);
-            view.insert(name.into(), Value::Object(redacted));
-        }
+    for (name, value) in &mut view {
+        let shown = match (&*value, exposure) {
+            (Value::Object(params), Exposure::Structure) => review::redact_map(params).into(),
+            (Value::Object(params), Exposure::Everything) => review::mask_map(params).into(),
+            (Value::String(text), _) if SAID.contains(&name.as_str()) => {
+                review::mask_text(text).into_owned().into()
+            }
+            _ => continue,
+        };
+        *value = shown;
     }
     let expected = if entry.in_flight { "pending" } else { "none" };
     view.insert("outcome".into(), expected.into());
@@ -33,8 +44,11 @@ pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> 
     for (name, value) in object(outcome) {
         match name.as_str() {
             "timestamp" => view.insert("ended_at".into(), value),
-            // What the backend said in its error may quote the content.
-            "error" if exposure == Exposure::Structure => view.insert(name, review::redact(&value)),
+            // What the backend said in its error may quote the content, however short it is.
+            "error" if exposure == Exposure::Structure => {
+                view.insert(name, review::redact_all(&value))
+            }
+            "error" => view.insert(name, review::mask_value(&value)),
             _ => view.insert(name, value),
         };
     }

@@ -7,6 +7,7 @@ use provost_core::{
     card::{Card, Claim, End, Exact},
     menu::Code,
     ports::ApprovalRow,
+    review::{mask_map, mask_text},
     time::Time,
     trace::view::Exposure,
 };
@@ -113,13 +114,14 @@ impl Shown {
         let card = Card::of(approval, exposure, now);
         let (question, state) = (&approval.question, &approval.state);
         let can = can(approval, &card, visitor, now);
-        let editable =
-            (can.change && exposure == Exposure::Everything).then(|| json(&question.params));
+        let editable = (can.change && exposure == Exposure::Everything)
+            .then(|| json(&mask_map(&question.params)));
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
         let exact = exactly(card.exact);
         let decision = state.decision.as_deref();
-        let instead = decision.and_then(|decision| decision.replacement.clone());
+        let instead = decision.and_then(|decision| decision.replacement.as_deref());
+        let instead = instead.map(|text| mask_text(text).into_owned());
         Self {
             remarks,
             id: card.id.to_string(),
@@ -181,7 +183,7 @@ fn remarks(approval: &Approval, card: &Card, now: Time) -> Vec<String> {
     }
     if let Some(escalation) = state.escalation.as_deref() {
         remarks.push(match &escalation.reasoning {
-            Some(why) => format!("handed up by {}: {why}", escalation.by),
+            Some(why) => format!("handed up by {}: {}", escalation.by, mask_text(why)),
             None => format!("handed up by {}", escalation.by),
         });
     }
@@ -254,7 +256,7 @@ fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
     let decision = approval.state.decision.as_deref();
     match decision.and_then(|decision| decision.arguments.as_ref()) {
         Some(changed) if exposure == Exposure::Everything => {
-            changes(&approval.question.params, changed)
+            changes(&mask_map(&approval.question.params), &mask_map(changed))
         }
         _ => Vec::new(),
     }

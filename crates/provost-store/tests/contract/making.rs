@@ -133,6 +133,7 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         request: None,
         needed: 1,
         denied_before: None,
+        hides_secret: false,
     };
     let state = State::pending(Level::Supervisor, after(300), Some(after(60)));
     NewApproval {

@@ -31,6 +31,8 @@ pub enum Risk {
     Network,
     InstallsPackages,
     KillsProcesses,
+    /// A secret is masked wherever the call is shown: nobody sees all of it.
+    HidesSecret,
     /// It could not be read in full, or says only when it runs what it does. A word of a later version is
     /// read as this one.
     #[serde(other)]
@@ -101,6 +103,7 @@ impl fmt::Display for Risk {
             Self::Network => "uses the network",
             Self::InstallsPackages => "installs packages",
             Self::KillsProcesses => "kills processes",
+            Self::HidesSecret => "hides a secret",
             Self::Unreadable => "could not be read in full",
         })
     }

@@ -1,12 +1,13 @@
 //! An approval as it is shown. The question goes out as the text it is stored as, so that a page of a
-//! thousand costs no parsing; only what is redacted is read.
+//! thousand costs no parsing; only what is redacted or holds a secret is read.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use provost_core::{
-    approval::{Approval, Question, State, Vote},
+    approval::{Approval, HIDES_SECRET, Question, State, Vote},
     key::{Key, Role},
     ports::{ApprovalRow, WriteRow},
+    review::mask_text,
     time::{Time, write_duration},
     trace::view::Exposure,
 };
@@ -48,7 +49,7 @@ struct More<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     escalated_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    escalation_reasoning: Option<&'a str>,
+    escalation_reasoning: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +57,7 @@ struct More<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_at: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<&'a str>,
+    reasoning: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,11 +80,15 @@ impl<'a> More<'a> {
             claimed_by: claim.map(|claim| &*claim.by),
             claimed_until: claim.map(|claim| claim.until),
             escalated_by: escalation.map(|escalation| &*escalation.by),
-            escalation_reasoning: escalation.and_then(|escalation| escalation.reasoning.as_deref()),
+            escalation_reasoning: escalation
+                .and_then(|escalation| escalation.reasoning.as_deref())
+                .map(mask_text),
             resolved_by: decision.map(|decision| &*decision.by),
             resolved_label: decision.and_then(|decision| decision.label.as_deref()),
             resolved_at: decision.map(|decision| decision.at),
-            reasoning: decision.and_then(|decision| decision.reasoning.as_deref()),
+            reasoning: decision
+                .and_then(|decision| decision.reasoning.as_deref())
+                .map(mask_text),
             confidence: decision.and_then(|decision| decision.confidence),
             answered_at: state.answered_at,
             asked: Some(state.asked).filter(|asked| *asked > 1),
@@ -95,7 +100,13 @@ impl<'a> More<'a> {
 /// How a row is written for whoever may see that much.
 pub(super) fn row_writer(exposure: Exposure) -> WriteRow {
     match exposure {
-        Exposure::Everything => |row, now, out| write_row(row.question, row.state, now, out),
+        Exposure::Everything => |row, now, out| {
+            if !row.question.ends_with(HIDES_SECRET) {
+                return write_row(row.question, row.state, now, out);
+            }
+            let question = serde_json::from_slice(row.question).map(masked);
+            write_row(&question.unwrap_or_default(), row.state, now, out);
+        },
         Exposure::Structure => |row, now, out| {
             let question = serde_json::from_slice(row.question).map(redacted);
             write_row(&question.unwrap_or_default(), row.state, now, out);
@@ -144,6 +155,10 @@ fn write_more(more: &More<'_>, out: &mut Vec<u8>) {
 /// An object without its closing brace.
 fn open(object: &[u8]) -> &[u8] {
     object.strip_suffix(b"}").unwrap_or(b"{\"id\":null")
+}
+
+fn masked(question: Question) -> Vec<u8> {
+    serde_json::to_vec(&question.masked()).unwrap_or_default()
 }
 
 fn redacted(question: Question) -> Vec<u8> {

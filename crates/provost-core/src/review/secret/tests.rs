@@ -1,0 +1,272 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Put together here, so that no scanner of repositories takes them for real ones.
+fn token(prefix: &str, length: usize) -> String {
+    let letters = "a1B2c3D4e5F6g7H8i9J0".chars().cycle().take(length);
+    prefix.chars().chain(letters).collect()
+}
+
+fn hex(prefix: &str, length: usize) -> String {
+    prefix
+        .chars()
+        .chain("0f3a9c".chars().cycle().take(length))
+        .collect()
+}
+
+fn samples() -> Vec<String> {
+    vec![
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        token("ghp_", 36),
+        token("github_pat_", 60),
+        token("glpat-", 20),
+        token("xoxb-", 40),
+        token("sk_live_", 24),
+        token("sk-proj-", 40),
+        token("sk-ant-api03-", 40),
+        token("AIza", 35),
+        token("npm_", 36),
+        token("hf_", 34),
+        hex("pvk_", 64),
+        format!("12345678:{}", token("", 35)),
+        format!("eyJ{}.{}.{}", token("", 20), token("", 30), token("", 20)),
+    ]
+}
+
+#[test]
+fn p09_tokens_are_masked_with_kind_and_length() {
+    for secret in samples() {
+        for text in [
+            secret.clone(),
+            format!("curl https://x/{secret} -o a"),
+            format!("key {secret}, and more"),
+            format!("+const K = \"{secret}\";"),
+            format!("{{\"a\":\"{secret}\"}}"),
+        ] {
+            let shown = mask_text(&text);
+            assert!(!shown.contains(&secret), "{shown}");
+            assert!(
+                shown.contains("[secret: ") && shown.contains(" characters]"),
+                "{shown}"
+            );
+        }
+    }
+    assert_eq!(
+        mask_text(&format!("git push {}", token("ghp_", 36))),
+        "git push [secret: github token, 40 characters]"
+    );
+}
+
+#[test]
+fn p09_secrets_inside_commands_are_masked_and_the_rest_stays_readable() {
+    for (command, expected) in [
+        (
+            "mysql -u root -phunter2 db",
+            "mysql -u root -p[secret: password, 7 characters] db",
+        ),
+        (
+            "mysqldump -phunter2 db > x",
+            "mysqldump -p[secret: password, 7 characters] db > x",
+        ),
+        ("mysql -p db", "mysql -p db"),
+        (
+            "curl -u ann:hunter2 https://x",
+            "curl -u ann:[secret: password, 7 characters] https://x",
+        ),
+        (
+            "curl --user 'ann:hunter2' x",
+            "curl --user 'ann:[secret: password, 7 characters]' x",
+        ),
+        (
+            "PASSWORD=x rm -rf /",
+            "PASSWORD=[secret: password, 1 character] rm -rf /",
+        ),
+        (
+            "PGPASSWORD='a b' psql -c 'x'",
+            "PGPASSWORD='[secret: password, 3 characters]' psql -c 'x'",
+        ),
+        (
+            "export API_KEY=abc; ls",
+            "export API_KEY=[secret: key, 3 characters]; ls",
+        ),
+        (
+            "x --password=hunter2 -v",
+            "x --password=[secret: password, 7 characters] -v",
+        ),
+        (
+            "x --password hunter2 -v",
+            "x --password [secret: password, 7 characters] -v",
+        ),
+        (
+            "x --token \"a b\" -v",
+            "x --token \"[secret: token, 3 characters]\" -v",
+        ),
+        (
+            "docker login -u a -p hunter2 r.io",
+            "docker login -u a -p [secret: password, 7 characters] r.io",
+        ),
+        (
+            "docker login --password-stdin r.io",
+            "docker login --password-stdin r.io",
+        ),
+        (
+            "sshpass -p hunter2 ssh a@b",
+            "sshpass -p [secret: password, 7 characters] ssh a@b",
+        ),
+        (
+            "redis-cli -h x -a hunter2 ping",
+            "redis-cli -h x -a [secret: password, 7 characters] ping",
+        ),
+        (
+            "curl -H \"Authorization: Bearer abc\" x",
+            "curl -H \"Authorization: Bearer [secret: credentials, 3 characters]\" x",
+        ),
+        (
+            "curl -H 'X-Api-Key: hunter' x",
+            "curl -H 'X-Api-Key: [secret: key, 6 characters]' x",
+        ),
+        (
+            "curl -H 'Cookie: sid=abc; u=d' x",
+            "curl -H 'Cookie: sid=[secret: cookie, 3 characters]; u=[secret: cookie, 1 character]' x",
+        ),
+        (
+            "git clone https://ann:hunter2@x.org/r.git",
+            "git clone https://ann:[secret: password in a url, 7 characters]@x.org/r.git",
+        ),
+        (
+            "echo password: 'hunter2'",
+            "echo password: '[secret: password, 7 characters]'",
+        ),
+        (
+            "openssl rsa -passin pass:hunter2",
+            "openssl rsa -passin pass:[secret: password, 7 characters]",
+        ),
+    ] {
+        assert_eq!(mask_text(command), expected);
+    }
+}
+
+#[test]
+fn p09_nothing_that_runs_hides_behind_a_mask() {
+    for command in [
+        "TOKEN=$(rm -rf /) ls",
+        "TOKEN=\"$(rm -rf /)\" ls",
+        "TOKEN=`rm -rf /` ls",
+        "TOKEN=abc; rm -rf /",
+        "TOKEN=abc rm -rf /",
+        "TOKEN=abc&rm -rf /",
+        "TOKEN=abc|rm -rf /",
+        "TOKEN=abc\nrm -rf /",
+        "TOKEN=abc$(rm -rf /)def",
+        "env \"PASSWORD=\" rm -rf / \"x\"",
+        "foo\"PASSWORD=\"; rm -rf /; echo \"x\"",
+        "echo \"\nPASSWORD=\"; rm -rf /; echo \"",
+        "echo \"x \"cookie: a=b; rm -rf /; echo \"y\"",
+        "curl -H \"Authorization: x$(rm -rf /)\"",
+        "echo Authorization: ;rm -rf /",
+        "x --password=y;rm -rf /",
+        "mysql -px;rm -rf /",
+        "curl -u a:b;rm -rf /",
+        "https://a:b;rm -rf /@x",
+        "-----BEGIN PRIVATE KEY-----\nrm -rf /\n",
+        "cat <<E\n-----BEGIN RSA PRIVATE KEY-----\nE\nrm -rf /",
+    ] {
+        let shown = mask_text(command);
+        assert!(
+            shown.contains("rm -rf /"),
+            "{command:?} is shown as {shown:?}"
+        );
+    }
+}
+
+#[test]
+fn p09_private_keys_are_masked_also_in_diffs_and_escaped() {
+    let body = token("", 64);
+    for text in [
+        format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}\nabcd\n-----END RSA PRIVATE KEY-----\nafter"
+        ),
+        format!(
+            "+-----BEGIN PRIVATE KEY-----\n+{body}\n+{body}==\n+-----END PRIVATE KEY-----\n+after"
+        ),
+        format!(
+            "-----BEGIN OPENSSH PRIVATE KEY-----\\n{body}\\n{body}\\n-----END OPENSSH PRIVATE KEY-----\\nafter"
+        ),
+        format!(
+            "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}\nafter"
+        ),
+    ] {
+        let shown = mask_text(&text);
+        assert!(!shown.contains(&body) && shown.contains("after"), "{shown}");
+    }
+}
+
+#[test]
+fn p09_ordinary_text_is_left_alone() {
+    for text in [
+        "cargo test --workspace",
+        "git commit -m 'fix the tokenizer' && git push",
+        "the token refreshes; Basic authentication is off; a bearer of news",
+        "let token = next_token(input);",
+        "fn password(&self) -> &str",
+        "password: str",
+        "token: String,",
+        "def f(password=None, token=token):",
+        "max_tokens: 4096",
+        "key: value",
+        "npm run build -- --key-file a.pem",
+        "see https://example.org/a:b@c and mailto:a@b.c",
+        "ssh -p 2222 host",
+        "mkdir -p a/b && cp -p a b",
+        "sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    ] {
+        assert_eq!(mask_text(text), text);
+    }
+}
+
+#[test]
+fn p09_large_texts_cost_little() {
+    let began = std::time::Instant::now();
+    for text in [
+        "a".repeat(1 << 20),
+        "token=".repeat(50_000),
+        "key: ".repeat(50_000),
+        "\"'".repeat(200_000),
+        "token:".repeat(50_000),
+        "P='a' password=\"x\" ".repeat(5_000),
+        "cookie: a=b; ".repeat(20_000),
+        "mysql -p".repeat(20_000),
+    ] {
+        let _ = mask_text(&text);
+    }
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+proptest! {
+    #[test]
+    fn p09_a_buried_token_never_survives(before in "\\PC{0,40}", after in "\\PC{0,40}", at in 0..14_usize) {
+        let secret = samples()[at].clone();
+        let text = format!("{before} {secret} {after}");
+        prop_assert!(!mask_text(&text).contains(&secret));
+    }
+
+    #[test]
+    fn p09_masking_never_fails_and_masks_once(text in "\\PC{0,200}") {
+        let shown = mask_text(&text).into_owned();
+        prop_assert_eq!(mask_text(&shown).into_owned(), shown);
+    }
+
+    /// Whatever is written around it, a command on a line of its own stays readable.
+    #[test]
+    fn p09_a_line_of_its_own_stays_readable(
+        before in "(TOKEN=|password: |--secret |'|\"|`|a|;| |#|<<E|Authorization: |https://a:|\\$\\(){0,8}",
+    ) {
+        let text = format!("{before}\nrm -rf /etc\n");
+        prop_assert!(mask_text(&text).contains("rm -rf /etc"), "{}", mask_text(&text));
+    }
+}
