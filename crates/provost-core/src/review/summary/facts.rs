@@ -9,7 +9,7 @@ mod url;
 use serde_json::{Map, Value};
 
 use super::{Risk, Risks, change, place::Place};
-use crate::review::summary::judge::Ledger;
+use crate::review::{hides_secret, summary::judge::Ledger};
 
 pub use super::judge::Program;
 pub use url::Url;
@@ -94,6 +94,9 @@ impl Facts {
         }
         if !facts.is_sure() {
             facts.risks.insert(Risk::Unreadable);
+        }
+        if !facts.is_empty() && hides_secret(params) {
+            facts.risks.insert(Risk::HidesSecret);
         }
         facts
     }

@@ -40,7 +40,7 @@ pub enum Risk {
 }
 
 impl Risk {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::HiddenCharacters,
         Self::Deletes,
         Self::DiscardsChanges,
@@ -57,6 +57,7 @@ impl Risk {
         Self::Network,
         Self::InstallsPackages,
         Self::KillsProcesses,
+        Self::HidesSecret,
         Self::Unreadable,
     ];
 
@@ -79,6 +80,7 @@ impl Risk {
             Self::Network => "network",
             Self::InstallsPackages => "installs_packages",
             Self::KillsProcesses => "kills_processes",
+            Self::HidesSecret => "hides_secret",
             Self::Unreadable => "unreadable",
         }
     }
