@@ -43,7 +43,7 @@ const MISFITS: [&str; 9] = [
     r#"{"env": true}"#,
     r#"{"env": 1}"#,
     r#"{"env": null}"#,
-    r#"{}"#,
+    "{}",
     r#"{"env": "a", "n": 1.5}"#,
     r#"{"env": "a", "Env": "b"}"#,
 ];

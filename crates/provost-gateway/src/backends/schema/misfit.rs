@@ -13,11 +13,10 @@ pub(super) fn told(error: &ValidationError<'_, '_>) -> String {
     collect(error, &mut told);
     let more = told.len().saturating_sub(MOST);
     told.truncate(MOST);
-    let mut text = told.join("; ");
     if more > 0 {
-        text.push_str(&format!("; and {more} more"));
+        told.push(format!("and {more} more"));
     }
-    text
+    told.join("; ")
 }
 
 fn collect(error: &ValidationError<'_, '_>, told: &mut Vec<String>) {

@@ -118,7 +118,7 @@ fn straight(sdk: Sdk, module: &str, argument: &str) -> Client {
 }
 
 /// Whatever is answered alike each time.
-fn steps() -> [Value; 12] {
+fn steps() -> [Value; 11] {
     let department = |value: &str| json!({"name": "department", "value": value});
     [
         json!({"do": "read", "uri": DOCUMENT}),
