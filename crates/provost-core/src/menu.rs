@@ -1,7 +1,21 @@
-//! The menu: six codes, and one reply that decides. Every channel reads replies by [`parse`], so that the
-//! same words mean the same everywhere.
+//! The menu: six codes, and one reply that decides. Every channel reads replies here, so that the same words
+//! mean the same everywhere.
+//!
+//! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 4 and 5 have a text that is no
+//! time, unit, date or question, 3 takes any text. Everything else is prose that happens to begin with a digit
+//! ("6 PM would be better"), decides nothing, and is asked again.
+
+mod lines;
+mod prose;
+mod signature;
+mod words;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::{
+    lines::{LineBreaks, contradicts, has_code, lines, parse_lines},
+    prose::is_date,
+};
 
 /// Longer texts than that are no notes.
 pub const LONGEST_TEXT: usize = 16 * 1024;
@@ -73,8 +87,7 @@ impl Code {
     }
 }
 
-/// What a person replied. Text after a code that needs none is kept: a condition that somebody wrote behind
-/// a yes reaches the agent as a note.
+/// What a person replied: a code, and the text of 3, 4 or 5.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub code: Code,
@@ -92,88 +105,60 @@ impl Reply {
 pub enum Unclear {
     #[error("invalid code: reply with 1, 2, 3, 4, 5 or 6")]
     NoCode,
-    #[error("payload required: {} is followed by the {}", .0.as_str(), if *.0 == Code::Note { "note" } else { "replacement" })]
+    #[error(
+        "invalid code: {} stands alone on its line; to allow once with a note, write 4 and the note", .0.as_str()
+    )]
+    NotAlone(Code),
+    #[error(
+        "invalid code: what follows {} reads as a time, an amount, a date or a question; if it is the text you mean, put it between two lines of ```", .0.as_str()
+    )]
+    Prose(Code),
+    #[error(
+        "invalid code: your reply has a second line with a code (`{0}`); send one code, and put a signature below a line of `--`"
+    )]
+    Several(String),
+    #[error("payload required: {} is followed by the {}", .0.as_str(), what(*.0))]
     TextNeeded(Code),
+    #[error(
+        "payload required: the text of {} seems to go on in the next line; write all of it in one line, or between two lines of ```", .0.as_str()
+    )]
+    GoesOn(Code),
+    #[error("payload required: the text of {} begins with ``` and has no such line at its end", .0.as_str())]
+    OpenFence(Code),
     #[error("payload too long: at most {LONGEST_TEXT} bytes")]
     TooLong,
 }
 
-/// Reads a reply: the first word is the code, the rest is its text.
+impl Unclear {
+    /// For a line with a second code.
+    pub fn several(line: &str) -> Self {
+        /// So much of it is shown to the person who wrote it.
+        const SHOWN: usize = 40;
+        Self::Several(line.trim().chars().take(SHOWN).collect())
+    }
+
+    /// As errors of the HTTP door name it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::NoCode | Self::NotAlone(_) | Self::Prose(_) | Self::Several(_) => "invalid_code",
+            Self::TextNeeded(_) | Self::GoesOn(_) | Self::OpenFence(_) => "payload_required",
+            Self::TooLong => "payload_too_long",
+        }
+    }
+}
+
+fn what(code: Code) -> &'static str {
+    if code == Code::Note {
+        "note"
+    } else {
+        "replacement"
+    }
+}
+
+/// Reads a message that holds nothing but what the person typed.
 pub fn parse(reply: &str) -> Result<Reply, Unclear> {
-    let reply = reply.trim();
-    let (code, text) = reply.split_once(char::is_whitespace).unwrap_or((reply, ""));
-    let code = Code::parse(code).ok_or(Unclear::NoCode)?;
-    let text = text.trim();
-    if text.len() > LONGEST_TEXT {
-        return Err(Unclear::TooLong);
-    }
-    if text.is_empty() && code.needs_text() {
-        return Err(Unclear::TextNeeded(code));
-    }
-    let text = (!text.is_empty()).then(|| text.to_owned());
-    Ok(Reply { code, text })
+    parse_lines(&lines(reply), LineBreaks::Typed)
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn replies_are_read_as_the_menu_says() {
-        let reply = |code, text: Option<&str>| {
-            Ok(Reply {
-                code,
-                text: text.map(str::to_owned),
-            })
-        };
-        for (text, expected) in [
-            ("1", reply(Code::Once, None)),
-            ("  2\n", reply(Code::Session, None)),
-            ("3", reply(Code::Deny, None)),
-            ("3 too risky", reply(Code::Deny, Some("too risky"))),
-            ("4 add logs", reply(Code::Note, Some("add logs"))),
-            ("4\tadd\n logs ", reply(Code::Note, Some("add\n logs"))),
-            ("5 npm test", reply(Code::Change, Some("npm test"))),
-            ("6", reply(Code::Always, None)),
-            (
-                "1 but not on prod",
-                reply(Code::Once, Some("but not on prod")),
-            ),
-            ("4", Err(Unclear::TextNeeded(Code::Note))),
-            ("5  ", Err(Unclear::TextNeeded(Code::Change))),
-            ("", Err(Unclear::NoCode)),
-            ("9", Err(Unclear::NoCode)),
-            ("0", Err(Unclear::NoCode)),
-            ("12", Err(Unclear::NoCode)),
-            ("1.", Err(Unclear::NoCode)),
-            ("1️⃣", Err(Unclear::NoCode)),
-            ("١", Err(Unclear::NoCode)),
-            ("yes", Err(Unclear::NoCode)),
-            ("-1", Err(Unclear::NoCode)),
-        ] {
-            assert_eq!(parse(text), expected, "{text:?}");
-        }
-        let long = format!("4 {}", "x".repeat(LONGEST_TEXT + 1));
-        assert_eq!(parse(&long), Err(Unclear::TooLong));
-    }
-
-    #[test]
-    fn the_reasons_are_those_of_the_contract() {
-        assert!(Unclear::NoCode.to_string().starts_with("invalid code"));
-        let needed = Unclear::TextNeeded(Code::Change).to_string();
-        assert!(needed.starts_with("payload required"), "{needed}");
-    }
-
-    proptest! {
-        #[test]
-        fn only_a_leading_code_decides(text in ".{0,40}") {
-            if let Ok(reply) = parse(&text) {
-                let first = text.split_whitespace().next();
-                prop_assert_eq!(first, Some(reply.code.as_str()));
-                prop_assert!(reply.text.is_some() || !reply.code.needs_text());
-            }
-        }
-    }
-}
+mod tests;

@@ -9,9 +9,10 @@ use serde_json::Value;
 pub(super) const LONGEST_LOCAL: usize = 64;
 const LONGEST: usize = 254;
 
-/// The domain is kept in lower case: two spellings of one domain are equal. The part before the `@` is
-/// compared as it stands, as RFC 5321 asks.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// Compared without regard to case, also before the `@`: RFC 5321 would allow two people whose addresses differ
+/// in case only, but no mail service has them, and people and their programs spell one address in several ways.
+/// Mails are sent to the address as it was given.
+#[derive(Clone)]
 pub struct Address {
     local: String,
     domain: String,
@@ -48,6 +49,11 @@ impl Address {
         serde_json::json!({"email_to": self.to_string()})
     }
 
+    /// The one spelling by which whoever has the address is named.
+    pub fn folded(&self) -> String {
+        self.to_string().to_ascii_lowercase()
+    }
+
     pub(super) fn local(&self) -> &str {
         &self.local
     }
@@ -56,6 +62,14 @@ impl Address {
         &self.domain
     }
 }
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.local.eq_ignore_ascii_case(&other.local) && self.domain == other.domain
+    }
+}
+
+impl Eq for Address {}
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,10 +151,18 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_domain_are_one_and_those_of_a_name_are_not() {
+    fn p13_spellings_of_an_address_are_one() {
         let address = |text| Address::parse(text).unwrap();
         assert_eq!(address("you@Domain.COM"), address("you@domain.com"));
-        assert_ne!(address("You@domain.com"), address("you@domain.com"));
+        assert_eq!(
+            address("You.There@domain.com"),
+            address("you.there@domain.com")
+        );
+        assert_eq!(address("YOU@domain.com").folded(), "you@domain.com");
+        assert_ne!(address("you@domain.com"), address("you@domain.org"));
+        assert_ne!(address("you@domain.com"), address("yo.u@domain.com"));
+        let spelled = address("You@Domain.com").to_string();
+        assert_eq!(spelled, "You@domain.com", "sent to as it was given");
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub async fn handle(
 pub fn sender(desk: &dyn Desk, address: &Address) -> Sender {
     let person = desk.person(CHANNEL, &address.to_target());
     Sender {
-        name: person.unwrap_or_else(|| format!("{CHANNEL}:{address}").into()),
+        name: person.unwrap_or_else(|| format!("{CHANNEL}:{}", address.folded()).into()),
         via: CHANNEL.into(),
     }
 }

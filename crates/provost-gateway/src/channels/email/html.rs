@@ -10,6 +10,8 @@ use self::tags::{Tag, Token, tokens};
 const MARK: &str = "> ";
 /// Stands where everything below is the mail before.
 const HISTORY: &str = "-----Original Message-----";
+/// Stands before a signature.
+const SIGNATURE: &str = "-- ";
 
 pub(super) fn text_of(html: &str) -> String {
     let mut page = Page::default();
@@ -72,6 +74,9 @@ impl Page {
         if tag.begins_history() {
             self.end_line();
             self.lines.push(HISTORY.to_owned());
+        } else if tag.begins_signature() && self.quotes.is_empty() {
+            self.end_line();
+            self.lines.push(SIGNATURE.to_owned());
         }
         match tag.name.as_str() {
             "br" => self.break_line(),
@@ -126,9 +131,10 @@ impl Page {
         }
     }
 
-    /// Ends the line that was begun, if one was.
+    /// Ends the line that was begun, if one was. Outlook writes an empty line as a paragraph with a space that
+    /// does not break.
     fn end_line(&mut self) {
-        if !self.line.trim().is_empty() || self.pre > 0 && !self.line.is_empty() {
+        if !self.line.is_empty() {
             self.break_line();
         }
         self.line.clear();
@@ -190,6 +196,15 @@ mod tests {
             ),
             ("<pre>5\n```\n a  b\n```</pre>", "5\n```\n a  b\n```"),
             ("<span style=\"display:none\">1</span>3", "3"),
+            (
+                "<p class=MsoNormal>4 a</p><p class=MsoNormal><o:p>&nbsp;</o:p></p><p class=MsoNormal>b</p>",
+                "4 a\n\nb",
+            ),
+            ("<p>4 a</p><p>&nbsp;</p><p>b</p>", "4 a\n\n\nb"),
+            (
+                "<div>1</div><div class=\"gmail_signature\">Bob<br>5 Main Street</div>",
+                "1\n-- \nBob\n5 Main Street",
+            ),
             ("a < b", "a < b"),
             ("1 <", "1 <"),
             ("<div", ""),

@@ -4,12 +4,19 @@
 //! right. So this only looks for the lines that the sender wrote first; what stands after the first sign of
 //! history is history.
 
+mod furniture;
 mod words;
+
+use provost_core::menu;
 
 /// The lines that the sender wrote, up to the first sign of anything else.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Own<'t> {
-    Lines(Vec<&'t str>),
+    Lines {
+        own: Vec<&'t str>,
+        /// What stands clear below the quotes that follow: more of the sender's words, or what a server added.
+        below_quotes: Vec<&'t str>,
+    },
     Nothing,
     /// Own lines stand between quoted ones, or right below them where a wrapped line of the quote may stand:
     /// they may be part of the quote.
@@ -33,6 +40,10 @@ pub(super) fn own_lines<'t>(lines: &[&'t str]) -> Own<'t> {
     let mut quote_seen = false;
     let mut after_blank = true;
     while at < lines.len() {
+        if let Some(count) = furniture::lines_at(lines, at).filter(|_| !quote_seen) {
+            (at, after_blank) = (at + count, true);
+            continue;
+        }
         match kind(lines, at) {
             Line::Blank => (at, after_blank) = (at + 1, true),
             Line::Quoted => (at, quote_seen, after_blank) = (at + 1, true, false),
@@ -57,7 +68,31 @@ fn region<'t>(lines: &[&'t str], start: usize, below_quote: bool) -> Own<'t> {
     if below_quote && quoted_again() {
         return Own::Mixed;
     }
-    Own::Lines(lines.get(start..end).unwrap_or_default().to_vec())
+    Own::Lines {
+        own: lines.get(start..end).unwrap_or_default().to_vec(),
+        below_quotes: below_quotes(lines, end),
+    }
+}
+
+/// The lines that stand clear below marked quotes. Below an unmarked one nobody can tell whose a line is.
+fn below_quotes<'t>(lines: &[&'t str], end: usize) -> Vec<&'t str> {
+    let mut at = end;
+    let mut found = Vec::new();
+    let mut clear = false;
+    while at < lines.len() {
+        match kind(lines, at) {
+            Line::Over => break,
+            Line::Attribution(count) if marked_below(lines, at + count) => at += count,
+            Line::Attribution(_) => break,
+            Line::Blank => (at, clear) = (at + 1, true),
+            Line::Quoted => (at, clear) = (at + 1, false),
+            Line::Own => {
+                found.extend(lines.get(at).filter(|_| clear));
+                at += 1;
+            }
+        }
+    }
+    found
 }
 
 fn kind(lines: &[&str], at: usize) -> Line {
@@ -140,7 +175,18 @@ fn attribution(lines: &[&str], at: usize) -> Option<usize> {
 }
 
 fn begins(line: &str) -> bool {
-    has_start(line) || has_date(line)
+    // "3 de noviembre de", where the year stands in the next line.
+    let mut words = line.split_whitespace();
+    let few: Vec<&str> = words.by_ref().take(3).collect();
+    let dated = (2..=few.len()).any(|count| {
+        let few = few.get(..count).unwrap_or_default();
+        menu::is_date(&few.join(" "))
+    });
+    has_start(line) || has_date(line) || (is_numbered(line) && dated)
+}
+
+fn is_numbered(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_numeric())
 }
 
 fn has_start(line: &str) -> bool {
@@ -153,9 +199,8 @@ fn introduces(text: &str) -> bool {
     let lower = text.to_lowercase();
     let verb = words::VERBS.iter().any(|verb| lower.contains(verb));
     let dated = has_date(text);
-    let addressed = text.contains('@') && text.contains('<');
-    let numbered = text.starts_with(|c: char| c.is_ascii_digit());
-    (ends && (verb || dated)) || (dated && addressed && numbered)
+    let addressed = text.contains('@');
+    (ends && (verb || dated)) || (dated && (addressed || verb) && is_numbered(text))
 }
 
 /// A year of this time, or a time of the day.
@@ -199,17 +244,23 @@ mod tests {
             "1\n-- \nBob",
             "1\n________________________________\nFrom: Gate",
         ] {
-            let Own::Lines(lines) = own(text) else {
+            let Own::Lines { own, below_quotes } = own(text) else {
                 panic!("{text:?}");
             };
-            assert_eq!(lines.join("\n").trim(), "1", "{text:?}");
+            assert_eq!(own.join("\n").trim(), "1", "{text:?}");
+            assert!(below_quotes.is_empty(), "{text:?}");
         }
     }
 
     #[test]
     fn below_a_quote_only_what_stands_clear_of_it_counts() {
-        assert_eq!(own("> a\n> b\n\n1"), Own::Lines(vec!["1"]));
-        assert_eq!(own("Bob wrote:\n> a\n\n1\n"), Own::Lines(vec!["1"]));
+        let lines = |own: &[&'static str], below: &[&'static str]| Own::Lines {
+            own: own.to_vec(),
+            below_quotes: below.to_vec(),
+        };
+        assert_eq!(own("> a\n> b\n\n1"), lines(&["1"], &[]));
+        assert_eq!(own("Bob wrote:\n> a\n\n1\n"), lines(&["1"], &[]));
+        assert_eq!(own("1\n> a\nb\n\n3"), lines(&["1"], &["3"]));
         assert_eq!(own("> a long\n1 line\n> b\n\n3"), Own::Mixed);
         assert_eq!(own("> a long\n1 line\n\n3"), Own::Mixed);
         assert_eq!(own("> a\n\n1\n\n> b\n\n3"), Own::Mixed);

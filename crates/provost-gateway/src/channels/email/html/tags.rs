@@ -32,6 +32,19 @@ const HISTORY: &[&str] = &[
     "mail-editor-reference-message-container",
     "olk_src_body_section",
 ];
+/// Classes and ids of what programs add below what was written.
+const SIGNATURES: &[&str] = &[
+    "gmail_signature",
+    "gmail_signature_prefix",
+    "moz-signature",
+    "applemailsignature",
+    "linebreakatbeginningofsignature",
+    "ms-outlook-mobile-signature",
+    "ms-outlook-ios-signature",
+    "protonmail_signature_block",
+    "signature",
+    "x_signature",
+];
 const BLOCKS: &[&str] = &[
     "div",
     "p",
@@ -94,9 +107,17 @@ impl Tag {
         named || style.contains("border:none;border-top:solid")
     }
 
+    pub(super) fn begins_signature(&self) -> bool {
+        let id = self.attribute("id").unwrap_or_default();
+        SIGNATURES.contains(&id) || self.classes().any(|class| SIGNATURES.contains(&class))
+    }
+
     pub(super) fn is_hidden(&self) -> bool {
         let style = self.attribute("style").unwrap_or_default().replace(' ', "");
-        HIDDEN.contains(&self.name.as_str()) || style.contains("display:none")
+        HIDDEN.contains(&self.name.as_str())
+            || ["display:none", "visibility:hidden", "mso-hide:all"]
+                .iter()
+                .any(|hiding| style.contains(hiding))
     }
 
     fn classes(&self) -> impl Iterator<Item = &str> {

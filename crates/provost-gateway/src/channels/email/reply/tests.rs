@@ -1,6 +1,9 @@
 //! Replies as mail programs write them, in their styles and languages.
 
+mod corpus;
+
 use proptest::prelude::*;
+use provost_core::menu::Code;
 
 use super::*;
 
@@ -10,6 +13,11 @@ fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
         code,
         text: text.map(str::to_owned),
     })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
+fn unclear(why: Unclear) -> Result<Reply, Misread> {
+    Err(why.into())
 }
 
 /// Our mail as programs quote it. An agent wrote some of its lines.
@@ -196,39 +204,36 @@ fn texts_of_several_lines_stand_between_fences() {
             "5\n```sh\n  indented\n    more\n```",
             ok(Code::Change, Some("indented\n    more")),
         ),
-        ("5\n```\nnpm ci\n", Err(Misread::OpenFence(Code::Change))),
+        (
+            "5\n```\nnpm ci\n",
+            unclear(Unclear::OpenFence(Code::Change)),
+        ),
         (
             "5\n```\nnpm ci\n> ```",
-            Err(Misread::OpenFence(Code::Change)),
+            unclear(Unclear::OpenFence(Code::Change)),
         ),
         (
             "5\n```\nnpm ci\n\nOn 3 Mar 2026 Gate wrote:\n```\n",
-            Err(Misread::OpenFence(Code::Change)),
+            unclear(Unclear::OpenFence(Code::Change)),
         ),
-        ("5 ```npm ci```", Err(Misread::OpenFence(Code::Change))),
-        (
-            "5\n```\n```",
-            Err(Misread::Menu(Unclear::TextNeeded(Code::Change))),
-        ),
-        (
-            "5\nnpm test",
-            Err(Misread::Menu(Unclear::TextNeeded(Code::Change))),
-        ),
+        ("5 ```npm ci```", unclear(Unclear::OpenFence(Code::Change))),
+        ("5\n```\n```", unclear(Unclear::TextNeeded(Code::Change))),
+        ("5\nnpm test", unclear(Unclear::TextNeeded(Code::Change))),
         (
             "5\n\n> npm test",
-            Err(Misread::Menu(Unclear::TextNeeded(Code::Change))),
+            unclear(Unclear::TextNeeded(Code::Change)),
         ),
         (
             "5 rm -rf /tmp/a\n/tmp/b",
-            Err(Misread::GoesOn(Code::Change)),
+            unclear(Unclear::GoesOn(Code::Change)),
         ),
         (
             "4 fine, but\nnot on Friday",
-            Err(Misread::GoesOn(Code::Note)),
+            unclear(Unclear::GoesOn(Code::Note)),
         ),
         (
             "1 fine, but\nnot on Friday",
-            Err(Misread::GoesOn(Code::Once)),
+            unclear(Unclear::NotAlone(Code::Once)),
         ),
         ("3 too risky\nreally", ok(Code::Deny, Some("too risky"))),
         ("1\nThanks, Bob", ok(Code::Once, None)),
@@ -250,7 +255,6 @@ fn what_is_no_answer_is_asked_again() {
         "9",
         "12",
         "1.",
-        "CAUTION: external mail\n\n1",
         "> 1",
         ">1\n>2",
         "| 1",
@@ -303,6 +307,11 @@ fn the_html_has_the_exact_text_and_the_plain_one_must_agree() {
         (Some("1"), Some("3"), Err(Misread::TwoReadings)),
         (Some("5 rm a"), Some("5 rm a b"), Err(Misread::TwoReadings)),
         (Some("1"), Some("hello"), ok(Code::Once, None)),
+        (
+            Some("1"),
+            Some("1 question first"),
+            unclear(Unclear::NotAlone(Code::Once)),
+        ),
         (Some("hello"), Some("1"), Err(Unclear::NoCode.into())),
         (None, None, Err(Unclear::NoCode.into())),
     ] {
@@ -321,10 +330,7 @@ fn forwarded_bodies_are_read_by_the_same_rules() {
         reply_in_text("5\n\nOn Tue..."),
         Err(Unclear::TextNeeded(Code::Change))
     );
-    assert_eq!(
-        reply_in_text("5 a\nb"),
-        Err(Unclear::TextNeeded(Code::Change))
-    );
+    assert_eq!(reply_in_text("5 a\nb"), Err(Unclear::GoesOn(Code::Change)));
     assert_eq!(reply_in_text("9"), Err(Unclear::NoCode));
 }
 
@@ -365,8 +371,11 @@ proptest! {
     #[test]
     fn no_text_breaks_it_and_only_an_own_line_decides(text in "(1|5|>|\\||`|```|\n|\r\n| |:|On |wrote|3 Mar 2026|@|--|x|é){0,30}") {
         if let Ok(reply) = first_line(&text) {
-            let begins = |line: &str| line.trim().starts_with(reply.code.as_str());
-            prop_assert!(text.lines().any(begins));
+            let begins = |line: &&str| line.trim().starts_with(reply.code.as_str());
+            let line = text.lines().find(begins);
+            prop_assert!(line.is_some());
+            let alone = !matches!(reply.code, Code::Once | Code::Session | Code::Always);
+            prop_assert!(alone || text.lines().any(|line| line.trim() == reply.code.as_str()));
         }
         let _ = approval_id_in(&text, &text);
     }

@@ -59,12 +59,7 @@ pub(in crate::doors::http) async fn email_reply(
 }
 
 fn unclear(unclear: menu::Unclear) -> ApiError {
-    let code = match unclear {
-        menu::Unclear::NoCode => "invalid_code",
-        menu::Unclear::TextNeeded(_) => "payload_required",
-        menu::Unclear::TooLong => "payload_too_long",
-    };
-    unprocessable(code, unclear.to_string())
+    unprocessable(unclear.as_str(), unclear.to_string())
 }
 
 /// Whose decision it is: a person's own by key; else that of whom the mail was sent to.
@@ -136,7 +131,7 @@ fn name(app: &App, copy: &Delivery) -> Option<Arc<str>> {
         return None;
     }
     Some(match email::Address::of_target(&copy.plan.address) {
-        Ok(address) => format!("{}:{address}", email::CHANNEL).into(),
+        Ok(address) => format!("{}:{}", email::CHANNEL, address.folded()).into(),
         Err(_) => email::CHANNEL.into(),
     })
 }

@@ -1,0 +1,386 @@
+//! What decides, and what only looks as if it did.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
+fn reply(code: Code, text: Option<&str>) -> Result<Reply, Unclear> {
+    Ok(Reply {
+        code,
+        text: text.map(str::to_owned),
+    })
+}
+
+#[test]
+fn replies_are_read_as_the_menu_says() {
+    for (text, expected) in [
+        ("1", reply(Code::Once, None)),
+        ("  2\n", reply(Code::Session, None)),
+        ("3", reply(Code::Deny, None)),
+        ("3 too risky", reply(Code::Deny, Some("too risky"))),
+        (
+            "3 PM is too late",
+            reply(Code::Deny, Some("PM is too late")),
+        ),
+        ("4 add logs", reply(Code::Note, Some("add logs"))),
+        ("4\tadd\n logs ", reply(Code::Note, Some("add\n logs"))),
+        ("5 npm test", reply(Code::Change, Some("npm test"))),
+        (
+            "5 npm ci\nnpm test",
+            reply(Code::Change, Some("npm ci\nnpm test")),
+        ),
+        ("6", reply(Code::Always, None)),
+        ("1\nthanks", reply(Code::Once, None)),
+        ("1\n1", reply(Code::Once, None)),
+        ("4", Err(Unclear::TextNeeded(Code::Note))),
+        ("4\nadd logs", Err(Unclear::TextNeeded(Code::Note))),
+        ("5  ", Err(Unclear::TextNeeded(Code::Change))),
+        ("", Err(Unclear::NoCode)),
+        ("9", Err(Unclear::NoCode)),
+        ("0", Err(Unclear::NoCode)),
+        ("12", Err(Unclear::NoCode)),
+        ("1.", Err(Unclear::NoCode)),
+        ("1️⃣", Err(Unclear::NoCode)),
+        ("١", Err(Unclear::NoCode)),
+        ("yes", Err(Unclear::NoCode)),
+        ("-1", Err(Unclear::NoCode)),
+    ] {
+        assert_eq!(parse(text), expected, "{text:?}");
+    }
+    let long = format!("4 {}", "x".repeat(LONGEST_TEXT + 1));
+    assert_eq!(parse(&long), Err(Unclear::TooLong));
+}
+
+#[test]
+fn the_reasons_are_those_of_the_contract() {
+    for (unclear, code, start) in [
+        (Unclear::NoCode, "invalid_code", "invalid code"),
+        (
+            Unclear::NotAlone(Code::Once),
+            "invalid_code",
+            "invalid code",
+        ),
+        (Unclear::Prose(Code::Note), "invalid_code", "invalid code"),
+        (Unclear::Several("3".into()), "invalid_code", "invalid code"),
+        (
+            Unclear::TextNeeded(Code::Change),
+            "payload_required",
+            "payload required",
+        ),
+        (
+            Unclear::GoesOn(Code::Change),
+            "payload_required",
+            "payload required",
+        ),
+        (
+            Unclear::OpenFence(Code::Note),
+            "payload_required",
+            "payload required",
+        ),
+        (Unclear::TooLong, "payload_too_long", "payload too long"),
+    ] {
+        assert_eq!(unclear.as_str(), code);
+        assert!(unclear.to_string().starts_with(start), "{unclear}");
+    }
+}
+
+/// Lines that begin with a digit and answer something else than the menu, with ` | ` between them.
+const PROSE: &[&str] = &[
+    // 1, 2 and 6 stand alone.
+    "6 PM would be better | 2 minutes please | 1 question first: why? | 1 but not on prod | \
+     1 yes | 2 ok | 6 always | 1 Anhang | 1 . | 1 👍 | 2 , please | 6 months is too long | 1 3 | \
+     2\tfine | 1\u{a0}ok | １ 質問があります | 1 quick thing | 2 Fragen vorab | 6 Uhr passt | 1 ```",
+    // times
+    "4 PM would be better | 4 pm | 4 p.m. works | 4 P.M. | 4 a.m. | 5 am | 5 o'clock | \
+     5 o’clock is fine | 4 Uhr wäre besser | 5 Uhr | 4 heures | 5 h | 4 h 30 | 4 horas | \
+     5 de la tarde | 4 du matin | 5 в 17:00 | 4 часа дня | 5 вечера | 4 утра | 4 時に | 4 時 | 5 時半 | \
+     4 点半 | 5 點 | 4 مساء | 5 صباحًا | 4 in the afternoon | 5 in the morning is fine | 4 : 30 | \
+     4 30 PM | 4 30 | 5 bis 6 Uhr | 4 - 5 pm | 4 or 5 PM | 4 at 5 pm | 5 saat | 4 uur | 5 timmar | \
+     4 kl 10 | 5 giờ | 4 시에 | 5 시 30분",
+    // units
+    "4 minutes | 4 minutes please | 5 min | 5 min. | 4 mins! | 5 more minutes | 4 full days | \
+     4 working days | 4 days | 4 hours and it is done | 5 seconds | 5 % less | 5 % | 5 ％ | \
+     4 percent | 4 € | 5 euros each | 4 people asked | 5 files are too many | 4 things first | \
+     5 times already | 4 x 100 | 4 times | 5 GB | 4 Tage | 4 Minuten noch | 5 Stunden | \
+     4 minutos | 5 jours | 4 semaines | 5 минут | 4 минуты | 5 дней | 4 секунды | 4 分 | 4 分待って | \
+     5 分後 | 5 分钟 | 4 小时 | 5 時間ください | 4 日 | 5 天 | 4 个文件 | 5 دقائق | 4 ساعات | 5 ימים | 4 דקות | \
+     5 dakika | 4 minuter | 5 minuti | 4 dni | 5 perc | 4 мин | 5 분만 | 4 시간 | 4 and a half hours | \
+     4 1/2 hours | 4 000 files | 4 minute-long break | 5 min/day | 4 attachments | 5 Anhänge | \
+     4 \u{200b}PM | 4\u{2009}minutes | 4 ＰＭ | 5 MINUTES | 4 \u{200f}دقائق",
+    // dates
+    "5 Nov | 5 Nov 2026 | 4 November | 5 of November | 4 de noviembre | 5 novembre 2026 à 10:00 | \
+     4 März | 5 марта | 4 ноября 2026 г. | 4 月 5 日 | 5 月 | 5 号 | 4 نوفمبر | 5 Kasım | 4 tomorrow | \
+     5 Monday | 4 mañana | 5 listopada | 4 november 2026 klo 10 | 5 5 2026 | 4 th of July | \
+     4 11 2026 | 5 11/2026",
+    // ranges, sums and second thoughts
+    "4 or 5 | 4 oder 5 | 4 and 5 | 4 - 5 | 4 + 1 | 5 / 6 | 4 ou 5 | 4 или 5 | 4 5 | 5 6",
+    // questions
+    "4 days? | 4 why do you need it | 4 why? | 5 really? that one | 5 is that safe? | \
+     4 keep them, ok? | 5 ¿por qué? | 4 warum | 5 pourquoi faire | 4 почему | 5 なぜ | 4 大丈夫ですか | \
+     5 可以吗 | 4 لماذا | 4 هل هذا آمن؟ | 5 what is this | 4 what?! | 5 (are you sure?) | 5 왜 | \
+     4 何の件",
+    // two codes
+    "1\n3 | 1\n\n3 | 1\n3 no | 3\n1 | 1\n2 | 6\n\n1 | 1\nsorry, I meant\n3 | \
+     1\nwait, no\n3 too risky | 1\nSorry\n3 too risky | 1\n4 | 4 add logs\n1 | \
+     4 add logs\n\n5 npm test | 5 npm test\n\n5 rm -rf / | 1\r3 | 1\u{2028}3 | 1\u{b}3 | 1\n２ | \
+     1\n\u{200f}3 | 1\n1 question first | 1\nThanks\n3 no | 1\nThanks\nBob\n3",
+];
+
+#[test]
+fn p13_prose_that_begins_with_a_digit_decides_nothing() {
+    for text in PROSE.iter().flat_map(|group| group.split(" | ")) {
+        for (at, read) in [
+            parse(text),
+            parse_lines(&lines(text), LineBreaks::Seen),
+            parse_lines(&lines(text), LineBreaks::Wrapped),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let unclear = read.as_ref().map_err(Unclear::as_str);
+            assert_eq!(unclear, Err("invalid_code"), "{text:?} {at}");
+        }
+    }
+}
+
+/// Notes and replacements that are none of these, however they begin.
+#[test]
+fn p13_texts_of_4_and_5_are_taken() {
+    for (code, text) in [
+        (Code::Note, "add logs"),
+        (Code::Note, "do not delete the logs"),
+        (Code::Note, "so please keep the logs"),
+        (Code::Note, "set the flag first"),
+        (Code::Note, "an extra line in the log"),
+        (Code::Note, "wait 5 minutes, then run it"),
+        (Code::Note, "keep it until 6 PM"),
+        (Code::Note, "wie besprochen"),
+        (Code::Note, "comme convenu"),
+        (Code::Note, "bitte nicht am Freitag"),
+        (Code::Note, "когда закончишь, напиши"),
+        (Code::Note, "ログを残して"),
+        (Code::Note, "日志要保留"),
+        (Code::Note, "分析してから"),
+        (Code::Note, "加日志"),
+        (Code::Note, "احتفظ بالسجلات"),
+        (Code::Note, "명령만 바꿔"),
+        (Code::Note, "port 8080 only"),
+        (Code::Change, "npm test"),
+        (Code::Change, "./run.sh --days 5"),
+        (Code::Change, "curl https://example.com/a?b=1"),
+        (Code::Change, "grep -E 'colou?r' a.txt"),
+        (Code::Change, "7z x a.zip"),
+        (Code::Change, "10.0.0.1"),
+        (Code::Change, "-m pytest"),
+        (Code::Change, "git log --since=5.days"),
+        (Code::Change, "time make"),
+        (Code::Change, "date"),
+        (Code::Change, "minikube start"),
+        (Code::Change, "{\"command\": \"what?\"}"),
+        (Code::Change, "[5, 4]"),
+        (Code::Change, "$HOME/bin/check"),
+    ] {
+        let line = format!("{} {text}", code.as_str());
+        let expected = reply(code, Some(text));
+        assert_eq!(parse(&line), expected, "{line}");
+        assert_eq!(
+            parse_lines(&[&line], LineBreaks::Wrapped),
+            expected,
+            "{line}"
+        );
+        // Between fences everything is meant as it stands.
+        let fenced = format!("{}\n```\n{text}\n```", code.as_str());
+        assert_eq!(parse(&fenced), expected, "{fenced}");
+    }
+    let fenced = reply(Code::Note, Some("PM\n1 first\n2 second"));
+    assert_eq!(parse("4\n```\nPM\n1 first\n2 second\n```\nBob"), fenced);
+}
+
+#[test]
+fn p13_marks_that_nobody_sees_do_not_matter() {
+    for text in [
+        "\u{feff}1",
+        "1\u{200b}",
+        "\u{200e}1\u{200e}",
+        "\u{2067}1\u{2069}",
+        "\u{202b}1\u{202c}",
+        "\u{a0}1\u{a0}",
+        "\u{3000}１\u{3000}",
+        "\u{200b}\n1",
+        "1\u{ad}",
+        "\u{61c}1",
+        "１",
+        "1\n\u{200b}\n\u{a0}",
+    ] {
+        assert_eq!(parse(text), reply(Code::Once, None), "{text:?}");
+    }
+    assert_eq!(parse("３ やめて"), reply(Code::Deny, Some("やめて")));
+    assert_eq!(parse("\u{200f}4 احتفظ"), reply(Code::Note, Some("احتفظ")));
+    for text in [
+        "\u{202e}1",
+        "\u{202d}1",
+        "1\u{200b}2",
+        "6\u{200b}PM",
+        "1\u{20e3}",
+        "¹",
+        "①",
+        "Ⅰ",
+        "𝟏",
+    ] {
+        assert_eq!(parse(text), Err(Unclear::NoCode), "{text:?}");
+    }
+}
+
+#[test]
+fn p13_lines_without_a_code_do_not_matter() {
+    for below in [
+        "Bob",
+        "Thanks, Bob",
+        "12 is my lucky number",
+        "see 3 above",
+        "\n\nBob Smith\nACME\n5 Main Street\n10115 Berlin",
+        "Bob Smith\nACME\n5 Main Street",
+        "Best,\nBob\n3 Rue de la Paix",
+        "Mit freundlichen Grüßen\n\nHans\n6 Ring 4",
+        "1.",
+        "1)",
+    ] {
+        for breaks in [LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped] {
+            let text = format!("1\n{below}");
+            assert_eq!(
+                parse_lines(&lines(&text), breaks),
+                reply(Code::Once, None),
+                "{text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn p13_a_signature_below_does_not_hide_a_text() {
+    for below in [
+        "Bob",
+        "Bob Smith",
+        "bob@example.com",
+        "Thanks",
+        "thanks a lot,\nBob",
+        "Best regards\nBob Smith\nACME GmbH",
+        "Mit freundlichen Grüßen\nHans",
+        "Cordialement,\nAnne-Marie D'Arc",
+        "С уважением,\nИван",
+        "Иван Петров",
+        "田中",
+        "田中太郎",
+        "よろしくお願いします",
+        "محمد",
+        "مع تحياتي\nمحمد",
+        "+49 30 123456",
+        "Tel. 030 123456",
+        "— Bob",
+        "Dr. Bob O'Neil",
+    ] {
+        for (line, expected) in [
+            ("4 keep the logs", reply(Code::Note, Some("keep the logs"))),
+            ("5 npm test", reply(Code::Change, Some("npm test"))),
+        ] {
+            for breaks in [LineBreaks::Seen, LineBreaks::Wrapped] {
+                let text = format!("{line}\n{below}");
+                assert_eq!(parse_lines(&lines(&text), breaks), expected, "{text:?}");
+            }
+        }
+    }
+    for text in [
+        "5 rm -rf /tmp/a\n/tmp/b",
+        "5 npm ci\nnpm test",
+        "5 npm ci &&\nNpm",
+        "5 cat\nREADME",
+        "5 echo a\\\nBob",
+        "5 rm\n-rf",
+        "5 npm test\nbob",
+        "5 cargo test --workspace --all-features --all-targets --locked\nFoo",
+    ] {
+        let read = parse_lines(&lines(text), LineBreaks::Wrapped);
+        assert_eq!(read, Err(Unclear::GoesOn(Code::Change)), "{text:?}");
+    }
+    for text in [
+        "4 fine, but\nnot on Friday",
+        "4 fine,\nBob",
+        "4 ログを\n残して",
+    ] {
+        let read = parse_lines(&lines(text), LineBreaks::Seen);
+        assert_eq!(read, Err(Unclear::GoesOn(Code::Note)), "{text:?}");
+    }
+}
+
+#[test]
+fn dates_are_dates() {
+    for text in [
+        "3 Nov 2026",
+        "3 November 2026, 10:15",
+        "3 novembre 2026 à 10:00",
+        "3 марта 2026 г.",
+        "3 Nov",
+        "3/11/2026 10:00 1",
+        "3 de noviembre de 2026",
+        "Tue, 3 Nov 2026 10:00:00",
+    ] {
+        assert!(is_date(text), "{text}");
+    }
+    for text in [
+        "3",
+        "3 no",
+        "3 November is too early",
+        "3 2",
+        "3 days",
+        "4 add logs",
+    ] {
+        assert!(!is_date(text), "{text}");
+    }
+}
+
+/// The grammar of the menu, said a second time and without regard to words.
+fn may_decide(first: &str, code: Code) -> bool {
+    let first = first.trim_matches(|c: char| c.is_whitespace() || lines::is_invisible(c));
+    let digit = code.as_str();
+    let wide = char::from_u32(0xfee0 + u32::from(digit.as_bytes()[0])).unwrap();
+    let rest = first
+        .strip_prefix(digit)
+        .or_else(|| first.strip_prefix(wide));
+    let Some(rest) = rest else { return false };
+    let rest = rest.trim_matches(|c: char| c.is_whitespace() || lines::is_invisible(c));
+    match code {
+        Code::Once | Code::Session | Code::Always => rest.is_empty(),
+        Code::Deny => true,
+        Code::Note | Code::Change => !rest.is_empty(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn only_a_leading_code_decides(text in ".{0,40}") {
+        if let Ok(reply) = parse(&text) {
+            let first = text.split_whitespace().next().unwrap_or_default();
+            let first = first.trim_matches(lines::is_invisible);
+            let wide = char::from_u32(0xfee0 + u32::from(reply.code.as_str().as_bytes()[0])).unwrap();
+            prop_assert!(first == reply.code.as_str() || first == wide.to_string());
+            prop_assert!(reply.text.is_some() || !reply.code.needs_text());
+        }
+    }
+
+    #[test]
+    fn p13_no_reply_decides_unless_its_first_line_is_of_the_grammar(
+        text in "([1-6１]| |\u{a0}|\n|\r|\u{2028}|\u{200b}|\u{200f}|PM|min|Uhr|Nov|days|why|no|add logs|Bob|Thanks|\\?|,|:|```|分){0,12}",
+        breaks in prop::sample::select(vec![LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped]),
+    ) {
+        let lines = lines(&text);
+        if let Ok(reply) = parse_lines(&lines, breaks) {
+            let first = lines.iter().find(|line| !lines::is_blank(line)).unwrap();
+            let fenced = reply.code.needs_text() && text.contains("```");
+            prop_assert!(may_decide(first, reply.code) || fenced, "{first:?} {reply:?}");
+            if let Some(said) = reply.text.filter(|_| reply.code.needs_text() && !fenced) {
+                prop_assert!(!said.starts_with("PM") && !said.starts_with("Uhr") && !said.ends_with('?'), "{said:?}");
+            }
+        }
+    }
+}
