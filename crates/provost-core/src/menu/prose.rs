@@ -62,6 +62,11 @@ fn words_of(folded: &str) -> impl Iterator<Item = String> {
 /// A unit or a number follows, behind some small words at most.
 fn is_amount(folded: &str) -> bool {
     let mut linked = false;
+    let first: Vec<String> = words_of(folded).take(2).collect();
+    // As Spanish writes it: "4 p. m."
+    if matches!(first.as_slice(), [half, m] if matches!(half.as_str(), "a" | "p") && m == "m") {
+        return true;
+    }
     for (at, word) in words_of(folded).take(MOST_SMALL).enumerate() {
         // As in "4 minute-long breaks" and "5 min/day".
         let mut parts = word.split(['-', '–', '/']);
@@ -97,6 +102,8 @@ fn is_number(word: &str) -> bool {
 fn is_unit(word: &str) -> bool {
     words::has(words::UNITS, word)
         || word.starts_with(['%', '‰', '°', '€', '£', '¥', '₽', '₹', '٪'])
+        // "4 h30", "4 Uhr30"
+        || matches!(word.trim_end_matches(|c: char| c.is_ascii_digit()), "h" | "uhr")
         || word
             .strip_prefix('$')
             .is_some_and(|rest| rest.is_empty() || is_number(rest))
@@ -140,8 +147,13 @@ fn is_hangul(c: char) -> bool {
 }
 
 fn is_question(folded: &str) -> bool {
-    let first = words_of(folded).next().unwrap_or_default();
+    let mut words = words_of(folded);
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    let asks = |verbs: &str, about: &str| words::has(verbs, &first) && words::has(about, &second);
     folded.starts_with('¿')
+        || asks(words::ASKING, words::ASKED_ABOUT)
+        || asks(words::ASKING_IF, words::ASKED_IF)
         || words::has(words::QUESTIONS, &first)
         || words::EAST_ASIA_QUESTIONS
             .split_whitespace()

@@ -97,7 +97,7 @@ const PROSE: &[&str] = &[
      5 de la tarde | 4 du matin | 5 в 17:00 | 4 часа дня | 5 вечера | 4 утра | 4 時に | 4 時 | 5 時半 | \
      4 点半 | 5 點 | 4 مساء | 5 صباحًا | 4 in the afternoon | 5 in the morning is fine | 4 : 30 | \
      4 30 PM | 4 30 | 5 bis 6 Uhr | 4 - 5 pm | 4 or 5 PM | 4 at 5 pm | 5 saat | 4 uur | 5 timmar | \
-     4 kl 10 | 5 giờ | 4 시에 | 5 시 30분",
+     4 kl 10 | 4 p. m. | 4 h30 | 5 Uhr30 | 4 時頃 | 5 giờ | 4 시에 | 5 시 30분",
     // units
     "4 minutes | 4 minutes please | 5 min | 5 min. | 4 mins! | 5 more minutes | 4 full days | \
      4 working days | 4 days | 4 hours and it is done | 5 seconds | 5 % less | 5 % | 5 ％ | \
@@ -118,7 +118,7 @@ const PROSE: &[&str] = &[
     // questions
     "4 days? | 4 why do you need it | 4 why? | 5 really? that one | 5 is that safe? | \
      4 keep them, ok? | 5 ¿por qué? | 4 warum | 5 pourquoi faire | 4 почему | 5 なぜ | 4 大丈夫ですか | \
-     5 可以吗 | 4 لماذا | 4 هل هذا آمن؟ | 5 what is this | 4 what?! | 5 (are you sure?) | 5 왜 | \
+     5 可以吗 | 4 لماذا | 4 هل هذا آمن؟ | 5 what is this | 4 what?! | 5 (are you sure?) | 5 왜 | 4 do you need it | 5 is this safe | 4 ist das nötig | 5 could you wait | \
      4 何の件",
     // two codes
     "1\n3 | 1\n\n3 | 1\n3 no | 3\n1 | 1\n2 | 6\n\n1 | 1\nsorry, I meant\n3 | \
@@ -150,6 +150,12 @@ fn p13_texts_of_4_and_5_are_taken() {
     for (code, text) in [
         (Code::Note, "add logs"),
         (Code::Note, "do not delete the logs"),
+        (Code::Note, "do this first"),
+        (Code::Note, "let me know when it is done"),
+        (Code::Note, "the tests must pass first"),
+        (Code::Note, "tag the release"),
+        (Code::Change, "m4 a.m4"),
+        (Code::Change, "aws s3 ls"),
         (Code::Note, "so please keep the logs"),
         (Code::Note, "set the flag first"),
         (Code::Note, "an extra line in the log"),

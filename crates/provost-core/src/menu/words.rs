@@ -33,7 +33,8 @@ pub(super) const UNITS: &str = "\
     годин хвилина хвилини хвилин дні днів тижні тижнів місяці місяців років ранку دقيقة دقائق دقيقه ساعة \
     ساعات ساعه ثانية ثواني ثوان يوم أيام ايام أسبوع أسابيع شهر أشهر شهور سنة سنوات مساء مساءً صباحا \
     صباحًا ظهرا مرات ص م דקות דקה שעות שעה ימים יום שבועות חודשים שנים שניות בבוקר בערב मिनट घंटे बजे \
-    दिन सेकंड हफ्ते महीने साल";
+    दिन सेकंड हफ्ते महीने साल million millions thousand hundred dozen k mio tsd tausend millionen mille \
+    mil тысяч тысячи тыс star stars دقیقه ساعت روز هفته ماه سال";
 
 /// What people count. Behind an article such a word begins an ordinary note: "the tests must pass".
 pub(super) const COUNTED: &str = "\
@@ -98,7 +99,19 @@ pub(super) const SMALL: &str = "\
 pub(super) const QUESTIONS: &str = "\
     what whats why who whose how warum wieso weshalb wozu wer wann pourquoi combien qué quién cuándo \
     cuánto cuántos quanto quanti waarom hoeveel varför hvorfor miksi dlaczego proč miért neden niye \
-    почему зачем сколько кто чому навіщо لماذا ليش متى هل למה מדוע האם क्यों γιατί";
+    почему зачем сколько кто чому навіщо لماذا ليش متى هل למה מדוע האם क्यों γιατί est-ce quest-ce";
+
+/// Verbs that begin a question where one of [`ASKED_ABOUT`] follows: "do you need it", "ist das nötig".
+pub(super) const ASKING: &str = "\
+    do does did can could would will should shall may have has are were ist sind kannst können könnten \
+    könntest soll sollen muss wird hast haben darf";
+
+pub(super) const ASKED_ABOUT: &str = "you i we they he she du sie wir ihr ich man das es";
+
+/// The same for verbs before which a note has no subject: "is this safe".
+pub(super) const ASKING_IF: &str = "is was are";
+
+pub(super) const ASKED_IF: &str = "this that it there the";
 
 pub(super) const EAST_ASIA_QUESTIONS: &str = "\
     なぜ 何故 どうして 何の 何を いつ 为什么 為什麼 什么 什麼 怎么 怎麼 왜 무엇 언제";
@@ -117,7 +130,7 @@ pub(super) const EAST_ASIA: &str = "\
 
 /// What may follow such a counter without making another word of it.
 pub(super) const EAST_ASIA_AFTER: &str =
-    "后後前内內待半間间钟鐘以左まにごぐほくでは간에후전만정까뒤이동월";
+    "后後前内內待半間间钟鐘以左頃顷過过目程中末まにごぐほくでは간에후전만정까뒤이동월쯤";
 
 /// How letters are closed.
 pub(super) const CLOSINGS: &str = "\
