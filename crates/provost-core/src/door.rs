@@ -13,7 +13,8 @@ pub enum Door {
     Hook,
     /// `POST /v1/permissions`: a runner passes on what its agent asks over ACP; the agent executes itself.
     Acp,
-    /// `POST /mcp`: an MCP client's call, decided here and executed by a backend of ours.
+    /// `POST /mcp`: an MCP client's call, decided here and executed by a backend of ours; and
+    /// `POST /v1/mcp-calls`: one to a server that `provost mcp -- COMMAND` wraps, which tells its outcome.
     Mcp,
     /// `POST /v1/approvals`: an agent asks a person itself, and executes itself.
     Request,
@@ -31,7 +32,7 @@ impl Door {
         }
     }
 
-    /// Whether a permitted call goes on to a backend of ours, so that an outcome must follow.
+    /// Whether an outcome must follow a permitted call.
     pub fn forwards(self) -> bool {
         matches!(self, Self::Http | Self::Mcp)
     }

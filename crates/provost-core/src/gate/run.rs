@@ -234,7 +234,11 @@ impl Executed {
                 result,
                 error,
             } => (
-                OutcomeKind::Done,
+                // An answer that says that the call failed is no success, whoever says it.
+                match error {
+                    Some(_) => OutcomeKind::Failed,
+                    None => OutcomeKind::Done,
+                },
                 Some(*status_code),
                 error.clone(),
                 result.get().len(),

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    call::Call,
+    door::Door,
     ids::TraceId,
+    ports::StoreError,
     trace::{NoteRecord, OutcomeKind, OutcomeRecord, estimate_tokens},
 };
 
@@ -18,34 +20,52 @@ pub struct Told {
     pub error: Option<String>,
     /// Bytes of the result.
     pub size: usize,
+    /// 0 where the agent does not tell.
+    pub latency_ms: u64,
+}
+
+/// What a decision's record says of whom and what it was about.
+#[derive(Deserialize)]
+struct About {
+    agent_id: Arc<str>,
+    session_id: Option<Arc<str>>,
+    tool: Arc<str>,
+    door: Door,
 }
 
 impl Gate {
-    /// Records how a call went that was permitted under `trace_id`, and tells whether there is such a
-    /// trace. A second telling changes nothing.
+    /// Records how a call of this agent went that was permitted under `trace_id`, and tells whether there is
+    /// such a trace. A second telling changes nothing. Only what came through the same door can be told of: the
+    /// outcomes of calls that our backends execute are not the agent's to tell.
     pub async fn told(
         &self,
-        call: &Call,
+        agent: &str,
         trace_id: &TraceId,
+        door: Door,
         told: Told,
     ) -> Result<bool, GateError> {
         let Some(trace) = self.store.trace(trace_id.as_str()).await? else {
             return Ok(false);
         };
+        let about: About = serde_json::from_str(&trace.decision)
+            .map_err(|error| StoreError::Corrupt(format!("trace {trace_id}: {error}").into()))?;
+        if *about.agent_id != *agent || about.door != door {
+            return Ok(false);
+        }
         if trace.outcome.is_some() {
             return Ok(true);
         }
         let record = OutcomeRecord {
             trace_id: trace_id.clone(),
-            session_id: call.session.clone(),
-            agent_id: call.agent.clone(),
-            tool: call.tool.clone(),
+            session_id: about.session_id,
+            agent_id: about.agent_id,
+            tool: about.tool,
             outcome: match told.error {
                 Some(_) => OutcomeKind::Failed,
                 None => OutcomeKind::Done,
             },
             status_code: None,
-            latency_ms: 0,
+            latency_ms: told.latency_ms,
             error: told.error,
             size: told.size as u64,
             estimated_output_tokens: estimate_tokens(told.size),

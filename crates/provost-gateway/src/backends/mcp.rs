@@ -22,7 +22,11 @@ mod tap;
 mod trouble;
 mod upstream;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use provost_core::{gate::Gate, ports::ToolInfo};
 use rmcp::model::ProgressNotificationParam;
@@ -31,9 +35,11 @@ use serde_json::{Map, Value};
 use tokio::{
     sync::{broadcast, mpsc},
     task::JoinSet,
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
+pub use answer::failure;
 pub use ask::AskError;
 pub use listing::Definition;
 pub use pins::{Trust, TrustError};
@@ -47,6 +53,9 @@ use crate::{secret::Secret, web::Web};
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 /// What upstreams told lately, for a listener that is slow.
 const NOTICES: usize = 1024;
+/// How long after the start somebody who asks for tools waits for servers that are still starting. Longer than
+/// `npx` takes to fetch a package, shorter than clients wait for an answer.
+const FIRST_LIST: Duration = Duration::from_secs(20);
 /// How long servers may take to end with the gateway.
 const ENDING: Duration = Duration::from_secs(5);
 
@@ -146,6 +155,7 @@ pub struct McpServers {
     notices: broadcast::Sender<Notice>,
     stop: CancellationToken,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
+    started: OnceLock<Instant>,
 }
 
 impl Default for McpServers {
@@ -155,6 +165,7 @@ impl Default for McpServers {
             notices: broadcast::channel(NOTICES).0,
             stop: CancellationToken::new(),
             tasks: tokio::sync::Mutex::default(),
+            started: OnceLock::new(),
         }
     }
 }
@@ -187,6 +198,7 @@ impl McpServers {
 
     /// Gives every server its task. Nobody waits for them: a server is up when it is.
     pub async fn start(&self, gate: &Arc<Gate>) {
+        let _ = self.started.set(Instant::now());
         let mut tasks = self.tasks.lock().await;
         for upstream in self.upstreams.values() {
             tasks.spawn(keep::keep(
@@ -195,6 +207,20 @@ impl McpServers {
                 self.stop.clone(),
             ));
         }
+    }
+
+    /// Completes when every server was up once or failed to be, or some time after the start. A client that lists
+    /// the tools as soon as it is connected, and never again, would otherwise not see them.
+    pub async fn settled(&self) {
+        let Some(started) = self.started.get() else {
+            return;
+        };
+        let all = async {
+            for upstream in self.upstreams.values() {
+                upstream.tried().await;
+            }
+        };
+        let _ = tokio::time::timeout_at(*started + FIRST_LIST, all).await;
     }
 
     /// Ends all connections and programs.

@@ -23,6 +23,7 @@ mod stops;
 mod tools;
 mod traces;
 mod v1;
+mod wrapped;
 
 pub(crate) use events::feed;
 pub(crate) use grants::{make_by_form as make_grant, revoke_by_form as revoke_grant};

@@ -87,6 +87,13 @@ fn table(approval: &str) -> Vec<Row> {
             ASK,
         ),
         row("GET", "/v1/standing", Value::Null, ASK),
+        row("POST", "/v1/mcp-calls", json!({"tool": "ok.x"}), ASK),
+        row(
+            "POST",
+            "/v1/mcp-calls/0000000000000000/outcome",
+            json!({"token": "none"}),
+            found(ASK, 403),
+        ),
         row(
             "POST",
             "/hooks/claude-code",

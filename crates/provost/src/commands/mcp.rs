@@ -6,6 +6,7 @@ mod bridge;
 mod desk;
 mod line;
 mod message;
+mod outcomes;
 mod program;
 mod trust;
 mod words;
@@ -32,6 +33,7 @@ use self::{
     desk::Desk,
     line::Line,
     message::Said,
+    outcomes::Outcomes,
     program::{Asked, Program},
 };
 use crate::{
@@ -95,7 +97,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let (to_server, for_server) = mpsc::channel(64);
     let desk = Arc::new(Desk::new(client, name, to_server));
     let writing = tokio::spawn(write(stdin, for_server));
-    let mut passing = tokio::spawn(pass_answers(stdout));
+    let mut passing = tokio::spawn(pass_answers(stdout, desk.outcomes()));
     let mut lines = read_client();
     let patience = tokio::select! {
         () = hear(&desk, &mut lines) => END_TIME,
@@ -107,12 +109,14 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     };
     // Its input ends, and with it the server; if not by itself, then by us.
     desk.end();
+    let outcomes = desk.outcomes();
     drop(desk);
     let ended = program.end(patience, &mut asked).await?;
     if !passing.is_finished() {
         // What it said last may still be on its way.
         let _ = tokio::time::timeout(END_TIME, passing).await;
     }
+    let _ = tokio::time::timeout(END_TIME, outcomes.finish()).await;
     Ok(ended.map_or(Exit::Ok, |status| Exit::yes_or_no(status.success())))
 }
 
@@ -184,6 +188,7 @@ async fn hear(desk: &Arc<Desk>, lines: &mut mpsc::Receiver<String>) {
             Said::Cancel { id, line } => {
                 // A call that still waits never reached the server.
                 if !desk.cancel(&id) {
+                    desk.outcomes().cancelled(&id);
                     desk.pass(line).await;
                 }
             }
@@ -218,10 +223,11 @@ async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<Line>) {
 }
 
 /// What the server says goes to the client, line by line: what a tool read must not become a message.
-async fn pass_answers(server: ChildStdout) {
+async fn pass_answers(server: ChildStdout, outcomes: Arc<Outcomes>) {
     let mut lines = BufReader::new(server).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
         print_line(&line);
+        outcomes.answered(&line);
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, Site},
+    harness::{AGENT, Site, eventually},
 };
 
 /// Nothing listens there.
@@ -338,4 +338,97 @@ fn the_key_is_found_as_without_a_command() {
         client.end();
         assert_eq!(gateway.traces()[0]["agent_id"], "keyed", "{options:?}");
     }
+}
+
+/// The server is not the gateway's, and its calls are recorded as if it were.
+#[test]
+fn p18_a_wrapped_server_is_traced_as_mcp_with_outcomes() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    assert_eq!(said(&client.echo("hello")), ("hello", false));
+    assert_eq!(said(&client.echo("fail")), ("fail", true));
+    client.send("tools/call", &call("refuse"));
+    assert_eq!(client.answer()["error"]["message"], "not today");
+    assert!(said(&client.echo("no way")).1);
+    client.send("tools/call", &call("ask first"));
+    let pending = gateway.one_pending();
+    gateway
+        .alice()
+        .approve(pending["id"].as_str().unwrap())
+        .ok();
+    assert_eq!(said(&client.answer()["result"]), ("ask first", false));
+    client.send("tools/call", &call("die"));
+    assert!(client.answers.next().is_none());
+    client.child.wait().unwrap();
+
+    for (text, verdict, outcome, error) in [
+        ("hello", "allow", "done", None),
+        ("fail", "allow", "failed", Some("the tool failed: fail")),
+        ("refuse", "allow", "failed", Some("not today")),
+        ("no way", "deny", "none", None),
+        ("ask first", "allow", "done", None),
+        ("die", "allow", "failed", Some("ended without an answer")),
+    ] {
+        let trace = eventually("the outcome", || {
+            let traces = gateway.traces();
+            let trace = traces
+                .into_iter()
+                .find(|trace| trace["params"]["text"] == text)?;
+            (trace["outcome"] != "pending").then_some(trace)
+        });
+        assert_eq!(trace["door"], "mcp", "{trace}");
+        assert_eq!(
+            (&trace["verdict"], &trace["outcome"]),
+            (&json!(verdict), &json!(outcome)),
+            "{trace}"
+        );
+        let told = trace["error"].as_str().unwrap_or_default();
+        assert!(told.contains(error.unwrap_or_default()), "{trace}");
+    }
+    site.verify_chain(Some(&gateway));
+}
+
+/// An outcome is told by whom the permission was given to, about that call, once.
+#[test]
+fn p18_an_outcome_is_not_told_by_others() {
+    let echo = Echo::start();
+    let site = Site::new(
+        &echo,
+        "policies:\n  - {name: all, agent: '*', rules: [{tools: ['*'], action: allow}]}\n",
+    );
+    let gateway = site.start();
+    let agent = gateway.client().key(AGENT);
+    let asked = agent.post(
+        "/v1/mcp-calls",
+        &json!({"tool": "tools.echo", "arguments": {}}),
+    );
+    let token = asked.header("x-outcome-token").unwrap().to_owned();
+    let trace = asked.ok().json()["trace_id"].as_str().unwrap().to_owned();
+    let tell = |client: &crate::http::Client, trace: &str, token: &str| {
+        let path = format!("/v1/mcp-calls/{trace}/outcome");
+        client.post(
+            &path,
+            &json!({"token": token, "error": "it broke", "size": 3, "latency_ms": 7}),
+        )
+    };
+    tell(&agent, &trace, "").refused(403, "forbidden");
+    tell(&agent, &trace, &"0".repeat(64)).refused(403, "forbidden");
+    tell(&gateway.agent(), &trace, &token).refused(404, "not_found");
+    // A call that the gateway executes itself has no token, and this one is not for it.
+    let ran = agent.tool("notes.add", json!({})).ok().json();
+    let other = ran["trace_id"].as_str().unwrap();
+    tell(&agent, other, &token).refused(403, "forbidden");
+    assert_eq!(gateway.trace(&trace)["outcome"], "pending");
+    tell(&agent, &trace, &token).ok();
+    let told = gateway.trace(&trace);
+    assert_eq!(
+        (&told["outcome"], &told["error"]),
+        (&json!("failed"), &json!("it broke"))
+    );
+    assert_eq!(told["latency_ms"], 7, "{told}");
+    eventually("the backend's own outcome", || {
+        (gateway.trace(other)["outcome"] == "done").then_some(())
+    });
 }

@@ -23,8 +23,14 @@ for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
     elif method == "tools/call":
         text = message["params"]["arguments"]["text"]
         done.write(text + "\n")
+        if text == "die":
+            sys.exit(1)
+        if text == "refuse":
+            error = {"code": -32000, "message": "not today"}
+            print(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}), flush=True)
+            continue
         said = text + (" key" if "PROVOST_KEY" in os.environ else "")
-        result = {"content": [{"type": "text", "text": said}], "isError": False}
+        result = {"content": [{"type": "text", "text": said}], "isError": text == "fail"}
     elif id is not None and method:
         done.write(method + "\n")
         result = {"did": method}

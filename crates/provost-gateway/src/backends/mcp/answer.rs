@@ -30,7 +30,8 @@ pub(super) fn forwarded(result: Box<RawValue>) -> Forwarded {
     }
 }
 
-fn failure(result: &RawValue) -> Option<String> {
+/// Why a result of a tool is a failure, if it is one.
+pub fn failure(result: &RawValue) -> Option<String> {
     let Ok(answer) = serde_json::from_str::<Answer<'_>>(result.get()) else {
         return Some("the server's answer is no result of a tool".to_owned());
     };

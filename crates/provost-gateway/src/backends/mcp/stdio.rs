@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use program::Program;
-pub(super) use program::{Ended, Launch};
+pub(super) use program::{Ended, Launch, inherited_secrets};
 
 use super::tap::Tap;
 

@@ -18,14 +18,14 @@ use provost_core::{
 use rmcp::{Peer, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     CallLine, DEFAULT_TIMEOUT, Definition, McpServerConfig, McpTransport, Notice,
     listing::Listing,
     pins::{Judged, judge},
     status::{Phase, Status, ToolView},
-    stdio::Launch,
+    stdio::{Launch, inherited_secrets},
 };
 use crate::{backends::headers, secret::Secret, web::Web};
 
@@ -44,6 +44,8 @@ pub struct Upstream {
     /// Calls it has now.
     pub(super) calls: AtomicUsize,
     state: Mutex<State>,
+    /// It was up, or failed to come up, for the first time.
+    tried: CancellationToken,
 }
 
 /// How it is reached.
@@ -113,6 +115,7 @@ impl Upstream {
             doubted: Arc::default(),
             calls: AtomicUsize::new(0),
             state: Mutex::default(),
+            tried: CancellationToken::new(),
         }))
     }
 
@@ -216,12 +219,21 @@ impl Upstream {
         state.protocol = info.map(|info| info.protocol_version.to_string());
         (state.phase, state.since) = (Phase::Up, at);
         state.peer = Some(peer);
+        drop(state);
+        self.tried.cancel();
+    }
+
+    /// Completes when it was up, or failed to come up, for the first time.
+    pub(super) async fn tried(&self) {
+        self.tried.cancelled().await;
     }
 
     pub(super) fn down(&self, at: Time, error: String) {
         let mut state = self.state();
         (state.phase, state.since) = (Phase::Down, at);
         (state.peer, state.last_error) = (None, Some(error));
+        drop(state);
+        self.tried.cancel();
     }
 
     /// Takes a list of tools that was read, with the pins there are.
@@ -319,7 +331,11 @@ fn secrets(transport: &McpTransport) -> Vec<Secret> {
         pairs.iter().map(|(_, value)| value.clone()).collect()
     };
     match transport {
-        McpTransport::Stdio { env, .. } => values(env),
+        McpTransport::Stdio { env, .. } => {
+            let mut secrets = values(env);
+            secrets.extend(inherited_secrets());
+            secrets
+        }
         McpTransport::Http { url, headers } | McpTransport::Sse { url, headers } => {
             let mut secrets = values(headers);
             let tokens = secrets.iter().filter_map(|value| {

@@ -67,6 +67,10 @@ impl Asked {
             folder,
         }
     }
+
+    pub(super) fn through(self, door: Door) -> Self {
+        Self { door, ..self }
+    }
 }
 
 // No async functions from here to the gate: each would hold its arguments and a copy of them while the
@@ -126,7 +130,11 @@ pub(super) fn decide(
     pass(app, asked, manner)
 }
 
-fn decide_call(agent: Arc<str>, session: Option<String>, body: DecideCall) -> ApiResult<Asked> {
+pub(super) fn decide_call(
+    agent: Arc<str>,
+    session: Option<String>,
+    body: DecideCall,
+) -> ApiResult<Asked> {
     if body.agent.as_ref().is_some_and(|named| **named != *agent) {
         return Err(ApiError::forbidden(format!(
             "this caller is `{agent}` and may not ask for another agent"

@@ -56,7 +56,12 @@ pub(super) async fn hook(
             Some(Err(format!("the hook cannot be read: {problem}")))
         }
         What::Done { act, error, size } => {
-            speaker.done(act, Told { error, size }).await?;
+            let told = Told {
+                error,
+                size,
+                latency_ms: 0,
+            };
+            speaker.done(act, told).await?;
             None
         }
         What::Note(detail) => {
@@ -139,7 +144,9 @@ impl Speaker<'_> {
         for event in ASKED {
             let Some(id) = id.as_deref() else { break };
             let trace_id = self.derived(event, id);
-            if self.app.gate.told(&call, &trace_id, told.clone()).await? {
+            let told = told.clone();
+            let telling = self.app.gate.told(&self.agent, &trace_id, Door::Hook, told);
+            if telling.await? {
                 return Ok(());
             }
         }

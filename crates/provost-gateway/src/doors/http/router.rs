@@ -9,7 +9,7 @@ use axum::{
 
 use super::{
     approvals, calls, declared, events, grants, guard, hooks, keys, links, mcp, operations,
-    permissions, policies, runs, servers, stops, tools, traces, v1,
+    permissions, policies, runs, servers, stops, tools, traces, v1, wrapped,
 };
 use crate::{app::App, console};
 
@@ -21,6 +21,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/hooks/{agent}", post(hooks::hook))
         .route("/v1/permissions", post(permissions::ask))
         .route("/v1/standing", get(permissions::standing))
+        .route("/v1/mcp-calls", post(wrapped::ask))
+        .route("/v1/mcp-calls/{id}/outcome", post(wrapped::outcome))
         .route("/mcp", post(mcp::post).get(mcp::get).delete(mcp::delete))
         .route("/v1/approvals", post(v1::create))
         .route("/v1/approvals/{id}", get(v1::status))

@@ -13,10 +13,13 @@ use tokio::{sync::mpsc, task::AbortHandle};
 use super::{
     line::Line,
     message::{Act, Call, progress},
+    outcomes::{Outcomes, Ticket},
     tell, words,
 };
-use crate::client::{Client, ClientError, Target};
+use crate::client::{Answer, Client, ClientError, Target};
 
+/// Where calls are decided whose outcome is told.
+pub(super) const CALLS: &str = "/v1/mcp-calls";
 /// Clients give up on what is silent for a minute.
 const BETWEEN_SIGNS: Duration = Duration::from_secs(10);
 
@@ -25,6 +28,7 @@ pub(super) struct Desk {
     server: String,
     session: String,
     to_server: mpsc::Sender<Line>,
+    outcomes: Arc<Outcomes>,
     /// By the id of the request, as text.
     waiting: Mutex<HashMap<String, AbortHandle>>,
 }
@@ -32,12 +36,17 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) fn new(client: Client, server: String, to_server: mpsc::Sender<Line>) -> Self {
         Self {
+            outcomes: Arc::new(Outcomes::new(client.clone())),
             client,
             server,
             session: format!("mcp-{}", hex(&random_bytes::<8>())),
             to_server,
             waiting: Mutex::default(),
         }
+    }
+
+    pub(super) fn outcomes(&self) -> Arc<Outcomes> {
+        self.outcomes.clone()
     }
 
     pub(super) async fn pass(&self, line: Line) {
@@ -53,9 +62,13 @@ impl Desk {
         let deciding = tokio::spawn(async move {
             let id = call.id.clone();
             match desk.decide(&call).await {
-                Ok(arguments) => {
+                Ok(permitted) => {
+                    let arguments = permitted.arguments;
                     let arguments = arguments.unwrap_or_else(|| call.arguments.clone());
                     desk.forget(&id);
+                    if let Some(ticket) = permitted.ticket {
+                        desk.outcomes.began(&id, call.act, ticket);
+                    }
                     desk.pass(call.line(arguments)).await;
                 }
                 Err(reason) => {
@@ -67,8 +80,8 @@ impl Desk {
         waiting.insert(id, deciding.abort_handle());
     }
 
-    /// The arguments a person changed the call to, if any; or why not.
-    async fn decide(&self, call: &Call) -> Result<Option<Map<String, Value>>, String> {
+    /// A yes, or why not.
+    async fn decide(&self, call: &Call) -> Result<Permitted, String> {
         let body = json!({
             "tool": format!("{}.{}", self.server, call.tool),
             "arguments": call.arguments,
@@ -76,24 +89,22 @@ impl Desk {
         });
         let target = match call.act {
             // Nobody can be asked while somebody types.
-            Act::Completion => Target::new("/decide").query("wait", 0),
-            _ => Target::new("/decide"),
+            Act::Completion => Target::new(CALLS).query("wait", 0),
+            _ => Target::new(CALLS),
         };
         let deciding = self.client.post(target, &body);
         tokio::pin!(deciding);
         let mut signs = 0;
         loop {
             tokio::select! {
-                            decided = &mut deciding => {
-             return permitted(decided.map(|answer| answer.body), &call.shown);
+                decided = &mut deciding => return permitted(decided, &call.shown),
+                () = tokio::time::sleep(BETWEEN_SIGNS) => {
+                    signs += 1;
+                    if let Some(token) = call.progress() {
+                        tell(&progress(token, signs));
+                    }
+                }
             }
-                            () = tokio::time::sleep(BETWEEN_SIGNS) => {
-                                signs += 1;
-                                if let Some(token) = call.progress() {
-                                    tell(&progress(token, signs));
-                                }
-                            }
-                        }
         }
     }
 
@@ -121,22 +132,29 @@ impl Desk {
     }
 }
 
+/// A yes.
+struct Permitted {
+    /// What a person changed the call to.
+    arguments: Option<Map<String, Value>>,
+    /// With which its outcome is told.
+    ticket: Option<Ticket>,
+}
+
 /// Only a clear yes is one.
-fn permitted(
-    decided: Result<Value, ClientError>,
-    shown: &str,
-) -> Result<Option<Map<String, Value>>, String> {
-    let answer = decided.map_err(|error| words::refused(&error, shown))?;
-    if answer.get("action").and_then(Value::as_str) != Some("allow") {
+fn permitted(decided: Result<Answer, ClientError>, shown: &str) -> Result<Permitted, String> {
+    let Answer { headers, body } = decided.map_err(|error| words::refused(&error, shown))?;
+    if body.get("action").and_then(Value::as_str) != Some("allow") {
         let why = "what answers there is not a provost gateway";
         return Err(words::undecided(why, shown));
     }
-    match answer.get("arguments") {
-        None => Ok(None),
-        Some(Value::Object(arguments)) => Ok(Some(arguments.clone())),
-        Some(_) => Err(words::undecided(
-            "the gateway's answer cannot be read",
-            shown,
-        )),
-    }
+    let arguments = match body.get("arguments") {
+        None => None,
+        Some(Value::Object(arguments)) => Some(arguments.clone()),
+        Some(_) => {
+            let why = "the gateway's answer cannot be read";
+            return Err(words::undecided(why, shown));
+        }
+    };
+    let ticket = Ticket::of(&headers, &body);
+    Ok(Permitted { arguments, ticket })
 }

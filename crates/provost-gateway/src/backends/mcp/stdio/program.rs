@@ -31,6 +31,34 @@ const GRACE: Duration = Duration::from_secs(1);
 const INHERITED: [&str; 8] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG",
 ];
+/// How programs reach the network through a proxy, and whom they trust there: `npx` and `uvx` fetch what they
+/// run. In lower case; both spellings are passed on.
+const NETWORK: [&str; 24] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "node_extra_ca_certs",
+    "node_use_env_proxy",
+    "ssl_cert_file",
+    "ssl_cert_dir",
+    "requests_ca_bundle",
+    "curl_ca_bundle",
+    "pip_cert",
+    "pip_index_url",
+    "uv_default_index",
+    "uv_index_url",
+    "uv_native_tls",
+    "uv_system_certs",
+    "npm_config_registry",
+    "npm_config_proxy",
+    "npm_config_http_proxy",
+    "npm_config_https_proxy",
+    "npm_config_noproxy",
+    "npm_config_cafile",
+    "npm_config_ca",
+    "npm_config_strict_ssl",
+];
 
 /// How a program is started.
 pub(in crate::backends::mcp) struct Launch {
@@ -147,10 +175,27 @@ impl Ended {
     }
 }
 
+/// Whether a variable of our environment is passed on. Tokens of registries (`npm_config_//host/:_authToken`) are
+/// not: whoever needs one writes it into `env`.
+fn is_inherited(name: &str) -> bool {
+    let small = name.to_ascii_lowercase();
+    let scoped = small.starts_with("npm_config_@") && small.ends_with(":registry");
+    INHERITED.contains(&name) || NETWORK.contains(&&*small) || scoped
+}
+
+/// The names and passwords in addresses of proxies and registries that programs are given.
+pub(in crate::backends::mcp) fn inherited_secrets() -> Vec<Secret> {
+    let values = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
+    let credentials = values.filter_map(|(_, value)| {
+        let (_, rest) = value.to_str()?.split_once("://")?;
+        let (credentials, _) = rest.split('/').next()?.rsplit_once('@')?;
+        Some(Secret::new(credentials))
+    });
+    credentials.collect()
+}
+
 fn command(launch: &Launch) -> Command {
-    let inherited = INHERITED
-        .into_iter()
-        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
     let mut command = Command::new(&launch.command);
     command
         .args(&launch.args)
@@ -257,6 +302,39 @@ async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blam
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p18_programs_get_what_they_need_to_reach_the_network_and_no_secrets() {
+        for name in [
+            "PATH",
+            "HTTP_PROXY",
+            "https_proxy",
+            "NO_PROXY",
+            "ALL_PROXY",
+            "NODE_EXTRA_CA_CERTS",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "npm_config_registry",
+            "NPM_CONFIG_REGISTRY",
+            "npm_config_https_proxy",
+            "npm_config_@acme:registry",
+            "UV_DEFAULT_INDEX",
+            "REQUESTS_CA_BUNDLE",
+        ] {
+            assert!(is_inherited(name), "{name}");
+        }
+        for name in [
+            "PROVOST_KEY",
+            "npm_config_//registry.npmjs.org/:_authToken",
+            "NPM_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "path",
+            "LD_PRELOAD",
+            "NODE_OPTIONS",
+        ] {
+            assert!(!is_inherited(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_server_that_talks_too_much_is_not_logged_for_a_while() {

@@ -115,7 +115,10 @@ impl Exchange {
         let mut result = match (&*method, stateless) {
             ("server/discover", true) => hello::discovered(&self.app),
             ("ping", false) => json!({}),
-            ("tools/list", _) => tools::list(self, &params)?,
+            ("tools/list", _) => {
+                self.app.mcp.settled().await;
+                tools::list(self, &params)?
+            }
             ("tools/call", _) => call::call(self, params).await?,
             ("resources/list", _) => resources::list(self, List::Resources, &params).await?,
             ("resources/templates/list", _) => {
