@@ -21,6 +21,7 @@ pub use condition::{Condition, Operator};
 pub use explain::{Considered, Explained};
 pub use facts::COMPUTED;
 pub use lint::{Lint, LintKind};
+pub use scope::TEXTS;
 pub use set::{PolicySet, Ruling};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -50,7 +50,7 @@ pub(crate) use draft::read_draft;
 pub(crate) use hooks::Unreachable;
 pub(crate) use problem::Problem;
 pub(crate) use render::{render, to_json};
-pub(crate) use secret::Secret;
+pub(crate) use secret::{Secret, Unset};
 pub(crate) use server::{Database, LogFormat, Telemetry};
 pub(crate) use watch::{Fingerprint, Watch};
 
@@ -206,8 +206,18 @@ pub(crate) fn load(path: &Path) -> Loaded {
     load_with(path, &|name| std::env::var(name).ok())
 }
 
+/// As [`load`], for looking at a configuration that nothing is started with.
+pub(crate) fn load_to_check(path: &Path, unset: Unset) -> Loaded {
+    load_from(path, &|name| std::env::var(name).ok(), unset)
+}
+
 fn load_with(path: &Path, environment: Environment<'_>) -> Loaded {
+    load_from(path, environment, Unset::Error)
+}
+
+fn load_from(path: &Path, environment: Environment<'_>, unset: Unset) -> Loaded {
     let mut reader = Reader::new(path, environment);
+    reader.unset = unset;
     let root = reader.open(path);
     let read = root.as_ref().and_then(|root| reader.read_top(root));
     let failed = reader.error_count() > 0;

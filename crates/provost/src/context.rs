@@ -19,7 +19,7 @@ use provost_gateway::secret::Secret;
 use crate::{
     cli::Global,
     client::{Client, ClientError, Key},
-    config::{self, Config, Loaded, Unreachable},
+    config::{self, Config, Loaded, Unreachable, Unset},
     exit::usage,
     locate::{FoundBy, Located, Named, is_local, locate},
     output,
@@ -63,6 +63,11 @@ impl Context {
         self.global.config.clone().or_else(default)
     }
 
+    /// Where a configuration would be looked for, whole.
+    pub(crate) fn default_config_file() -> PathBuf {
+        std::path::absolute(DEFAULT_FILE).unwrap_or_else(|_| DEFAULT_FILE.into())
+    }
+
     /// The configuration that somebody named, with the options of the command line applied. Its problems are
     /// told on stderr; errors among them end the command.
     pub(crate) fn named_config(&self) -> anyhow::Result<Option<Config>> {
@@ -100,7 +105,8 @@ impl Context {
         let Some(path) = self.config_file() else {
             return default_policies();
         };
-        let mut loaded = config::load(&path);
+        // Policies are the same without the secrets of the gateway.
+        let mut loaded = config::load_to_check(&path, Unset::Warning);
         Self::accept(&path, &loaded)?;
         loaded
             .policy_set()

@@ -41,7 +41,7 @@ use crate::{
     registry::{self, Entry, Registration},
 };
 
-pub(crate) use reload::{Started, reload_on_change};
+pub(crate) use reload::{Started, name_new_file, reload_on_change};
 
 /// A gateway that serves.
 pub(crate) struct Running {

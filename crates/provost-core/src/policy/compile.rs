@@ -3,12 +3,12 @@
 
 use std::{ops::Range, sync::Arc};
 
-use provost_abl::expr::Program;
+use provost_abl::expr::{Expr, ExprKind, Program, Span, Step};
 
 use super::{
     Policy, PolicySet, Rule,
     facts::COMPUTED,
-    scope::ROOTS,
+    scope::{ROOTS, TEXTS},
     set::{CompiledPolicy, CompiledRule, Test},
     shape,
 };
@@ -180,11 +180,46 @@ pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
         })
         .collect();
     errors.extend(shape::check(program.expr(), &place));
+    errors.extend(
+        members_of_texts(&program)
+            .into_iter()
+            .map(|(name, span)| CompileError {
+                place: place.clone(),
+                message: format!(
+                    "`{}` never matches: `{name}` is a text and has no members",
+                    span.text(source)
+                ),
+                help: Some(format!(
+                    "compare `{name}` itself; an argument of that name is `params.{name}`"
+                )),
+                span: Some(span.start..span.end),
+            }),
+    );
     if errors.is_empty() {
         Ok(program.strict().with_computed(&COMPUTED))
     } else {
         Err(errors)
     }
+}
+
+/// Steps into what is a text for every call, such as `agent.name`.
+fn members_of_texts(program: &Program) -> Vec<(Box<str>, Span)> {
+    let mut found = Vec::new();
+    let mut look = |expr: &Expr, span: Span| {
+        if let ExprKind::Path { root, steps } = &expr.kind
+            && TEXTS.contains(&&**root)
+            && (span != expr.span || !steps.is_empty())
+            && !matches!(steps.as_slice(), [Step::Key(key)] if &**key == "length")
+        {
+            found.push((root.clone(), span));
+        }
+    };
+    program.expr().walk(&mut |node| match &node.kind {
+        ExprKind::Access { of, .. } => look(of, node.span),
+        _ => look(node, node.span),
+    });
+    found.dedup();
+    found
 }
 
 fn read_glob(source: &str, place: Place, errors: &mut PolicyError) -> Option<Glob> {

@@ -11,6 +11,9 @@ use crate::{call::Call, time::Time};
 /// What is given with the call. What is computed of it is in [`COMPUTED`].
 pub const ROOTS: [&str; 5] = ["params", "agent", "session", "tool", "now"];
 
+/// Of those, what is a text for every call.
+pub const TEXTS: [&str; 4] = ["agent", "session", "tool", "now"];
+
 pub struct CallScope<'a> {
     call: &'a Call,
     now: Time,

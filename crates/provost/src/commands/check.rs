@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Target,
-    config::{self, Problem},
+    config::{self, Problem, Unset},
     context::Context,
     exit::Exit,
     output,
@@ -23,10 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[command(after_help = "Examples:
   provost check
   provost check new.yaml && cp new.yaml provost.yaml
+  provost check --strict                    where the gateway will run, with its secrets
   provost check --json | jq '.problems[].message'")]
 pub(crate) struct Args {
     /// The file to check [default: the configuration that would be used]
     file: Option<PathBuf>,
+    /// Secrets that are not set here (`env:`, `file:`) are errors, as they are for `serve`
+    #[arg(long)]
+    strict: bool,
 }
 
 pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
@@ -40,7 +44,12 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Ok);
     };
-    let mut loaded = config::load(&path);
+    let unset = if args.strict {
+        Unset::Error
+    } else {
+        Unset::Warning
+    };
+    let mut loaded = config::load_to_check(&path, unset);
     let mut grants = Vec::new();
     if let (Some(config), Some(policies)) = (loaded.config.clone(), loaded.policy_set()) {
         let data = context.global.data.clone().unwrap_or(config.data);

@@ -21,14 +21,16 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     if let Some(data) = data {
         here::data_folder(&data, &mut findings);
     }
-    match located.and_then(|located| context.client_at(&located)) {
+    let reached = match located.and_then(|located| context.client_at(&located)) {
         Ok(client) => there::gateway(&client, &mut findings).await,
         Err(error) => {
             let help = error.downcast_ref().and_then(ClientError::help);
             let help = help.unwrap_or_else(|| "correct --url, PROVOST_URL or the key".to_owned());
             findings.fail("gateway", format!("{error:#}"), help);
+            let unreachable = error.downcast_ref().map(ClientError::exit);
+            unreachable.unwrap_or(Exit::No)
         }
-    }
+    };
     if let Some(config) = &config {
         here::record(config, &mut findings);
         here::settings(config, &mut findings);
@@ -44,5 +46,9 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     } else {
         output::line(findings)?;
     }
-    Ok(Exit::yes_or_no(!failed))
+    // Without a gateway most of the question is open: that is neither a yes nor a no.
+    Ok(match reached {
+        Exit::Unreachable => Exit::Unreachable,
+        _ => Exit::yes_or_no(!failed),
+    })
 }

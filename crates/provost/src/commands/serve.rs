@@ -47,6 +47,10 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
             has_policies,
         };
         tokio::spawn(gateway::reload_on_change(running.app.clone(), started));
+    } else {
+        // Not taken up: the folder may be an agent's own, and whoever writes there would write our policy.
+        let path = Context::default_config_file();
+        tokio::spawn(gateway::name_new_file(running.app.clone(), path));
     }
     if open {
         output::note("warning: auth.open lets anybody on this machine decide, the agents included");

@@ -14,6 +14,7 @@ use super::{
     fields::{Field, Map},
     node::{Kind, Span},
     reader::Reader,
+    secret::Secret,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,7 +134,7 @@ impl Reader<'_> {
             .unwrap_or_default();
         let secret = self
             .require(&map, "key", "a key")
-            .and_then(|field| self.secret(field));
+            .and_then(|field| self.key_secret(field));
         let hash = secret.map_or_else(KeyHash::default, |secret| KeyHash::of(secret.expose()));
         let person = map.filled("person");
         let person = person.and_then(|field| self.read_tied(field, role, read));
@@ -147,6 +148,19 @@ impl Reader<'_> {
             created_at: Time::default(),
         });
         read.places.push(place);
+    }
+
+    /// `Bearer agent:NAME` is how an agent without a key says its name, so such a key would never be looked up.
+    fn key_secret(&mut self, field: Field<'_>) -> Option<Secret> {
+        let secret = self.secret(field)?;
+        if !secret.expose().trim_start().starts_with("agent:") {
+            return Some(secret);
+        }
+        let message = "a key cannot begin with `agent:`: it would never be accepted";
+        let help = "`Bearer agent:NAME` means an agent that declares its name; use a random key (`provost keys \
+                    create` makes one)";
+        self.error(field.node.span, message, help);
+        None
     }
 
     fn read_tools(&mut self, field: Field<'_>, role: Option<Role>) -> Vec<Glob> {
@@ -233,7 +247,7 @@ impl Reader<'_> {
         let Some(field) = map.filled("admin_token") else {
             return;
         };
-        let Some(secret) = self.secret(field) else {
+        let Some(secret) = self.key_secret(field) else {
             return;
         };
         read.auth.keys.push(Key {

@@ -145,9 +145,9 @@ impl Reader<'_> {
 
     fn read_email(&mut self, field: Field<'_>, link: Option<&str>) -> Option<email::Settings> {
         let map = self.guarded_map(field, &["smtp", "from", "imap", "require_from"])?;
-        let smtp = self
-            .require(&map, "smtp", "e-mail")
-            .and_then(|field| self.mail_setting(field, email::Smtp::parse));
+        let smtp = self.require(&map, "smtp", "e-mail").and_then(|field| {
+            self.mail_setting(field, "smtps://unset.invalid", email::Smtp::parse)
+        });
         let from = self.require(&map, "from", "e-mail").and_then(|field| {
             let text = self.text(field)?;
             let read = email::Sender::parse(text);
@@ -155,7 +155,7 @@ impl Reader<'_> {
         });
         let imap = map
             .filled("imap")
-            .map(|field| self.mail_setting(field, email::Imap::parse));
+            .map(|field| self.mail_setting(field, "imaps://unset.invalid", email::Imap::parse));
         let require_from = map
             .get("require_from")
             .and_then(|field| self.boolean(field))
@@ -173,14 +173,16 @@ impl Reader<'_> {
         })
     }
 
-    /// The address of a mail server, which holds a password.
+    /// The address of a mail server, which holds a password. `sample` stands in where it is not known.
     fn mail_setting<T>(
         &mut self,
         field: Field<'_>,
+        sample: &str,
         read: impl Fn(&str) -> Result<T, email::BadSetting>,
     ) -> Option<T> {
         let text = self.secret(field)?;
-        let read = read(text.expose());
+        let known = !self.stands_in(field, &text);
+        let read = read(if known { text.expose() } else { sample });
         self.fits(field, read)
     }
 
@@ -224,7 +226,7 @@ impl Reader<'_> {
         let is_web = uri.is_some_and(|uri| {
             matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
         });
-        if !is_web {
+        if !is_web && !self.stands_in(field, &url) {
             let help = "write it as `https://host/path`, or `env:NAME`";
             self.error(field.node.span, "`url` is not a URL", help);
             return None;

@@ -8,7 +8,7 @@ use std::{
     rc::Rc,
 };
 
-use provost_core::policy::{Condition, Operator, Policy, RateLimit, Rule, Verdict};
+use provost_core::policy::{Condition, Operator, Policy, RateLimit, Rule, TEXTS, Verdict};
 use serde_json::Value;
 
 use super::{
@@ -269,6 +269,21 @@ impl Reader<'_> {
             let help = "write it as `params.amount` or `params.order.amount`";
             self.error(field.node.span, format!("`{path}` names no argument"), help);
             return None;
+        }
+        // A condition looks at arguments only: who calls, and what, is for `when`.
+        let root = path.split('.').next().unwrap_or_default();
+        if TEXTS.contains(&root) {
+            let message =
+                format!("`{path}` is no argument: a condition never sees the call's `{root}`");
+            let help = format!(
+                "write `when: '{root} == \"…\"'`, or `params.{path}` if the tool has such an argument"
+            );
+            if path.contains('.') {
+                self.error(field.node.span, message, help);
+                return None;
+            }
+            // The ancestor's tools may have an argument of that name.
+            self.warn(field.node.span, message, help);
         }
         Some(path.to_owned())
     }

@@ -14,6 +14,7 @@ use super::{
     cover, document,
     node::{Node, Span},
     problem::{At, Problem, Severity, Source},
+    secret::Unset,
     watch::Fingerprint,
     within,
 };
@@ -26,6 +27,7 @@ pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 pub(super) struct Reader<'e> {
     pub(super) environment: Environment<'e>,
+    pub(super) unset: Unset,
     /// What relative paths are relative to.
     pub(super) folder: PathBuf,
     pub(super) fingerprint: Fingerprint,
@@ -57,6 +59,7 @@ impl<'e> Reader<'e> {
         let folder = config.parent().map(Path::to_path_buf).unwrap_or_default();
         Self {
             environment,
+            unset: Unset::default(),
             folder,
             fingerprint: Fingerprint::default(),
             files: Vec::new(),

@@ -1,4 +1,7 @@
 //! Secrets: written out, `env:NAME` or `file:PATH`. Their values are never printed and never shown in a problem.
+//!
+//! A file is often checked where its secrets are not: on a laptop, in a pull request. There an unset secret is a
+//! warning, and its name stands in for its value. A gateway needs them all.
 
 use std::{fs, io::Read as _};
 
@@ -7,6 +10,14 @@ pub(crate) use provost_gateway::secret::Secret;
 use super::{fields::Field, reader::Reader};
 
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// What a secret that cannot be had comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unset {
+    #[default]
+    Error,
+    Warning,
+}
 
 impl Reader<'_> {
     pub(super) fn secret(&mut self, field: Field<'_>) -> Option<Secret> {
@@ -20,12 +31,25 @@ impl Reader<'_> {
         };
         match found {
             Ok(secret) => Some(Secret::new(secret)),
+            Err(problem) if self.unset == Unset::Warning && is_reference(text) => {
+                let message = format!("`{}` {problem}", field.name);
+                let help = "`provost serve` will not start without it; `provost check --strict` makes this an error";
+                self.warn(field.node.span, message, help);
+                Some(Secret::new(text))
+            }
             Err(problem) => {
                 let help = "a secret is written out, or is `env:NAME`, or `file:PATH`";
                 self.error(field.node.span, format!("`{}` {problem}", field.name), help);
                 None
             }
         }
+    }
+
+    /// Whether a secret is not known, so that its form cannot be checked.
+    pub(super) fn stands_in(&self, field: Field<'_>, secret: &Secret) -> bool {
+        let written = field.node.scalar().map(|scalar| &*scalar.text);
+        self.unset == Unset::Warning
+            && written.is_some_and(|text| is_reference(text) && text == secret.expose())
     }
 
     fn look_up(&self, name: &str) -> Result<String, String> {
@@ -57,4 +81,8 @@ impl Reader<'_> {
         }
         Ok(secret.to_owned())
     }
+}
+
+fn is_reference(text: &str) -> bool {
+    text.starts_with("env:") || text.starts_with("file:")
 }

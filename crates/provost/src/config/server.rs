@@ -158,12 +158,13 @@ impl Reader<'_> {
     /// The ancestor's key.
     fn read_otel_endpoint(&mut self, top: &Map<'_>) -> Option<Secret> {
         let field = top.filled("otel_endpoint")?;
-        if self.text(field)? == "stdout" {
-            self.warn(
-                field.span(),
-                "spans are not written to `stdout`",
-                "logs are: see `telemetry.log` and `telemetry.level`",
-            );
+        let text = self.text(field)?;
+        if let "stdout" | "file" = text {
+            let message =
+                format!("`otel_endpoint: {text}` has no effect: spans are sent over OTLP only");
+            let help = "name a collector (`http://host:4318`), or remove it; `telemetry.log` has logs, `provost \
+                        traces export` the record";
+            self.warn(field.span(), message, help);
             return None;
         }
         self.secret_url(field)
@@ -172,6 +173,7 @@ impl Reader<'_> {
     /// A URL that is, or may hold, a secret.
     pub(super) fn secret_url(&mut self, field: Field<'_>) -> Option<Secret> {
         let secret = self.secret(field)?;
-        self.check_url(field, secret.expose()).then_some(secret)
+        let stands_in = self.stands_in(field, &secret);
+        (stands_in || self.check_url(field, secret.expose())).then_some(secret)
     }
 }

@@ -14,9 +14,20 @@ use super::{fields::Field, node::Span, reader::Reader};
 const LONGEST: Duration = Duration::from_hours(10 * 366 * 24);
 
 impl Reader<'_> {
-    /// `30s`, `5m`, `1h30m`, `90d`, or seconds.
+    /// `30s`, `5m`, `1h30m`, `90d`. A number alone is refused: of `traces: 90` nobody knows whether days are meant.
     pub(super) fn duration(&mut self, field: Field<'_>) -> Option<Duration> {
         let text = self.text(field)?;
+        let number = text.trim();
+        if !number.is_empty()
+            && number
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b"._".contains(&b))
+        {
+            let message = format!("`{}` needs a unit: `{number}` of what?", field.name);
+            let help = format!("write `{number}s`, `{number}m`, `{number}h` or `{number}d`");
+            self.error(field.node.span, message, help);
+            return None;
+        }
         match read_duration(text) {
             Some(duration) if !duration.is_zero() && duration <= LONGEST => Some(duration),
             Some(_) => {

@@ -36,6 +36,35 @@ pub(crate) async fn reload_on_change(app: Arc<App>, mut started: Started) {
     }
 }
 
+/// For a gateway that started on the embedded defaults: says, in its log, to `doctor` and in `/health`, that there
+/// is a file now that it does not follow.
+pub(crate) async fn name_new_file(app: Arc<App>, path: PathBuf) {
+    let mut watch = Watch::new(Fingerprint::of([&path]));
+    loop {
+        tokio::select! {
+            () = watch.changed() => {}
+            () = app.stopping() => return,
+        }
+        let before = app.policy_state.load_full();
+        let error = path.exists().then(|| {
+            format!(
+                "`{}` was written after the start and is not in force: restart the gateway to use it",
+                path.display()
+            )
+        });
+        match &error {
+            Some(error) => tracing::error!("{error}"),
+            None => {
+                tracing::info!(file = %path.display(), "the file that was not in force is gone")
+            }
+        }
+        app.policy_state.store(Arc::new(PolicyState {
+            error,
+            ..(*before).clone()
+        }));
+    }
+}
+
 /// The new configuration, or why it is not taken.
 fn accept(mut loaded: Loaded, started: &mut Started) -> Result<(Config, PolicySet), String> {
     let (Some(mut config), Some(policies)) = (loaded.config.take(), loaded.policy_set()) else {

@@ -13,11 +13,13 @@ use crate::{
         version::VERSION,
         view::{items, moment, some_text, text},
     },
+    exit::Exit,
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
+/// Asks the gateway, and tells whether it answered.
+pub(super) async fn gateway(client: &Client, findings: &mut Findings) -> Exit {
     let client = client.clone().patient(PATIENCE);
     let health = match client.get(Target::new("/health")).await {
         Ok(answer) => answer.body,
@@ -30,7 +32,7 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
             None => {
                 let hint = error.help().unwrap_or_else(|| "look at its log".to_owned());
                 findings.fail("gateway", error.to_string(), hint);
-                return;
+                return error.exit();
             }
         },
     };
@@ -51,6 +53,7 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) {
     channels(&health, findings);
     runs::counts(&client, findings).await;
     stops(&health, findings);
+    Exit::Ok
 }
 
 /// The ways to people, and which of them fail.
@@ -124,8 +127,8 @@ fn policy(policy: &Value, findings: &mut Findings) {
         None => findings.ok("policy", loaded),
         Some(error) => findings.fail(
             "policy",
-            format!("{loaded}; the file as it is now was refused: {error}"),
-            "`provost check` shows every problem; the rules of before stay in force",
+            format!("{loaded}; the file as it is now is not in force: {error}"),
+            "`provost check` shows every problem; until then the rules of before stay in force",
         ),
     }
 }
