@@ -1,52 +1,181 @@
-//! Tables for people: aligned columns without lines, so that they can be read, copied and cut.
+//! Tables for people: aligned columns without lines, so that they can be read, copied and cut. A table is as
+//! wide as the terminal, or 80 columns where there is none: long cells are cut, ids never are. `--json` has
+//! everything whole.
 
-use std::fmt::{self, Display};
+use std::{
+    fmt::{self, Display},
+    io::IsTerminal as _,
+};
 
-use comfy_table::{ContentArrangement, Table as Grid, presets};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::output::shorten;
+use crate::output::{safe, shorten};
 
-/// Longer cells are cut, hashes just not; `--json` has them whole.
+/// Longer cells are cut on any terminal.
 const WIDEST: usize = 64;
+/// The columns of a terminal that does not say how many it has, and of files and pipes.
+const USUAL_WIDTH: usize = 80;
+/// Columns that are narrower tell nothing.
+const NARROWEST: usize = 7;
+const GAP: usize = 2;
+/// Columns whose cells are copied into other commands.
+const IDS: [&str; 3] = ["id", "trace", "hash"];
 
 #[derive(Debug)]
 pub(crate) struct Table {
-    grid: Grid,
-    rows: usize,
+    heads: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// The column that is never cut.
+    id: Option<usize>,
 }
 
 impl Table {
     pub(crate) fn new<const N: usize>(heads: [&str; N]) -> Self {
-        let mut grid = Grid::new();
-        grid.load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(heads.map(str::to_uppercase));
-        for column in grid.column_iter_mut() {
-            column.set_padding((0, 2));
+        Self {
+            id: heads.iter().position(|head| IDS.contains(head)),
+            heads: heads.map(str::to_uppercase).into(),
+            rows: Vec::new(),
         }
-        Self { grid, rows: 0 }
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
-        self.grid.add_row(cells.map(|cell| shorten(cell, WIDEST)));
-        self.rows += 1;
+        let cells = cells.into_iter().enumerate();
+        let cells = cells.map(|(at, cell)| {
+            if Some(at) == self.id {
+                safe(cell).into_owned()
+            } else {
+                shorten(cell, WIDEST)
+            }
+        });
+        self.rows.push(cells.collect());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows == 0
+        self.rows.is_empty()
     }
+
+    /// The table on a terminal of this many columns. If the ids leave too little room for the rest, each stands on
+    /// a line of its own below its row.
+    fn render(&self, columns: usize) -> String {
+        let all: Vec<usize> = (0..self.heads.len()).collect();
+        let beside = self.layout(&all, columns);
+        let (layout, below) = match (beside, self.id) {
+            (Some(layout), _) => (layout, None),
+            (None, Some(id)) if self.heads.len() > 1 => {
+                let others: Vec<usize> = all.iter().copied().filter(|at| *at != id).collect();
+                (self.squeezed(&others, columns), Some(id))
+            }
+            (None, _) => (self.squeezed(&all, columns), None),
+        };
+        let mut lines = vec![line(&self.heads, &layout)];
+        for row in &self.rows {
+            lines.push(line(row, &layout));
+            if let Some(id) = below.and_then(|id| row.get(id)) {
+                lines.push(format!("  {id}"));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// The widths of these columns where they fit without becoming too narrow.
+    fn layout(&self, columns: &[usize], width: usize) -> Option<Vec<(usize, usize)>> {
+        let natural = self.natural(columns);
+        let least = |(at, width): &(usize, usize)| {
+            if Some(*at) == self.id {
+                *width
+            } else {
+                (*width).min(NARROWEST)
+            }
+        };
+        let needed = natural.iter().map(least).sum::<usize>() + gaps(columns.len());
+        (needed <= width).then(|| self.shrunk(natural, width))
+    }
+
+    fn squeezed(&self, columns: &[usize], width: usize) -> Vec<(usize, usize)> {
+        self.shrunk(self.natural(columns), width)
+    }
+
+    fn natural(&self, columns: &[usize]) -> Vec<(usize, usize)> {
+        let widest = |at: usize| {
+            let cells = self.rows.iter().chain([&self.heads]);
+            cells
+                .filter_map(|row| row.get(at))
+                .map(|cell| cell.width())
+                .max()
+        };
+        columns
+            .iter()
+            .map(|at| (*at, widest(*at).unwrap_or(0)))
+            .collect()
+    }
+
+    /// The widest columns give first.
+    fn shrunk(&self, mut widths: Vec<(usize, usize)>, width: usize) -> Vec<(usize, usize)> {
+        let room = width.saturating_sub(gaps(widths.len()));
+        while widths.iter().map(|(_, width)| width).sum::<usize>() > room {
+            let widest = widths
+                .iter_mut()
+                .filter(|(at, width)| Some(*at) != self.id && *width > 1)
+                .max_by_key(|(_, width)| *width);
+            let Some((_, widest)) = widest else { break };
+            *widest -= 1;
+        }
+        widths
+    }
+}
+
+fn gaps(columns: usize) -> usize {
+    columns.saturating_sub(1) * GAP
+}
+
+fn line(row: &[String], layout: &[(usize, usize)]) -> String {
+    let mut line = String::new();
+    for (at, width) in layout {
+        let cell = cut(row.get(*at).map_or("", String::as_str), *width);
+        let rest = width.saturating_sub(cell.width()) + GAP;
+        line.push_str(&cell);
+        line.extend(std::iter::repeat_n(' ', rest));
+    }
+    line.trim_end().to_owned()
+}
+
+/// A text in so many columns, with an ellipsis where it was longer.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    cut
+}
+
+/// How wide what is printed may be.
+fn columns() -> usize {
+    let told = || {
+        let told = std::env::var("COLUMNS").ok()?;
+        told.parse().ok().filter(|columns| *columns > 0)
+    };
+    let terminal = || {
+        let stdout = std::io::stdout();
+        let size = stdout
+            .is_terminal()
+            .then(|| terminal_size::terminal_size_of(stdout))??;
+        Some(usize::from(size.0.0)).filter(|columns| *columns > 0)
+    };
+    terminal().or_else(told).unwrap_or(USUAL_WIDTH)
 }
 
 impl Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.grid.to_string();
-        for (at, line) in text.lines().enumerate() {
-            if at > 0 {
-                f.write_str("\n")?;
-            }
-            f.write_str(line.trim_end())?;
-        }
-        Ok(())
+        f.write_str(&self.render(columns()))
     }
 }
 
@@ -92,14 +221,56 @@ mod tests {
         table.row(["1000", "日本", "because"]);
         let expected =
             "ID    TOOL             WHY\n1     filesystem.read\n1000  日本             because";
-        assert_eq!(table.to_string(), expected);
+        assert_eq!(table.render(80), expected);
+    }
+
+    #[test]
+    fn p17_tables_fit_the_terminal_and_ids_stay_whole() {
+        let trace = "0af7651916cd43dd8448eb211c80319c";
+        let hash = "9c1e".repeat(16);
+        let mut traces = Table::new([
+            "time", "agent", "tool", "verdict", "rule", "by", "outcome", "trace",
+        ]);
+        traces.row([
+            "2026-11-17 03:22:21",
+            "claude-code@laptop-of-somebody",
+            "filesystem.read_multiple_files",
+            "rate_limited",
+            "a policy with a long name, rule 12",
+            "human:somebody@example.org",
+            "failed 502",
+            trace,
+        ]);
+        let mut chains = Table::new(["chain", "records", "pruned", "head", "hash"]);
+        chains.row(["gateway-1", "100000", "0", "100000", &hash]);
+        let mut wide = Table::new(["id", "tool"]);
+        wide.row([
+            "appr_0b0c",
+            "日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語",
+        ]);
+        for (table, id) in [(&traces, trace), (&chains, &*hash), (&wide, "appr_0b0c")] {
+            for columns in [72, 80, 100, 120] {
+                let shown = table.render(columns);
+                for line in shown.lines() {
+                    assert!(line.width() <= columns, "{columns}: {line}");
+                }
+                assert!(shown.contains(id), "{shown}");
+            }
+        }
+        assert!(
+            traces
+                .render(80)
+                .contains("\n  0af7651916cd43dd8448eb211c80319c")
+        );
+        assert!(!traces.render(400).contains('…'));
+        assert_eq!(chains.render(120).lines().count(), 2, "{chains}");
     }
 
     #[test]
     fn what_agents_write_stays_in_its_cell() {
         let mut table = Table::new(["tool"]);
         table.row(["a\n\u{1b}[31mb"]);
-        assert_eq!(table.to_string(), "TOOL\na\\n\\u{1b}[31mb");
+        assert_eq!(table.render(80), "TOOL\na\\n\\u{1b}[31mb");
     }
 
     #[test]

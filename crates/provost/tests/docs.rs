@@ -16,7 +16,11 @@ use std::{
 };
 
 /// Commands that are about this repository: they are what runs this test, or take minutes.
-const NOT_RUN: [&str; 2] = ["./test.sh", "cargo run --release -p provost-bench"];
+const NOT_RUN: [&str; 3] = [
+    "./test.sh",
+    "cargo run --profile dist -p provost-bench",
+    "cargo install --path crates/provost --locked",
+];
 
 struct Block {
     info: String,
@@ -77,7 +81,6 @@ fn run(document: &str) {
         let text = block
             .text
             .replace("127.0.0.1:9090", &format!("127.0.0.1:{port}"));
-        let text = text.replace("cargo run --release -- ", "provost ");
         if NOT_RUN.contains(&block.text.trim()) {
             continue;
         }

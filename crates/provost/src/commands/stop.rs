@@ -47,8 +47,8 @@ impl ScopeArgs {
 
 pub(super) async fn stop(context: &Context, args: StopArgs) -> anyhow::Result<Exit> {
     let mut body = args.scope.body();
-    if let (Some(reason), Some(body)) = (args.reason, body.as_object_mut()) {
-        body.insert("reasoning".into(), reason.into());
+    if let (Some(reason), Some(body)) = (&args.reason, body.as_object_mut()) {
+        body.insert("reasoning".into(), reason.as_str().into());
     }
     let stopped = context
         .client()?
@@ -67,8 +67,24 @@ pub(super) async fn stop(context: &Context, args: StopArgs) -> anyhow::Result<Ex
         "stopped {}; {denied} pending approvals were denied",
         output::safe(text(&stopped, "stopped"))
     ))?;
-    output::note("lift it with `provost resume`");
+    output::note(format_args!("lift it with `{}`", lifting(&args.scope)));
     Ok(Exit::Ok)
+}
+
+/// The command that lifts a stop, to be copied into a shell.
+fn lifting(scope: &ScopeArgs) -> String {
+    let (option, name) = match (&scope.agent, &scope.session) {
+        (Some(agent), _) => ("--agent", agent),
+        (None, Some(session)) => ("--session", session),
+        (None, None) => return "provost resume".to_owned(),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@/+".contains(c);
+    let name = if name.chars().all(plain) {
+        name.clone()
+    } else {
+        format!("'{}'", output::safe(name).replace('\'', r"'\''"))
+    };
+    format!("provost resume {option} {name}")
 }
 
 pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Result<Exit> {
@@ -86,4 +102,30 @@ pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Resul
         ))?;
     }
     Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p17_a_stop_names_the_command_that_lifts_it() {
+        for (agent, session, expected) in [
+            (None, None, "provost resume"),
+            (Some("claude"), None, "provost resume --agent claude"),
+            (
+                Some("it's me"),
+                None,
+                r"provost resume --agent 'it'\''s me'",
+            ),
+            (None, Some("7f3a"), "provost resume --session 7f3a"),
+            (Some("$(id)"), None, "provost resume --agent '$(id)'"),
+        ] {
+            let scope = ScopeArgs {
+                agent: agent.map(str::to_owned),
+                session: session.map(str::to_owned),
+            };
+            assert_eq!(lifting(&scope), expected);
+        }
+    }
 }

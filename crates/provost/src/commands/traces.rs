@@ -5,11 +5,21 @@ mod export;
 mod prove;
 mod verify;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
+use provost_core::ports::Store;
+use provost_store::OpenError;
 use serde_json::Value;
 
 use super::view::{pages, parse_moment, some_text, text, traces_table};
-use crate::{client::Target, context::Context, exit::Exit, output, table::Fields};
+use crate::{
+    client::{ClientError, Target},
+    context::Context,
+    exit::Exit,
+    gateway, output,
+    table::Fields,
+};
 
 pub(super) use verify::report as verification_report;
 
@@ -38,6 +48,7 @@ pub(crate) enum Traces {
     /// Write every record with its hash, as JSON lines
     #[command(after_help = "Examples:
   provost traces export --out traces.jsonl
+  provost traces export --data provost-data    without a gateway, from its data folder
   provost traces export | gzip > traces.jsonl.gz")]
     Export(export::Args),
     /// Accept this record in the place of another that was here before, and note it
@@ -118,6 +129,26 @@ pub(super) async fn run(context: &Context, command: Traces) -> anyhow::Result<Ex
         Traces::Verify(args) => verify::run(context, args).await,
         Traces::Export(args) => export::run(context, &args).await,
         Traces::AcceptGap(args) => accept_gap::run(context, &args).await,
+    }
+}
+
+/// The record of a gateway that does not run, for reading: opening it as a gateway does would correct a head that
+/// somebody changed.
+async fn open_folder(
+    context: &Context,
+    unreachable: ClientError,
+) -> anyhow::Result<Arc<dyn Store>> {
+    let store = gateway::store_config(&context.config_of_record()?);
+    match provost_store::open_for_reading(&store).await {
+        Ok(store) => {
+            output::note("no gateway answers: reading its record");
+            Ok(store)
+        }
+        Err(OpenError::Missing { place }) => {
+            output::note(format_args!("there is no record at {place} either"));
+            Err(unreachable.into())
+        }
+        Err(error) => anyhow::bail!("{error}; {}", error.help()),
     }
 }
 

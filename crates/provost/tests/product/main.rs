@@ -38,6 +38,7 @@ mod declared;
 mod defects;
 mod ending;
 mod events;
+mod first_minutes;
 mod golden_contract;
 mod hooks;
 mod mcp;

@@ -8,9 +8,15 @@ pub(super) enum Person {
     Here(Terminal),
     /// And why nobody is asked.
     Away(&'static str),
+    /// Nobody is asked, and nothing is said about it.
+    Silent,
 }
 
 impl Person {
+    pub(super) fn silent() -> Self {
+        Self::Silent
+    }
+
     pub(super) fn new(yes: bool) -> Self {
         if yes {
             return Self::Away("--yes");
@@ -23,6 +29,7 @@ impl Person {
         let answer = if suggested { "y" } else { "n" };
         let terminal = match self {
             Self::Here(terminal) => terminal,
+            Self::Silent => return Ok(suggested),
             Self::Away(reason) => {
                 output::line(format_args!(
                     "   approve? [y/n] {answer}   ({reason}, so the demo decides: {why})"
