@@ -155,7 +155,7 @@ impl Reader<'_> {
         });
         let imap = map
             .filled("imap")
-            .map(|field| self.mail_setting(field, "imaps://unset.invalid", email::Imap::parse));
+            .map(|field| self.mail_setting(field, "imaps://user:password@unset.invalid/INBOX", email::Imap::parse));
         let require_from = map
             .get("require_from")
             .and_then(|field| self.boolean(field))

@@ -286,14 +286,21 @@ fn p18_traces_are_exported_without_a_gateway() {
         .ok();
     let online = site.provost(&["traces", "export", "--url", &gateway.url()]);
     stop(gateway);
-    let offline = site.provost(&["traces", "export"]);
+    let offline = site.provost(&["traces", "export", "--data", "data"]);
     assert!(offline.status.success(), "{}", text(&offline.stderr));
     let (online, offline) = (text(&online.stdout), text(&offline.stdout));
     assert!(
         offline.contains("kept") && offline.lines().count() >= online.lines().count(),
         "{offline}"
     );
-    let to_file = site.provost(&["traces", "export", "--out", "export.jsonl"]);
+    let to_file = site.provost(&[
+        "traces",
+        "export",
+        "--data",
+        "data",
+        "--out",
+        "export.jsonl",
+    ]);
     assert!(to_file.status.success(), "{}", text(&to_file.stderr));
     let proved = site.provost(&["traces", "verify", "export.jsonl"]);
     assert!(proved.status.success(), "{}", text(&proved.stdout));
