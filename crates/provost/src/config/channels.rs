@@ -153,9 +153,13 @@ impl Reader<'_> {
             let read = email::Sender::parse(text);
             self.fits(field, read)
         });
-        let imap = map
-            .filled("imap")
-            .map(|field| self.mail_setting(field, "imaps://user:password@unset.invalid/INBOX", email::Imap::parse));
+        let imap = map.filled("imap").map(|field| {
+            self.mail_setting(
+                field,
+                "imaps://user:password@unset.invalid/INBOX",
+                email::Imap::parse,
+            )
+        });
         let require_from = map
             .get("require_from")
             .and_then(|field| self.boolean(field))
