@@ -12,6 +12,8 @@
 mod app;
 #[path = "http/console.rs"]
 mod console;
+#[path = "http/facts.rs"]
+mod facts;
 #[path = "http/hooks.rs"]
 mod hooks;
 #[path = "http/inbox.rs"]

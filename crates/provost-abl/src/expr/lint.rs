@@ -19,7 +19,13 @@ pub struct Lint {
 
 /// All remarks, in source order.
 pub fn lints(expr: &Expr) -> Vec<Lint> {
+    lints_beside(expr, &[])
+}
+
+/// The same, where the host computes these names: what is in them is set, but for positions in lists.
+pub fn lints_beside<'e>(expr: &'e Expr, computed: &[&'e str]) -> Vec<Lint> {
     let mut linter = Linter {
+        computed: computed.to_vec(),
         known_set: Vec::new(),
         negated: false,
         lints: Vec::new(),
@@ -30,6 +36,8 @@ pub fn lints(expr: &Expr) -> Vec<Lint> {
 }
 
 struct Linter<'e> {
+    /// Names that the host computes, and the members of their lists.
+    computed: Vec<&'e str>,
     /// What the condition around us has already found to be set.
     known_set: Vec<&'e Expr>,
     /// Inside an odd number of `NOT`.
@@ -67,9 +75,16 @@ impl<'e> Linter<'e> {
             ExprKind::All(_) | ExprKind::Any(_) => around,
             _ => false,
         };
+        let computed = self.computed.len();
+        if let ExprKind::Each { name, list, .. } = &expr.kind
+            && self.is_computed(list)
+        {
+            self.computed.push(name);
+        }
         for child in expr.children() {
             self.visit(child);
         }
+        self.computed.truncate(computed);
         self.negated = around;
         self.known_set.truncate(outer);
     }
@@ -186,7 +201,7 @@ impl<'e> Linter<'e> {
     }
 
     fn may_be_null(&self, expr: &Expr) -> bool {
-        if self.is_known_set(expr) {
+        if self.is_known_set(expr) || self.is_computed(expr) {
             return false;
         }
         match &expr.kind {
@@ -211,6 +226,12 @@ impl<'e> Linter<'e> {
             },
             _ => false,
         }
+    }
+
+    fn is_computed(&self, expr: &Expr) -> bool {
+        let is_key = |step: &Step| matches!(step, Step::Key(_));
+        matches!(&expr.kind, ExprKind::Path { root, steps }
+            if self.computed.contains(&&**root) && steps.iter().all(is_key))
     }
 
     /// Tested itself, or the length of something that was.

@@ -3,13 +3,16 @@
 
 mod command;
 
-use provost_abl::expr::{Span, lints, strict_lints};
+use provost_abl::expr::{Span, lints_beside, strict_lints};
 
 use super::{
     COMPUTED, PolicySet, Verdict,
     set::{CompiledPolicy, CompiledRule, Test},
 };
 use crate::{glob::Glob, grant::Grant};
+
+/// What is computed of a call, where it is computed at all. An address may have no host.
+const ALWAYS_SET: [&str; 4] = ["risks", "command", "change", "unreadable"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
@@ -147,7 +150,7 @@ fn lint_expressions(policy: usize, number: usize, rule: &CompiledRule, found: &m
                 help,
             });
         };
-        let mut remarks = lints(program.expr());
+        let mut remarks = lints_beside(program.expr(), &ALWAYS_SET);
         remarks.extend(strict_lints(program.expr(), &COMPUTED));
         for lint in remarks {
             report(lint.span, lint.message, lint.help.unwrap_or_default());

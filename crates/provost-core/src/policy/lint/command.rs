@@ -1,7 +1,7 @@
 //! Rules about commands that are easier to get past than they look: a pattern over the text of a command says
 //! nothing about what else stands in it.
 
-use provost_abl::expr::{CompareOp, Expr, ExprKind, Function, Program, Span, Step};
+use provost_abl::expr::{CompareOp, Expr, ExprKind, Function, Program, Quantifier, Span, Step};
 
 use super::super::{Verdict, set::CompiledRule};
 use crate::review::is_shell_tool;
@@ -28,6 +28,9 @@ pub(super) struct Remark {
 
 pub(super) fn remarks(rule: &CompiledRule, program: &Program) -> Vec<Remark> {
     let mut found = Vec::new();
+    if rule.verdict == Verdict::Allow {
+        some_part(program.expr(), &mut found);
+    }
     match rule.verdict {
         // What is said about every part holds beside the pattern.
         Verdict::Allow if program.roots().all(|root| root != "command") => {
@@ -50,6 +53,49 @@ pub(super) fn remarks(rule: &CompiledRule, program: &Program) -> Vec<Remark> {
         _ => {}
     }
     found
+}
+
+/// What holds of a command because of one of its parts says nothing about the others. Below a `NOT` it does.
+fn some_part(expr: &Expr, found: &mut Vec<Remark>) {
+    let of_parts = |list: &Expr| {
+        matches!(
+            list.to_string().as_str(),
+            "command.parts" | "command.programs"
+        )
+    };
+    let one = match &expr.kind {
+        ExprKind::Not(_) => return,
+        ExprKind::Each {
+            quantifier: Quantifier::Any,
+            list,
+            ..
+        } => of_parts(list),
+        ExprKind::Compare {
+            op: CompareOp::In,
+            negated: false,
+            right,
+            ..
+        } => of_parts(right),
+        ExprKind::Compare {
+            op: CompareOp::Contains,
+            negated: false,
+            left,
+            ..
+        } => of_parts(left),
+        _ => false,
+    };
+    if one {
+        found.push(Remark {
+            span: expr.span,
+            message: "this allows a command because of one of its parts, whatever the others are"
+                .to_owned(),
+            help: "write `ALL part IN command.parts SATISFY (…)`".to_owned(),
+        });
+        return;
+    }
+    for child in expr.children() {
+        some_part(child, found);
+    }
 }
 
 /// Holds of a text because of a piece of it.

@@ -663,4 +663,19 @@ fn p19_check_shows_the_safe_form_of_a_pattern_over_a_command() {
         found.iter().any(|lint| lint.contains("write `part.name`")),
         "{found:?}"
     );
+    for when in [
+        "ANY part IN command.parts SATISFY (part.program == 'git')",
+        "'git' IN command.programs",
+        "params.x == 1 AND command.programs CONTAINS 'git'",
+    ] {
+        let found = lints(json!({"tools": ["*"], "action": "allow", "when": when}));
+        assert!(
+            found
+                .iter()
+                .any(|lint| lint.contains("because of one of its parts")),
+            "{when} {found:?}"
+        );
+    }
+    let none = "command IS SET AND NOT ('rm' IN command.programs)";
+    assert!(lints(json!({"tools": ["*"], "action": "allow", "when": none})).is_empty());
 }

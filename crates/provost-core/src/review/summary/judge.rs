@@ -3,6 +3,7 @@
 
 mod args;
 mod files;
+mod flags;
 mod git;
 mod interpreter;
 mod ledger;

@@ -53,7 +53,10 @@ pub(super) fn read(
     let mut judge = Judge::noting(Place::untrusted(), ledger.clone());
     let mut risks = Risks::new();
     for name in ENVIRONMENTS {
-        if let Some(environment) = set(params, name) {
+        // `env: prod` is no environment.
+        if let Some(environment) = set(params, name)
+            && environment.as_str().is_none_or(|text| text.contains('='))
+        {
             assignments(&judge, environment);
         }
     }

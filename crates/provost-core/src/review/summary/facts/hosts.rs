@@ -3,6 +3,8 @@
 
 use super::url;
 
+const MOST_HOSTS: usize = 64;
+
 /// How a program takes hosts that are written without a scheme.
 struct Habit {
     programs: &'static [&'static str],
@@ -130,9 +132,9 @@ pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<Str
     let mut hosts: Vec<String> = Vec::new();
     let mut sure = true;
     let mut add = |host: Option<String>| match host {
-        Some(host) if !hosts.contains(&host) => hosts.push(host),
-        Some(_) => {}
-        None => sure = false,
+        Some(host) if hosts.contains(&host) => {}
+        Some(host) if hosts.len() < MOST_HOSTS => hosts.push(host),
+        _ => sure = false,
     };
     for word in args.iter().filter(|word| word.contains("://")) {
         // `--url=https://…`, and `of=ssh://…`.

@@ -127,6 +127,8 @@ fn p19_what_is_not_certain_is_said_not_to_be() {
         ("git status\u{1b}[2K", &[]),
         ("git status\r\nevil", &[]),
         ("((git status))", &[]),
+        ("git log $~X", &["git log"]),
+        ("git log '\\' '; evil #'", &[]),
     ] {
         assert_eq!(
             read(command),
@@ -346,6 +348,8 @@ fn p19_gits_own_ways_to_run_and_write_are_risks() {
         ("git config core.pager evil", Risk::WritesSensitive),
         ("git log --output=/etc/x", Risk::WritesOutside),
         ("git diff --output /etc/x", Risk::WritesSensitive),
+        ("git log --outp=/etc/x", Risk::WritesSensitive),
+        ("git log --ext-d", Risk::RunsText),
     ] {
         let risks = facts("Bash", json!({"command": command})).risks;
         assert!(risks.contains(&risk), "{command} {risks:?}");

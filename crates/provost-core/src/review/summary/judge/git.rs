@@ -68,7 +68,7 @@ fn runs_program(setting: &str) -> bool {
 /// Flags and words that name a program to run, of git itself or of a subcommand.
 fn names_program(command: &str, args: &[Word]) -> bool {
     const ANYWHERE: [&str; 9] = [
-        "--exec-path=",
+        "--exec-path",
         "--config-env",
         "--upload-pack",
         "--receive-pack",
@@ -79,7 +79,7 @@ fn names_program(command: &str, args: &[Word]) -> bool {
         "--tool-help",
     ];
     let anywhere = |word: &Word| {
-        ANYWHERE.iter().any(|flag| word.text.starts_with(flag)) || word.text.contains("ext::")
+        ANYWHERE.iter().any(|flag| is_like(&word.text, flag)) || word.text.contains("ext::")
     };
     let own = match command {
         "grep" => has_short(args, "O"),
@@ -91,6 +91,12 @@ fn names_program(command: &str, args: &[Word]) -> bool {
         _ => false,
     };
     own || args.iter().any(anywhere)
+}
+
+/// The flag, a longer one, or the flag cut short, as git takes it: `--outp=x`.
+fn is_like(word: &str, flag: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    name.len() >= 4 && (name.starts_with(flag) || flag.starts_with(name))
 }
 
 fn only_reads_settings(args: &[Word]) -> bool {
@@ -110,21 +116,18 @@ fn only_reads_settings(args: &[Word]) -> bool {
 /// The files that flags of its subcommands write.
 pub(super) fn written(args: &[Word]) -> Vec<&str> {
     let (_, command, args) = split(args);
-    let mut files: Vec<&str> = args
-        .iter()
-        .filter_map(|word| word.text.strip_prefix("--output="))
-        .collect();
-    let apart = |flag: &str| {
-        flag == "--output"
-            || (flag == "-o" && matches!(command, "archive" | "format-patch"))
-            || flag == "--output-directory"
+    let writes = |flag: &str| {
+        is_like(flag, "--output") || (flag == "-o" && matches!(command, "archive" | "format-patch"))
     };
-    for (flag, file) in args.iter().zip(args.iter().skip(1)) {
-        if apart(&flag.text) {
-            files.push(&file.text);
-        }
-    }
-    files
+    let next = args.iter().skip(1).map(|word| word.text.as_str());
+    args.iter()
+        .zip(next.chain([""]))
+        .filter(|(word, _)| writes(&word.text))
+        .filter_map(|(word, next)| match word.text.split_once('=') {
+            Some((_, file)) => Some(file),
+            None => Some(next).filter(|next| !next.is_empty()),
+        })
+        .collect()
 }
 
 fn forces(args: &[Word]) -> bool {

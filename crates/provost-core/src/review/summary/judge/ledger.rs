@@ -8,6 +8,8 @@ use crate::review::summary::facts::hosts;
 
 /// More programs than these are not kept, and then they are not all.
 const MOST_PROGRAMS: usize = 500;
+/// Each of these is kept with every program that it is the input of.
+const MOST_READS: usize = 64;
 /// What stands for a program where the shell itself sets a variable or writes a file. A rule about programs
 /// must not pass a command because of a part that it does not speak of.
 const ASSIGNS: &str = "=";
@@ -106,11 +108,10 @@ impl SharedLedger {
     /// What the programs from here on read, because their input comes from it.
     pub(super) fn note_reads(&self, from: usize, reads: &[&Word]) {
         let mut ledger = self.0.borrow_mut();
-        ledger.sure &= !reads.iter().any(|word| is_open(word));
+        ledger.sure &= !reads.iter().any(|word| is_open(word)) && reads.len() <= MOST_READS;
         for program in ledger.programs.iter_mut().skip(from) {
-            program
-                .reads
-                .extend(reads.iter().map(|word| word.text.clone()));
+            let reads = reads.iter().take(MOST_READS);
+            program.reads.extend(reads.map(|word| word.text.clone()));
         }
     }
 }

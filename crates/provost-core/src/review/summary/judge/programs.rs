@@ -3,7 +3,7 @@
 use super::{
     Risk, Risks, Word,
     args::{first_operand, has, has_long, has_short, operands},
-    git,
+    flags, git,
 };
 use crate::review::summary::place::Place;
 
@@ -79,6 +79,7 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
         (kills(name, args), Risk::KillsProcesses),
         (installs(name, args), Risk::InstallsPackages),
         (schedules(name, args), Risk::WritesSensitive),
+        (flags::run_programs(name, args), Risk::RunsText),
     ];
     risks.extend(
         found

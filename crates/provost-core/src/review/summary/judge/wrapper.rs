@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Name, the short flags that take a value, and how many words come before the program.
-const WRAPPERS: [(&str, &str, usize); 35] = [
+const WRAPPERS: [(&str, &str, usize); 48] = [
     ("sudo", "CDghpRrTtUu", 0),
     ("doas", "Cu", 0),
     ("pkexec", "", 0),
@@ -44,6 +44,19 @@ const WRAPPERS: [(&str, &str, usize); 35] = [
     ("parallel", "jIna", 0),
     ("ssh", "BbcDEeFIiJLlmOopQRSWw", 1),
     ("watch", "n", 0),
+    ("valgrind", "", 0),
+    ("ltrace", "eopu", 0),
+    ("firejail", "", 0),
+    ("setpriv", "", 0),
+    ("prlimit", "", 0),
+    ("setarch", "", 1),
+    ("xvfb-run", "", 0),
+    ("proxychains", "f", 0),
+    ("proxychains4", "f", 0),
+    ("torsocks", "", 0),
+    ("chronic", "", 0),
+    ("entr", "", 0),
+    ("dbus-run-session", "", 0),
 ];
 const RAISING: [&str; 5] = ["sudo", "doas", "pkexec", "runuser", "su"];
 const DELETING: [&str; 4] = ["rm", "rmdir", "unlink", "shred"];

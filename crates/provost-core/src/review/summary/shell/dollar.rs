@@ -24,7 +24,8 @@ impl Reader<'_> {
             return;
         } else {
             self.at += 1;
-            word.computed |= self.name();
+            // `$~x` and its like are plain text to some shells, and expansions to others.
+            word.computed |= self.name() || self.rest().starts_with(['~', '=', '^', '+', '[']);
         }
         word.text.push_str(self.slice(start, self.at));
     }

@@ -39,7 +39,11 @@ impl Reader<'_> {
             self.give_up();
             return;
         };
-        word.text.push_str(self.slice(self.at, self.at + end));
+        let quoted = self.slice(self.at, self.at + end);
+        // To fish `\'` is a quote inside quotes, and the text would end elsewhere.
+        let backslashes = quoted.len() - quoted.trim_end_matches('\\').len();
+        self.sound &= backslashes.is_multiple_of(2);
+        word.text.push_str(quoted);
         self.at += end + 1;
     }
 
