@@ -6,8 +6,11 @@ mod cursor;
 mod field;
 #[cfg(test)]
 mod tests;
+mod tools;
 
 use serde_json::{Map, Value};
+
+pub use tools::AgentTool;
 
 /// Whose hooks they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! `document` → `node` → `reader` and `fields` → one file per section → [`Config`]. What the file says is
 //! checked here; whether the outside answers (databases, backends) is not.
 
+mod agent_tools;
 mod ancestor;
 mod auth;
 mod channels;
@@ -262,6 +263,7 @@ impl Reader<'_> {
         let policy_set = self.compile(&policies);
         if let Some(set) = policy_set.as_ref().filter(|_| sound) {
             self.lint(set, &policies, &auth);
+            self.lint_agent_tools(&policies, &backends);
         }
         let config = self.read_rest(&top, listen, auth, policies, backends);
         Some((config, policy_set?))

@@ -16,6 +16,7 @@ use crate::{
     config::{self, Config},
     exit::usage,
     registry::Entry,
+    user_folder::user_folder,
 };
 
 /// The gateway a command talks to.
@@ -124,9 +125,21 @@ fn of(entry: &Entry) -> Located {
 }
 
 impl Located {
+    /// Where `agents/NAME.key` lies for agents of this gateway: beside its data, if it runs on this machine;
+    /// otherwise in the user's folder, for this address alone.
+    pub(crate) fn keys(&self) -> Option<PathBuf> {
+        if let Some(data) = &self.data {
+            return Some(data.clone());
+        }
+        let uri = self.url.parse::<Uri>().ok()?;
+        let host = uri.host()?.trim_matches(['[', ']']).replace(':', "_");
+        let place = format!("{host}_{}", port(&self.url)?);
+        Some(user_folder()?.join("remote").join(place))
+    }
+
     /// The key that `provost connect` left for an agent of this gateway.
     pub(crate) fn agent_key(&self, agent: &str) -> Option<String> {
-        let file = self.data.as_ref()?.join("agents");
+        let file = self.keys()?.join("agents");
         fs::read_to_string(file.join(format!("{agent}.key"))).ok()
     }
 }

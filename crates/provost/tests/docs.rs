@@ -15,6 +15,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use provost_gateway::hooks::Dialect;
+
 /// Commands that are about this repository: they are what runs this test, or take minutes.
 const NOT_RUN: [&str; 3] = [
     "./test.sh",
@@ -189,6 +191,32 @@ fn the_page_on_connecting_is_true() {
 }
 
 #[test]
+fn p17_the_page_on_coding_agents_is_true() {
+    run("docs/agents.md");
+    let text = fs::read_to_string(root().join("docs/agents.md")).unwrap();
+    for dialect in Dialect::ALL {
+        for tool in dialect.tools() {
+            let name = format!("| `{}.{}` |", dialect.prefix(), tool.name);
+            let row = text.lines().find(|line| line.starts_with(&name));
+            let row = row.unwrap_or_else(|| panic!("there is no row for {name}"));
+            for argument in tool.arguments {
+                assert!(row.contains(&format!("`{argument}`")), "{name} {argument}");
+            }
+        }
+    }
+    // What the page shows is what the command prints.
+    let printed = command(env!("CARGO_BIN_EXE_provost"), &root(), 1)
+        .args(["policy", "example", "coding-agent"])
+        .output()
+        .unwrap();
+    let shown = blocks(&text).into_iter().find(|block| block.info == "yaml");
+    assert_eq!(
+        String::from_utf8(printed.stdout).unwrap(),
+        shown.unwrap().text
+    );
+}
+
+#[test]
 fn the_page_on_the_console_is_true() {
     run("docs/console.md");
 }
@@ -221,6 +249,7 @@ fn every_path_the_documents_name_exists() {
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
+        "docs/agents.md",
         "docs/policy.md",
         "docs/config.md",
         "docs/connect.md",

@@ -106,7 +106,7 @@ pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<E
         Connect::ClaudeCode(args) => args.plan(&keys, unreachable).await?,
         Connect::Codex(args) => args.plan(&keys, unreachable)?,
         Connect::Cursor(args) => args.plan(&keys, unreachable)?,
-        Connect::Mcp(args) => args.plan()?,
+        Connect::Mcp(args) => args.plan(&keys)?,
     };
     if options.undo {
         return undo::run(context, &plan, options).await;
@@ -114,11 +114,10 @@ pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<E
     change::run(context, &plan, options).await
 }
 
-/// Where the keys of agents lie: beside the data of a gateway on this machine; for one elsewhere, in the
-/// user's own folder.
+/// Where the keys of agents lie. Without a gateway, which only undoing goes without, none are there.
 fn key_folder(located: Option<&Located>) -> anyhow::Result<PathBuf> {
-    let data = located.and_then(|located| located.data.clone());
-    data.or_else(user_folder)
+    located
+        .map_or_else(user_folder, Located::keys)
         .context("there is no folder for the agent's key: set HOME, or name a folder with --data")
 }
 

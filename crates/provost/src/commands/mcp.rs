@@ -62,13 +62,36 @@ pub(crate) struct Args {
     /// What the server's tools are called in policies: NAME.tool [default: from the command]
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
-    /// A file with the agent's key [default: agents/mcp.key in the gateway's data folder, where there is
-    /// one]
+    /// A file with the agent's key [default: agents/AGENT.key in the gateway's data folder, where
+    /// there is one]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// As which agent, by the key that `provost connect` left in the gateway's data folder
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "mcp",
+        conflicts_with = "key_file"
+    )]
+    agent: String,
     /// A server of its own, and its arguments; without it, the tools are the gateway's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+/// As whom the gateway is asked.
+struct Identity {
+    key_file: Option<PathBuf>,
+    agent: String,
+}
+
+impl Args {
+    fn identity(&self) -> Identity {
+        Identity {
+            key_file: self.key_file.clone(),
+            agent: self.agent.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,15 +105,16 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return trust::run(context, args).await;
     }
     if args.command.is_empty() {
-        return bridge::run(context, args.key_file.as_deref(), read_client()).await;
+        return bridge::run(context, &args.identity(), read_client()).await;
     }
+    let identity = args.identity();
     let name = args.name.unwrap_or_else(|| server_name(&args.command));
     if let Some(why) = unusable(&name) {
         let help = "give the server a name of its own with --name";
         return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
     let located = context.gateway()?;
-    let secret = bridge::secret(context, args.key_file.as_deref(), Some(&located))?;
+    let secret = bridge::secret(context, &identity, &located)?;
     let client = context.client_as(&located, &secret)?.patient(PATIENCE);
     let mut asked = Asked::listen()?;
     let (program, stdin, stdout) = Program::start(&args.command)?;

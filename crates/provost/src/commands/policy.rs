@@ -1,6 +1,7 @@
 //! `provost policy`: what the rules say of one call, of a file of cases, and of everything recorded.
 
 mod cases;
+mod example;
 mod explain;
 mod replay;
 mod test;
@@ -34,6 +35,10 @@ A case:
   provost policy replay --config new.yaml --since 7d
   provost policy replay --config new.yaml --from export.jsonl --fail-on-change")]
     Replay(replay::Args),
+    /// Print a policy to begin with
+    #[command(after_help = "Examples:
+  provost policy example coding-agent > provost.yaml")]
+    Example(example::Args),
 }
 
 pub(super) async fn run(context: &Context, command: Policy) -> anyhow::Result<Exit> {
@@ -41,5 +46,6 @@ pub(super) async fn run(context: &Context, command: Policy) -> anyhow::Result<Ex
         Policy::Explain(args) => explain::run(context, args),
         Policy::Test(args) => test::run(context, &args),
         Policy::Replay(args) => replay::run(context, args).await,
+        Policy::Example(args) => example::run(&args),
     }
 }

@@ -3,8 +3,14 @@
 
 mod acp;
 
-use std::{fs, os::unix::fs::symlink, thread};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    process::{Command, Stdio},
+    thread,
+};
 
+use provost_gateway::hooks::Dialect;
 use serde_json::{Value, json};
 
 use self::acp::Claude;
@@ -214,4 +220,65 @@ fn by_commands_the_answers_are_the_same() {
     let told = model.was_told();
     assert!(told.contains("the gateway did not decide"), "{told}");
     assert!(!site.path("work/allowed-once-more").exists());
+}
+
+#[test]
+fn p17_the_table_of_tools_is_that_of_the_real_agent() {
+    let site = Site::empty();
+    fs::create_dir(site.path("work")).unwrap();
+    let model = Model::that_runs("true");
+    let mut command = Command::new(peers::claude());
+    command
+        .args(["-p", "hi", "--output-format", "stream-json", "--verbose"])
+        .current_dir(site.path("work"))
+        .env_clear()
+        .env("PATH", Site::search_path())
+        .env("HOME", site.path("."))
+        .env("ANTHROPIC_BASE_URL", format!("http://{}", model.addr))
+        .env("ANTHROPIC_API_KEY", "x")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_TELEMETRY", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .stdin(Stdio::null());
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let begun = said.lines().map(|line| serde_json::from_str(line).unwrap());
+    let mut begun = begun.filter(|line: &Value| line["subtype"] == "init");
+    let begun = begun.next().unwrap_or_else(|| panic!("{said}"));
+
+    let known = Dialect::ClaudeCode.tools();
+    let tool_of = |name: &str| known.iter().find(|tool| tool.name == name);
+    let names = begun["tools"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|name| name.as_str().unwrap()).collect();
+    for name in &names {
+        assert!(tool_of(name).is_some(), "`{name}` is not in the table");
+    }
+    for name in ["Bash", "Read", "Write", "Edit", "WebFetch", "Monitor"] {
+        assert!(
+            names.contains(&name),
+            "there is no `{name}` any more: {names:?}"
+        );
+    }
+    let mut compared = 0;
+    for offered in model.offered() {
+        let name = offered["name"].as_str().unwrap();
+        let Some(properties) = offered["input_schema"]["properties"].as_object() else {
+            continue;
+        };
+        // A stand-in for those that are loaded later.
+        if name == "DeferredToolPlaceholder" {
+            continue;
+        }
+        let tool = tool_of(name).unwrap_or_else(|| panic!("`{name}` is not in the table"));
+        for argument in properties.keys() {
+            assert!(
+                tool.arguments.contains(&argument.as_str()),
+                "{name}: {argument}"
+            );
+        }
+        if ["Bash", "Read", "Write", "Edit"].contains(&name) {
+            assert_eq!(tool.arguments.len(), properties.len(), "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 4, "{:?}", model.offered());
 }

@@ -373,12 +373,79 @@ fn the_servers_of_an_mcp_client_are_wrapped() {
     let wrap = ["mcp", "--settings", "mcp.json", "--wrap", "--yes"];
     person.connect(&wrap).is(0);
     let fs_server = &person.json("mcp.json")["mcpServers"]["fs"];
-    assert_eq!(
-        fs_server["args"],
-        json!(["mcp", "--name", "fs", "--", "npx", "fs"])
+    let file = person.path("data/agents/mcp.key");
+    let key_file = ["mcp", "--key-file", file.to_str().unwrap()];
+    let words = [&key_file[..], &["--name", "fs", "--", "npx", "fs"]].concat();
+    assert_eq!(fs_server["args"], json!(words));
+    assert!(!fs_server.to_string().contains("pvk_"), "{fs_server}");
+    let key = fs::read_to_string(&file).unwrap();
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(person.agent_of(key.trim()), "mcp");
+}
+
+#[test]
+fn p17_no_key_is_written_into_a_repository() {
+    let person = Person::new();
+    fs::create_dir_all(person.path("repo/.git")).unwrap();
+    let servers = json!({"mcpServers": {"fs": {"command": "npx", "args": ["fs"]}}}).to_string();
+    for (name, extra) in [("one", &[][..]), ("two", &["--wrap"])] {
+        person.put("repo/.mcp.json", &servers, 0o644);
+        let connect = [
+            "mcp",
+            "--settings",
+            "repo/.mcp.json",
+            "--yes",
+            "--name",
+            name,
+        ];
+        person.connect(&[&connect[..], extra].concat()).is(0);
+        let text = fs::read_to_string(person.path("repo/.mcp.json")).unwrap();
+        assert!(!text.contains("pvk_"), "{text}");
+        assert!(
+            !text.contains(person.path("data").to_str().unwrap()),
+            "{text}"
+        );
+        assert!(text.contains("--agent") && text.contains(name), "{text}");
+        let again = person.connect(&[&connect[..], extra].concat()).is(0);
+        assert!(again.out.contains("nothing to change"), "{}", again.out);
+    }
+    // The words lead to the key, also in another folder.
+    let mut command = person.site.command(&["mcp", "--agent", "one"]);
+    let command = command.env("PROVOST_URL", person.gateway.url());
+    let output = command.current_dir("/").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+
+    let settings = ["--settings", "repo/.claude/settings.json", "--yes"];
+    let http = [&["claude-code", "--hooks", "http"][..], &settings].concat();
+    let refused = person.connect(&http).is(1);
+    assert!(refused.err.contains("--project"), "{}", refused.err);
+    let command = [&["claude-code"][..], &settings].concat();
+    person.connect(&command).is(0);
+    let text = fs::read_to_string(person.path("repo/.claude/settings.json")).unwrap();
+    assert!(!text.contains("pvk_"), "{text}");
+}
+
+#[test]
+fn p17_connecting_finds_the_gateway_from_any_folder() {
+    let person = Person::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = person.site.command(&["connect", "codex", "--yes"]);
+    let command = command
+        .current_dir(elsewhere.path())
+        .env("HOME", elsewhere.path())
+        .env_remove("CODEX_HOME");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("provost policy example coding-agent"),
+        "{said}"
     );
-    let key = fs_server["env"]["PROVOST_KEY"].as_str();
-    assert_eq!(person.agent_of(key.unwrap()), "mcp");
+    let hooks = fs::read_to_string(elsewhere.path().join(".codex/hooks.json")).unwrap();
+    let data = person.path("data");
+    assert!(hooks.contains(data.to_str().unwrap()), "{hooks}");
+    assert!(hooks.contains(&person.gateway.url()), "{hooks}");
+    assert!(!elsewhere.path().join("provost-data").exists());
 }
 
 #[test]

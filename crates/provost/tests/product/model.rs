@@ -30,6 +30,8 @@ struct Script {
     /// What became of the command, in the words the model is told.
     results: Mutex<Vec<String>>,
     calls: AtomicU64,
+    /// The tools that the model was offered.
+    offered: Mutex<Vec<Value>>,
     /// Says that the model was asked, and waits for a word.
     hold: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
@@ -58,6 +60,7 @@ impl Model {
             command: command.to_owned(),
             results: Mutex::default(),
             calls: AtomicU64::new(0),
+            offered: Mutex::default(),
             hold: Mutex::default(),
         });
         let shared = script.clone();
@@ -76,6 +79,11 @@ impl Model {
         let ((say, asked), (go, wait)) = (mpsc::channel(), mpsc::channel());
         *self.script.hold.lock().unwrap() = Some((say, wait));
         Held { asked, go }
+    }
+
+    /// The tools that the model was offered, with their schemas.
+    pub(crate) fn offered(&self) -> Vec<Value> {
+        self.script.offered.lock().unwrap().clone()
     }
 
     /// What the model was told of its command, at last.
@@ -118,6 +126,9 @@ impl Script {
     fn blocks(&self, asked: &Value) -> Vec<Value> {
         let results = tool_results(asked);
         let tools = asked["tools"].as_array();
+        let mut offered = self.offered.lock().unwrap();
+        offered.extend(tools.into_iter().flatten().cloned());
+        drop(offered);
         let has_bash = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Bash"));
         if has_bash && results.is_empty() {
             self.held();

@@ -40,7 +40,8 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let key = keyring.look(plan, file.text(), options.replace_key).await?;
     let draft = plan.draft(file.text(), keyring.url(), shown(&key))?;
     // A key that would stand in the settings is needed where they change, and nowhere else.
-    let needs_key = matches!(key, KeyState::New { .. }) && !plan.place.is_settings();
+    let is_asking = draft.is_some() || (plan.asks)(file.text().unwrap_or_default());
+    let needs_key = matches!(key, KeyState::New { .. }) && !plan.place.is_settings() && is_asking;
     let is_made = draft.is_none() && beside.is_none() && !needs_key;
     let diff = draft.map(|after| diff::unified(&file.path, file.text(), Some(&after)));
     let mut diff = diff.unwrap_or_default();
@@ -174,6 +175,11 @@ impl Change<'_> {
         }
         if let Some(next) = self.plan.next {
             output::note(next);
+        }
+        if self.plan.agent != "mcp" {
+            output::note(
+                "a policy for coding agents to begin with: `provost policy example coding-agent`",
+            );
         }
         output::note(format_args!(
             "take it back with `provost connect {agent} --undo` and the same options"

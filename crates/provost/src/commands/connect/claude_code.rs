@@ -15,7 +15,10 @@ use super::{
     Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
+    plan::{
+        Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, is_in_repository, key_file,
+        program,
+    },
 };
 use crate::{config::Unreachable, output};
 
@@ -72,7 +75,7 @@ impl Args {
         if !self.options.undo {
             ensure_hooks_run(&settings)?;
         }
-        let way = self.way(unreachable).await?;
+        let way = self.way(&settings, unreachable).await?;
         let file = || key_file(data, &name);
         let place = match way {
             _ if self.project => KeyPlace::Environment,
@@ -95,18 +98,33 @@ impl Args {
                 Way::Http => edit_http,
                 Way::Command => edit_commands,
             },
+            is_shared: self.project,
+            asks: |_| true,
             next: None,
             beside: None,
         })
     }
 
     /// Over HTTP only where Claude Code itself stops when the gateway cannot be reached.
-    async fn way(&self, unreachable: Unreachable) -> anyhow::Result<Way> {
+    async fn way(&self, settings: &Path, unreachable: Unreachable) -> anyhow::Result<Way> {
         if self.hooks == Some(Way::Command) {
             return Ok(Way::Command);
         }
         if self.options.undo {
             return self.way_taken();
+        }
+        // Over HTTP the key stands in the settings.
+        if !self.project && is_in_repository(settings) {
+            anyhow::ensure!(
+                self.hooks.is_none(),
+                "`{}` lies in a repository, and a hook over HTTP would put the key into it: leave out `--hooks http`, \
+                 or connect the project with --project",
+                settings.display()
+            );
+            output::note(
+                "the hook is a command, because the settings lie in a repository, where no key belongs",
+            );
+            return Ok(Way::Command);
         }
         if unreachable == Unreachable::Ask {
             anyhow::ensure!(
@@ -255,6 +273,10 @@ mod tests {
 
     use super::*;
 
+    fn own() -> KeyPlace {
+        KeyPlace::SettingsAndFile("/d/c.key".into())
+    }
+
     fn connected(before: &str, place: KeyPlace, url: &str) -> Option<String> {
         drafted(before, place, url, edit_http)
     }
@@ -273,6 +295,8 @@ mod tests {
             program: NAME.to_owned(),
             unreachable: Unreachable::Deny,
             edit,
+            is_shared: false,
+            asks: |_| true,
             next: None,
             beside: None,
         };
@@ -313,22 +337,22 @@ mod tests {
         });
         let group = json!([{"matcher": "*", "hooks": [hook]}]);
         assert_eq!(after["hooks"]["PermissionRequest"], group);
-        let own = connected("", KeyPlace::Settings, "http://gate").unwrap();
+        let own = connected("", own(), "http://gate").unwrap();
         assert!(own.contains("Bearer pvk_1") && !own.contains("allowedEnvVars"));
     }
 
     #[test]
     fn connecting_again_changes_nothing_and_moving_changes_the_address() {
-        let first = connected("{\"model\": \"opus\"}", KeyPlace::Settings, "http://a").unwrap();
-        assert_eq!(connected(&first, KeyPlace::Settings, "http://a"), None);
-        let moved = connected(&first, KeyPlace::Settings, "http://b").unwrap();
+        let first = connected("{\"model\": \"opus\"}", own(), "http://a").unwrap();
+        assert_eq!(connected(&first, own(), "http://a"), None);
+        let moved = connected(&first, own(), "http://b").unwrap();
         assert_eq!(moved, first.replace("http://a", "http://b"));
     }
 
     #[test]
     fn all_else_keeps_its_place() {
         let before = "{\n  \"z\": 1.50,\n  \"hooks\": {\n    \"Stop\": [ ]\n  },\n  \"a\": {\"y\":1,\"x\":2}\n}\n";
-        let after = connected(before, KeyPlace::Settings, "http://a").unwrap();
+        let after = connected(before, own(), "http://a").unwrap();
         assert!(after.starts_with("{\n  \"z\": 1.50,\n  \"hooks\": {\n    \"Stop\": [ ],\n"));
         assert!(after.ends_with("  },\n  \"a\": {\"y\":1,\"x\":2}\n}\n"));
     }

@@ -51,6 +51,8 @@ impl Args {
             name,
             unreachable,
             edit,
+            is_shared: false,
+            asks: |_| true,
             next: Some(TRUST),
             beside: Some(Beside {
                 path: features,
@@ -89,6 +91,8 @@ mod tests {
             key: "pvk_1",
             place: &place,
             program: "provost",
+            name: "x",
+            is_shared: false,
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();

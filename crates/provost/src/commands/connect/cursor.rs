@@ -60,6 +60,8 @@ impl Args {
             name,
             unreachable,
             edit,
+            is_shared: false,
+            asks: |_| true,
             next: None,
             beside: None,
         })
@@ -105,6 +107,8 @@ mod tests {
             key: "",
             place: &place,
             program: "provost",
+            name: "x",
+            is_shared: false,
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access).unwrap();

@@ -1,12 +1,14 @@
 //! `provost connect mcp`: the gateway as one of an MCP client's servers, or in front of those it starts.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::{
     Options,
     hooks::Misfit,
     json::Json,
-    plan::{Access, KeyPlace, Plan, is_ours, program},
+    plan::{Access, KeyPlace, NAME, Plan, is_in_repository, is_ours, key_file, program},
 };
 use crate::{commands::mcp::unusable, config::Unreachable, exit::usage};
 
@@ -29,16 +31,27 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+    /// The key lies in a file of its own, never in the client's, which teams commit.
+    pub(super) fn plan(&self, keys: &Path) -> anyhow::Result<Plan> {
         let unnamed = || Err(usage("name the client's file with --settings"));
+        let name = self.options.name(AGENT);
+        let settings = self.options.settings_or(unnamed)?;
+        let is_shared = is_in_repository(&settings);
         Ok(Plan {
             agent: AGENT,
-            name: self.options.name(AGENT),
-            settings: self.options.settings_or(unnamed)?,
-            place: KeyPlace::Settings,
-            program: program()?,
+            is_shared,
+            settings,
+            place: KeyPlace::File(key_file(keys, &name)?),
+            // A shared file is also for those who have it elsewhere.
+            program: if is_shared {
+                NAME.to_owned()
+            } else {
+                program()?
+            },
+            name,
             unreachable: Unreachable::default(),
             edit: if self.wrap { wrap } else { add },
+            asks,
             next: None,
             beside: None,
         })
@@ -57,14 +70,12 @@ fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
     server
         .set("command", Json::text(access.program))
         .ok_or_else(misfit)?;
+    let words = std::iter::once("mcp".to_owned()).chain(key_words(access));
+    let words: Vec<_> = words.collect();
     server
-        .set("args", Json::texts(["mcp"]))
+        .set("args", Json::texts(words.iter().map(String::as_str)))
         .ok_or_else(misfit)?;
-    let env = server.member("env", Json::object([])).ok_or_else(misfit)?;
-    for (name, value) in environment(access) {
-        env.set(name, value).ok_or_else(misfit)?;
-    }
-    Ok(())
+    environment(server, access).ok_or_else(misfit)
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
@@ -100,30 +111,85 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
     let Some(command) = before.get("command").and_then(Value::as_str) else {
         return Some(());
     };
-    if is_ours(command) {
-        server.set("command", Json::text(access.program))?;
+    let mut args = Vec::new();
+    for arg in before
+        .get("args")
+        .map(Value::as_array)
+        .unwrap_or(Some(&Vec::new()))?
+    {
+        args.push(arg.as_str()?.to_owned());
+    }
+    let args = if is_ours(command) {
+        with_key(args, access)
     } else {
-        let mut words = vec!["mcp", "--name", name, "--", command];
-        if let Some(args) = before.get("args") {
-            for arg in args.as_array()? {
-                words.push(arg.as_str()?);
-            }
+        let ours = ["mcp".to_owned()].into_iter().chain(key_words(access));
+        let named = ["--name", name, "--", command].map(str::to_owned);
+        ours.chain(named).chain(args).collect()
+    };
+    server.set("command", Json::text(access.program))?;
+    server.set("args", Json::texts(args.iter().map(String::as_str)))?;
+    environment(server, access)
+}
+
+/// How `provost mcp` finds its key: by the agent's name in a file that others have, too, or else by its path.
+fn key_words(access: &Access<'_>) -> Vec<String> {
+    match access.place.file() {
+        Some(file) if !access.is_shared => {
+            vec!["--key-file".to_owned(), file.to_string_lossy().into_owned()]
         }
-        server.set("command", Json::text(access.program))?;
-        server.set("args", Json::texts(words))?;
+        _ if access.name == AGENT => Vec::new(),
+        _ => vec!["--agent".to_owned(), access.name.to_owned()],
     }
+}
+
+/// The words of a server that is ours already, with the key that is good now.
+fn with_key(args: Vec<String>, access: &Access<'_>) -> Vec<String> {
+    let mut words = args.into_iter();
+    // Those of the server behind ours are its own.
+    let ours: Vec<_> = words.by_ref().take_while(|word| word != "--").collect();
+    let theirs: Vec<_> = words.collect();
+    let mut kept = Vec::new();
+    let mut ours = ours.into_iter();
+    while let Some(word) = ours.next() {
+        if matches!(&*word, "--key-file" | "--agent") {
+            ours.next();
+        } else {
+            kept.push(word);
+        }
+    }
+    let at = kept.len().min(1);
+    kept.splice(at..at, key_words(access));
+    if !theirs.is_empty() {
+        kept.push("--".to_owned());
+        kept.extend(theirs);
+    }
+    kept
+}
+
+/// Where the gateway is. A key that stands there from before goes.
+fn environment(server: &mut Json, access: &Access<'_>) -> Option<()> {
     let env = server.member("env", Json::object([]))?;
-    for (name, value) in environment(access) {
-        env.set(name, value)?;
-    }
+    env.set("PROVOST_URL", Json::text(access.url))?;
+    env.members()?.retain(|(name, value)| {
+        let is_secret = value
+            .value()
+            .as_str()
+            .is_some_and(|value| value.starts_with("pvk_"));
+        name != "PROVOST_KEY" || !is_secret
+    });
     Some(())
 }
 
-fn environment(access: &Access<'_>) -> [(&'static str, Json); 2] {
-    [
-        ("PROVOST_URL", Json::text(access.url)),
-        ("PROVOST_KEY", Json::text(access.key)),
-    ]
+/// Whether any of the client's servers is ours.
+fn asks(settings: &str) -> bool {
+    let settings = Json::parse(settings).map(|json| json.value());
+    let servers = settings.unwrap_or_default();
+    let servers = servers.get(SERVERS).and_then(Value::as_object);
+    let mut servers = servers.into_iter().flatten();
+    servers.any(|(_, server)| {
+        let command = server.get("command").and_then(Value::as_str);
+        command.is_some_and(is_ours)
+    })
 }
 
 fn servers(settings: &mut Json) -> Result<&mut Json, Misfit> {
@@ -139,59 +205,81 @@ mod tests {
     use super::*;
 
     fn edited(before: &Value) -> Result<Value, Misfit> {
-        edited_by(wrap, before)
+        edited_by(wrap, before, true)
     }
 
     fn edited_by(
         edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
         before: &Value,
+        is_shared: bool,
     ) -> Result<Value, Misfit> {
         let mut settings = Json::parse(&before.to_string()).unwrap();
         let access = Access {
             url: "http://gate",
             key: "pvk_1",
-            place: &KeyPlace::Settings,
+            place: &KeyPlace::File("/d/agents/a.key".into()),
             program: "provost",
+            name: "a",
+            is_shared,
             unreachable: Unreachable::Deny,
         };
         edit(&mut settings, &access)?;
+        assert!(!settings.value().to_string().contains("pvk_"));
         Ok(settings.value())
     }
 
     #[test]
-    fn servers_that_are_started_are_wrapped_once() {
+    fn p17_servers_that_are_started_are_wrapped_once_and_without_a_key() {
         let remote = json!({"url": "https://x"});
         let before = json!({"mcpServers": {
             "fs": {"command": "npx", "args": ["-y", "fs"], "env": {"A": "b"}}, "remote": remote}});
         let after = edited(&before).unwrap();
-        let env = json!({"A": "b", "PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"});
-        let fs = json!({"command": "provost", "args": ["mcp", "--name", "fs", "--", "npx", "-y", "fs"],
-                "env": env});
+        let env = json!({"A": "b", "PROVOST_URL": "http://gate"});
+        let words = [
+            "mcp", "--agent", "a", "--name", "fs", "--", "npx", "-y", "fs",
+        ];
+        let fs = json!({"command": "provost", "args": words, "env": env});
         let servers = json!({"mcpServers": {"fs": fs, "remote": remote}});
         assert_eq!(after, servers);
         assert_eq!(edited(&after).unwrap(), servers);
+        // Its own words are left alone, and the key moves where it is found.
+        let own = edited_by(wrap, &after, false).unwrap();
+        let words = [
+            "mcp",
+            "--key-file",
+            "/d/agents/a.key",
+            "--name",
+            "fs",
+            "--",
+            "npx",
+            "-y",
+            "fs",
+        ];
+        assert_eq!(own["mcpServers"]["fs"]["args"], json!(words));
+        assert_eq!(edited(&own).unwrap(), servers);
+        assert!(asks(&after.to_string()) && !asks(&before.to_string()) && !asks(""));
     }
 
     #[test]
-    fn the_gateway_is_one_server_more() {
+    fn p17_the_gateway_is_one_server_more_and_a_key_from_before_goes() {
         let other = json!({"command": "npx", "args": ["fs"]});
-        let env = json!({"PROVOST_URL": "http://gate", "PROVOST_KEY": "pvk_1"});
-        let ours = json!({"command": "provost", "args": ["mcp"], "env": env});
+        let env = json!({"PROVOST_URL": "http://gate"});
+        let ours = json!({"command": "provost", "args": ["mcp", "--agent", "a"], "env": env});
         for (before, after) in [
             (json!({}), json!({"mcpServers": {"provost": ours}})),
             (
-                json!({"mcpServers": {"fs": other, "provost": {"env": {"PROVOST_KEY": "old"}}}}),
+                json!({"mcpServers": {"fs": other, "provost": {"env": {"PROVOST_KEY": "pvk_old"}}}}),
                 json!({"mcpServers": {"fs": other, "provost": ours}}),
             ),
         ] {
-            let added = edited_by(add, &before).unwrap();
+            let added = edited_by(add, &before, true).unwrap();
             assert_eq!(added, after);
-            assert_eq!(edited_by(add, &added).unwrap(), after);
+            assert_eq!(edited_by(add, &added, true).unwrap(), after);
         }
-        assert!(edited_by(add, &json!({"mcpServers": {"provost": 7}})).is_err());
+        assert!(edited_by(add, &json!({"mcpServers": {"provost": 7}}), true).is_err());
         // In front of our own server there is nothing to put.
         let wrapped = edited(&json!({"mcpServers": {"provost": ours}})).unwrap();
-        assert_eq!(wrapped["mcpServers"]["provost"]["args"], json!(["mcp"]));
+        assert_eq!(wrapped["mcpServers"]["provost"]["args"], ours["args"]);
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub(super) struct Plan {
     /// What a hook that is a command answers without a gateway.
     pub(super) unreachable: Unreachable,
     pub(super) edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
+    /// Others have the file, too: it must hold neither a key nor paths of this machine.
+    pub(super) is_shared: bool,
+    /// Whether settings with this text ask the gateway at all.
+    pub(super) asks: fn(&str) -> bool,
     /// What is left for a person to do.
     pub(super) next: Option<&'static str>,
     /// Another file that has to agree.
@@ -47,9 +51,7 @@ pub(super) struct Beside {
 /// Where the agent finds its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPlace {
-    /// In its settings, which nobody else reads.
-    Settings,
-    /// In its settings, and in a file for those of its hooks that are commands.
+    /// In its settings, which nobody else reads, and in a file for those of its hooks that are commands.
     SettingsAndFile(PathBuf),
     /// In `PROVOST_KEY`: the settings are shared.
     Environment,
@@ -64,6 +66,9 @@ pub(super) struct Access<'a> {
     pub(super) key: &'a str,
     pub(super) place: &'a KeyPlace,
     pub(super) program: &'a str,
+    /// The name of the agent.
+    pub(super) name: &'a str,
+    pub(super) is_shared: bool,
     pub(super) unreachable: Unreachable,
 }
 
@@ -71,12 +76,12 @@ impl KeyPlace {
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Self::SettingsAndFile(path) | Self::File(path) => Some(path),
-            Self::Settings | Self::Environment => None,
+            Self::Environment => None,
         }
     }
 
     pub(super) fn is_settings(&self) -> bool {
-        matches!(self, Self::Settings | Self::SettingsAndFile(_))
+        matches!(self, Self::SettingsAndFile(_))
     }
 }
 
@@ -97,6 +102,8 @@ impl Plan {
             key,
             place: &self.place,
             program: &self.program,
+            name: &self.name,
+            is_shared: self.is_shared,
             unreachable: self.unreachable,
         };
         (self.edit)(&mut json, &access).with_context(cannot)?;
@@ -173,6 +180,13 @@ fn is_same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
+/// Whether a file lies in the work tree of a repository, which others get a copy of.
+pub(super) fn is_in_repository(path: &Path) -> bool {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut folders = path.ancestors().skip(1);
+    folders.any(|folder| folder.join(".git").exists())
+}
+
 /// Below the folder of the person who connects.
 pub(super) fn at_home(path: &str) -> anyhow::Result<PathBuf> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
@@ -199,6 +213,24 @@ fn word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p17_a_file_in_a_repository_is_not_for_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("repo/.git")).unwrap();
+        // Of a work tree, it is a file.
+        fs::create_dir_all(folder.path().join("tree/deep")).unwrap();
+        fs::write(folder.path().join("tree/.git"), "gitdir: x").unwrap();
+        for (path, shared) in [
+            ("repo/.mcp.json", true),
+            ("repo/.vscode/mcp.json", true),
+            ("tree/deep/mcp.json", true),
+            ("mcp.json", false),
+        ] {
+            let path = folder.path().join(path);
+            assert_eq!(is_in_repository(&path), shared, "{}", path.display());
+        }
+    }
 
     #[test]
     fn a_path_is_one_word_for_the_shell() {

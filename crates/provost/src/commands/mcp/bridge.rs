@@ -5,13 +5,13 @@
 mod line;
 mod speaker;
 
-use std::{fs, net::Ipv4Addr, path::Path, sync::Arc};
+use std::{fs, net::Ipv4Addr, sync::Arc};
 
 use anyhow::Context as _;
 use tokio::sync::mpsc;
 
 use self::speaker::Speaker;
-use super::{END_TIME, PATIENCE};
+use super::{END_TIME, Identity, PATIENCE};
 use crate::{
     client::{Client, ClientError, Target},
     config::Config,
@@ -22,15 +22,12 @@ use crate::{
     output, telemetry,
 };
 
-/// Where `provost connect` leaves the key of MCP clients, and how they are called without one.
-const AGENT: &str = "mcp";
-
 pub(super) async fn run(
     context: &Context,
-    key_file: Option<&Path>,
+    identity: &Identity,
     mut lines: mpsc::Receiver<String>,
 ) -> anyhow::Result<Exit> {
-    let (client, embedded) = reach(context, key_file).await?;
+    let (client, embedded) = reach(context, identity).await?;
     let speaker = Arc::new(Speaker::new(client.patient(PATIENCE)));
     while let Some(line) = lines.recv().await {
         let line = line.trim();
@@ -51,31 +48,32 @@ pub(super) async fn run(
 /// connect` leaves in the gateway's data folder, or, from this machine, the agent's name alone.
 pub(super) fn secret(
     context: &Context,
-    key_file: Option<&Path>,
-    located: Option<&Located>,
+    identity: &Identity,
+    located: &Located,
 ) -> anyhow::Result<String> {
-    if let Some(file) = key_file {
+    if let Some(file) = &identity.key_file {
         let secret = fs::read_to_string(file);
         return secret.with_context(|| format!("cannot read `{}`", file.display()));
     }
     if let Some(secret) = context.given_key() {
         return Ok(secret.to_owned());
     }
-    let left = located.and_then(|located| located.agent_key(AGENT));
-    Ok(left.unwrap_or_else(|| format!("agent:{AGENT}")))
+    let agent = &identity.agent;
+    let left = located.agent_key(agent);
+    Ok(left.unwrap_or_else(|| format!("agent:{agent}")))
 }
 
 /// The gateway that runs; else, on a configuration that was named, one of our own.
 async fn reach(
     context: &Context,
-    key_file: Option<&Path>,
+    identity: &Identity,
 ) -> anyhow::Result<(Client, Option<Running>)> {
     let located = context.gateway().inspect_err(|error| {
         if let Some(ClientError::NotRunning) = error.downcast_ref() {
             output::note("provost: `provost mcp --config FILE` starts a gateway on that file");
         }
     })?;
-    let secret = secret(context, key_file, Some(&located))?;
+    let secret = secret(context, identity, &located)?;
     let client = context.client_as(&located, &secret)?;
     match client.get(Target::new("/health")).await {
         Ok(_) => {

@@ -1,0 +1,237 @@
+//! Rules for coding agents that name tools which no such agent has: they would never match.
+
+use provost_core::{glob::Glob, policy::Policy};
+use provost_gateway::{backends::BackendsConfig, hooks::Dialect};
+
+use super::{
+    policies::{Origin, Policies},
+    reader::Reader,
+};
+
+/// What others call the tool that runs commands, changes files or reads them.
+const SHELLS: [&str; 10] = [
+    "bash",
+    "shell",
+    "sh",
+    "terminal",
+    "exec",
+    "execute",
+    "command",
+    "run",
+    "run_command",
+    "process",
+];
+const EDITORS: [&str; 8] = [
+    "edit",
+    "write",
+    "edit_file",
+    "write_file",
+    "multiedit",
+    "str_replace",
+    "apply_patch",
+    "patch",
+];
+const READERS: [&str; 3] = ["read", "read_file", "cat"];
+
+impl Reader<'_> {
+    pub(super) fn lint_agent_tools(&mut self, policies: &Policies, backends: &BackendsConfig) {
+        for (policy, place) in policies.policies.iter().zip(&policies.places) {
+            if place.origin != Origin::Written {
+                continue;
+            }
+            let agent = agent_of(policy);
+            for (rule, at) in policy.rules.iter().zip(&place.rules) {
+                for (tool, span) in rule.tools.iter().zip(&at.tools) {
+                    let is_ours = |prefix: &str| has_backend(backends, prefix);
+                    if let Some((message, help)) = misnamed(tool, agent, is_ours) {
+                        self.warn(*span, message, help);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The coding agent that a policy is for, by its pattern; one for everybody is for none in particular.
+fn agent_of(policy: &Policy) -> Option<Dialect> {
+    let pattern = policy.agent.to_ascii_lowercase();
+    let glob = Glob::new(&pattern).ok();
+    let is_for = |dialect: &Dialect| {
+        pattern.starts_with(dialect.prefix())
+            || glob
+                .as_ref()
+                .is_some_and(|glob| glob.matches(dialect.name()))
+    };
+    let is_for_all = glob.as_ref().is_some_and(|glob| glob.matches("\u{1}"));
+    Dialect::ALL
+        .into_iter()
+        .find(is_for)
+        .filter(|_| !is_for_all)
+}
+
+/// Whether a tool of this gateway may begin so.
+fn has_backend(backends: &BackendsConfig, prefix: &str) -> bool {
+    let begins = |name: &str| name.split('.').next() == Some(prefix);
+    backends.http_tools.iter().any(|tool| begins(&tool.name))
+        || backends.cli_tools.iter().any(|tool| begins(&tool.name))
+        || backends
+            .mcp_servers
+            .iter()
+            .any(|server| begins(&server.name))
+        || backends
+            .openapi
+            .iter()
+            .any(|api| api.name.as_deref().is_none_or(begins))
+}
+
+fn misnamed(
+    tool: &str,
+    agent: Option<Dialect>,
+    is_ours: impl Fn(&str) -> bool,
+) -> Option<(String, String)> {
+    let (prefix, name) = match tool.split_once('.') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, tool),
+    };
+    let named = Dialect::ALL
+        .into_iter()
+        .find(|dialect| prefix == Some(dialect.prefix()));
+    if let Some(dialect) = named {
+        return misnamed_of(dialect, name);
+    }
+    let dialect = agent?;
+    let is_shell = prefix.is_some_and(|prefix| SHELLS.contains(&&*prefix.to_ascii_lowercase()));
+    let meant = match prefix {
+        Some(prefix) if is_shell && !is_ours(prefix) => shell(dialect).to_owned(),
+        Some(_) => return None,
+        None if name.starts_with("mcp__") => name.to_owned(),
+        None => meant(dialect, name)?.to_owned(),
+    };
+    Some(told(dialect, tool, Some(&meant)))
+}
+
+/// The name stands behind the agent's own prefix.
+fn misnamed_of(dialect: Dialect, name: &str) -> Option<(String, String)> {
+    let is_pattern = name.contains(['*', '?', '[', '\\']);
+    let is_known = dialect.tools().iter().any(|tool| tool.name == name);
+    if is_pattern || is_known || name.starts_with("mcp__") {
+        return None;
+    }
+    let meant = meant(dialect, name);
+    // Of the others not every tool is known.
+    if meant.is_none() && dialect != Dialect::ClaudeCode {
+        return None;
+    }
+    let tool = format!("{}.{name}", dialect.prefix());
+    Some(told(dialect, &tool, meant))
+}
+
+fn meant(dialect: Dialect, name: &str) -> Option<&'static str> {
+    let mut tools = dialect.tools().iter();
+    let alike = tools.find(|tool| tool.name.eq_ignore_ascii_case(name));
+    let name = name.to_ascii_lowercase();
+    let is = |names: &[&str]| names.contains(&&*name);
+    alike.map(|tool| tool.name).or_else(|| match dialect {
+        _ if is(&SHELLS) => Some(shell(dialect)),
+        Dialect::ClaudeCode if is(&EDITORS) => Some("Edit"),
+        Dialect::Codex if is(&EDITORS) => Some("apply_patch"),
+        Dialect::Cursor if is(&EDITORS) => Some("Write"),
+        Dialect::ClaudeCode | Dialect::Cursor if is(&READERS) => Some("Read"),
+        _ => None,
+    })
+}
+
+fn shell(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ClaudeCode | Dialect::Codex => "Bash",
+        Dialect::Cursor => "Shell",
+    }
+}
+
+fn told(dialect: Dialect, tool: &str, meant: Option<&str>) -> (String, String) {
+    let agent = match dialect {
+        Dialect::ClaudeCode => "Claude Code",
+        Dialect::Codex => "Codex",
+        Dialect::Cursor => "Cursor",
+    };
+    let prefix = dialect.prefix();
+    let message = format!("{agent} has no tool `{tool}`, so this rule never matches for it");
+    let help = match meant {
+        Some(meant) => {
+            format!("write `{prefix}.{meant}`; docs/agents.md lists the tools of {agent}")
+        }
+        None => format!(
+            "docs/agents.md lists the tools of {agent}; those of its MCP servers are `{prefix}.mcp__SERVER__TOOL`"
+        ),
+    };
+    (message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suggested(tool: &str, agent: Option<Dialect>) -> Option<String> {
+        let (message, help) = misnamed(tool, agent, |prefix| prefix == "terminal")?;
+        assert!(message.contains(tool), "{message}");
+        Some(help.split('`').nth(1).unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn p17_names_that_no_agent_has_are_told_with_the_right_one() {
+        use Dialect::{ClaudeCode, Codex, Cursor};
+        for (tool, agent, meant) in [
+            ("shell.run", Some(ClaudeCode), "claude.Bash"),
+            ("shell.*", Some(Codex), "codex.Bash"),
+            ("bash.exec", Some(Cursor), "cursor.Shell"),
+            ("Bash", Some(ClaudeCode), "claude.Bash"),
+            ("edit", Some(ClaudeCode), "claude.Edit"),
+            (
+                "mcp__files__read",
+                Some(ClaudeCode),
+                "claude.mcp__files__read",
+            ),
+            ("claude.bash", None, "claude.Bash"),
+            ("claude.Shell", None, "claude.Bash"),
+            ("codex.Edit", None, "codex.apply_patch"),
+            ("cursor.Bash", None, "cursor.Shell"),
+            ("claude.NoSuchTool", None, "claude.mcp__SERVER__TOOL"),
+        ] {
+            assert_eq!(suggested(tool, agent).as_deref(), Some(meant), "{tool}");
+        }
+        for (tool, agent) in [
+            ("shell.run", None),
+            ("terminal.run", Some(ClaudeCode)),
+            ("filesystem.read_*", Some(ClaudeCode)),
+            ("*", Some(ClaudeCode)),
+            ("claude.*", Some(ClaudeCode)),
+            ("claude.Bash", Some(ClaudeCode)),
+            ("claude.mcp__files__read", None),
+            ("codex.a_new_tool", None),
+            ("payments.send", Some(Cursor)),
+        ] {
+            assert_eq!(suggested(tool, agent), None, "{tool}");
+        }
+    }
+
+    #[test]
+    fn p17_a_policy_is_for_an_agent_that_its_pattern_names() {
+        for (pattern, agent) in [
+            ("claude-code", Some(Dialect::ClaudeCode)),
+            ("claude*", Some(Dialect::ClaudeCode)),
+            ("claude", Some(Dialect::ClaudeCode)),
+            ("codex", Some(Dialect::Codex)),
+            ("*-code", Some(Dialect::ClaudeCode)),
+            ("*", None),
+            ("worker-*", None),
+        ] {
+            let policy = Policy {
+                name: "p".into(),
+                agent: pattern.to_owned(),
+                rate_limit: None,
+                rules: Vec::new(),
+            };
+            assert_eq!(agent_of(&policy), agent, "{pattern}");
+        }
+    }
+}
