@@ -90,7 +90,7 @@ fn is_name(line: &str) -> bool {
         fits && line.chars().all(|c| has_no_case(c) && !is_hiragana(c))
     };
     let shouting = words.iter().all(shouted);
-    (words.iter().all(|word| capital(word)) && !shouting) || caseless()
+    (words.iter().all(capital) && !shouting) || caseless()
 }
 
 /// A phone number, an address on the web or for mail.

@@ -104,13 +104,14 @@ async fn p11_a_record_that_was_hashed_anew_is_a_gap(place: &Place) {
         let body = record.body.replace("fs.4", "fs.x");
         hash = chain::next(&hash, record.seq, record.kind, &body);
         let (body, place) = (body.replace('\'', "''"), record.place);
-        sql += &format!(
-            "UPDATE traces SET body = '{body}', hash = {} WHERE place = {place};",
-            bytes(&hash)
-        );
+        let hash = bytes(&hash);
+        let update =
+            format!("UPDATE traces SET body = '{body}', hash = {hash} WHERE place = {place};");
+        sql.push_str(&update);
     }
     let hash = bytes(&hash);
-    sql += &format!("UPDATE chains SET head_hash = {hash} WHERE head_seq >= 10;");
+    let update = format!("UPDATE chains SET head_hash = {hash} WHERE head_seq >= 10;");
+    sql.push_str(&update);
     place.intrude(&sql).await;
     let store = place.open_for_reading().await;
     verify(&*store).await.unwrap();

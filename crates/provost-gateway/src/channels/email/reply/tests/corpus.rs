@@ -16,10 +16,12 @@ type Expected = Option<(Code, Option<&'static str>)>;
 
 const NOTHING: Expected = None;
 
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 const fn bare(code: Code) -> Expected {
     Some((code, None))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 const fn with(code: Code, text: &'static str) -> Expected {
     Some((code, Some(text)))
 }
