@@ -276,6 +276,21 @@ impl State {
     pub fn remaining(&self, now: Time) -> Duration {
         self.expires_at.since(now)
     }
+
+    /// Whether this person has approved already, where one yes is not enough. As [`Decision::person`] and
+    /// [`Decision::by`].
+    pub fn has_approved(&self, person: Option<&str>, by: &str) -> bool {
+        let voter = voter(person, by);
+        let mut votes = self.votes.iter();
+        votes.any(|vote| self::voter(vote.person.as_deref(), &vote.by) == voter)
+    }
+}
+
+/// Whose yes it is: whom a key is tied to, or else the name without the role. One person may hold several keys
+/// and is counted once.
+pub fn voter(person: Option<&str>, by: &str) -> String {
+    let name = || by.split_once(':').map_or(by, |(_, name)| name);
+    person.unwrap_or_else(name).to_lowercase()
 }
 
 /// The decision of an approval.
@@ -367,6 +382,28 @@ pub struct Escalation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p14_a_person_has_voted_with_whatever_key() {
+        let vote = |by: &str, person: Option<&str>| Vote {
+            by: by.to_owned(),
+            person: person.map(Into::into),
+            reasoning: None,
+            at: Time::from_millis(0),
+        };
+        let mut state = State::pending(Level::Human, Time::from_millis(300), None);
+        state.votes = Box::new([vote("human:Alice", None), vote("admin:root", Some("bob"))]);
+        for (person, by, expected) in [
+            (None, "admin:alice", true),
+            (Some("alice"), "human:phone", true),
+            (Some("bob"), "human:other", true),
+            (None, "human:bob", true),
+            (None, "admin:root", false),
+            (Some("carol"), "human:alice", false),
+        ] {
+            assert_eq!(state.has_approved(person, by), expected, "{person:?} {by}");
+        }
+    }
 
     #[test]
     fn time_alone_moves_a_question_to_people_and_then_to_expired() {

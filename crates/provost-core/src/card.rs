@@ -1,20 +1,36 @@
 //! A card: what a person is shown of an approval, on whatever channel. What was computed from the call and
 //! what the agent merely claims stand apart.
 
+mod whole;
+
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
-    approval::{Approval, Kind, Status},
+    approval::{Approval, Kind, Question, Status},
     ids::{ApprovalId, GrantId},
     key::Role,
     menu::Code,
-    people::Fallback,
-    review::{Act, Risk, Summary, mask_map, mask_text, redact_map},
+    people::{Fallback, Waiting},
+    review::{Act, Excerpt, Part, Risk, Summary, mask_map, mask_text, not_shown, redact_map},
     time::Time,
     trace::view::Exposure,
 };
+
+pub use whole::{Body, Row, Section, Whole, WholePage};
+
+/// Of the arguments of a call, where there is no summary of them.
+const MOST_ARGUMENT_LINES: usize = 200;
+const LONGEST_ARGUMENTS: usize = 16 * 1024;
+/// Of the arguments that a summary says nothing about.
+const MOST_OTHER_LINES: usize = 40;
+const LONGEST_OTHERS: usize = 4 * 1024;
+const MOST_TITLE_LINES: usize = 4;
+const LONGEST_TITLE: usize = 1024;
+const MOST_PREVIEW_LINES: usize = 60;
+const LONGEST_PREVIEW: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Card {
@@ -25,6 +41,9 @@ pub struct Card {
     pub tool: Arc<str>,
     /// What the call would do, from its arguments.
     pub exact: Exact,
+    /// The arguments that `exact` says nothing about, as indented JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_arguments: Option<Excerpt>,
     /// The content is left out here: only its structure is shown.
     pub withheld: bool,
     /// What the agent says of it. Free text, never trusted.
@@ -38,6 +57,11 @@ pub struct Card {
     pub needed: u8,
     /// Who approved so far, where more than one must.
     pub approved_by: Vec<String>,
+    /// The person whom this card is for has approved it, and more people are needed: there is nothing to choose.
+    pub voted: bool,
+    /// Who is asked now and next, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     pub choices: Vec<Code>,
     pub created_at: Time,
     pub expires_at: Time,
@@ -49,9 +73,10 @@ pub struct Card {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Exact {
+    /// `more` are the lines that are left out.
     Command {
         parts: Vec<CommandPart>,
-        cut: bool,
+        more: usize,
     },
     Change {
         path: Option<String>,
@@ -59,12 +84,10 @@ pub enum Exact {
         diff: Option<String>,
         added: usize,
         removed: usize,
-        cut: bool,
+        more: usize,
     },
     /// As indented JSON.
-    Arguments {
-        json: String,
-    },
+    Arguments { json: String, more: usize },
     /// There is nothing but what the agent claims.
     Nothing,
 }
@@ -73,12 +96,26 @@ pub enum Exact {
 pub struct CommandPart {
     pub text: Option<String>,
     pub risks: Vec<String>,
+    /// How many steps before this one are left out.
+    pub skipped: usize,
+}
+
+impl CommandPart {
+    fn of(part: Part) -> Self {
+        Self {
+            text: part.text,
+            risks: part.risks.iter().map(ToString::to_string).collect(),
+            skipped: part.skipped,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
     pub title: Option<String>,
     pub preview: Option<String>,
+    /// Lines of both that are left out.
+    pub more: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -133,6 +170,7 @@ impl Card {
             session: question.session_id.clone(),
             tool: question.tool.clone(),
             risks: risks(approval, summary.as_ref()),
+            other_arguments: other_arguments(question, hidden),
             exact: exact(approval, summary, hidden),
             withheld: hidden,
             claim,
@@ -140,6 +178,8 @@ impl Card {
             denied_before: question.denied_before.is_some(),
             needed: question.needed,
             approved_by: state.votes.iter().map(|vote| vote.by.clone()).collect(),
+            voted: false,
+            waiting: None,
             choices: choices(approval),
             created_at: question.created_at,
             expires_at: state.expires_at,
@@ -151,6 +191,31 @@ impl Card {
     /// In one line.
     pub fn heading(&self) -> String {
         format!("{} asks for {}", self.agent, self.tool)
+    }
+
+    /// For somebody whose yes is counted already: they are not asked again.
+    #[must_use]
+    pub fn for_voter(mut self) -> Self {
+        self.voted = true;
+        self.choices.clear();
+        self
+    }
+
+    /// Lines of the act, its arguments and its claim that are left out here.
+    pub fn more(&self) -> usize {
+        let of_act = match &self.exact {
+            Exact::Command { more, .. }
+            | Exact::Change { more, .. }
+            | Exact::Arguments { more, .. } => *more,
+            Exact::Nothing => 0,
+        };
+        let of_others = self.other_arguments.as_ref().map_or(0, |it| it.more);
+        of_act + of_others + self.claim.as_ref().map_or(0, |claim| claim.more)
+    }
+
+    /// Whether it deserves a closer look than a card gives: something is risky, or not all of it is shown.
+    pub fn is_risky(&self) -> bool {
+        !self.risks.is_empty() || self.more() > 0 || self.withheld
     }
 }
 
@@ -169,22 +234,46 @@ pub fn choices(approval: &Approval) -> Vec<Code> {
 }
 
 fn claim(approval: &Approval, summary: Option<&Summary>, hidden: bool) -> Option<Claim> {
-    if let Some(request) = &approval.question.request {
-        let request = if hidden {
-            request.clone().structure()
-        } else {
-            request.clone().masked()
-        };
-        return Some(Claim {
-            title: Some(request.title),
-            preview: Some(request.preview),
-        });
-    }
-    let title = summary?.claim.clone()?;
+    let (title, preview) = match claimed_words(&approval.question, hidden) {
+        Some((title, preview)) => (title, Some(preview)),
+        None => (summary?.claim.clone()?, None),
+    };
+    let title = Excerpt::of(&title, MOST_TITLE_LINES, LONGEST_TITLE);
+    let preview = preview.map(|text| Excerpt::of(&text, MOST_PREVIEW_LINES, LONGEST_PREVIEW));
     Some(Claim {
-        title: Some(title),
-        preview: None,
+        more: title.more + preview.as_ref().map_or(0, |preview| preview.more),
+        title: Some(title.text),
+        preview: preview.map(|preview| preview.text),
     })
+}
+
+/// Title and preview of what an agent asks in its own words.
+fn claimed_words(question: &Question, hidden: bool) -> Option<(String, String)> {
+    let request = question.request.as_deref()?.clone();
+    let request = if hidden {
+        request.structure()
+    } else {
+        request.masked()
+    };
+    Some((request.title, request.preview))
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn visible_params(params: &Map<String, Value>, hidden: bool) -> String {
+    if hidden {
+        pretty(&redact_map(params))
+    } else {
+        pretty(&mask_map(params))
+    }
+}
+
+fn other_arguments(question: &Question, hidden: bool) -> Option<Excerpt> {
+    let others = not_shown(&question.params, question.summary.as_ref()?);
+    let json = visible_params(&others, hidden);
+    (!others.is_empty()).then(|| Excerpt::of(&json, MOST_OTHER_LINES, LONGEST_OTHERS))
 }
 
 fn risks(approval: &Approval, summary: Option<&Summary>) -> Vec<String> {
@@ -207,27 +296,19 @@ fn exact(approval: &Approval, summary: Option<Summary>, hidden: bool) -> Exact {
     if question.request.is_some() {
         return Exact::Nothing;
     }
-    let Some(Summary { act, cut, .. }) = summary else {
-        let params = &question.params;
-        let json = if hidden {
-            serde_json::to_string_pretty(&redact_map(params))
-        } else {
-            serde_json::to_string_pretty(&mask_map(params))
-        };
+    let Some(summary) = summary else {
+        let json = visible_params(&question.params, hidden);
+        let excerpt = Excerpt::of(&json, MOST_ARGUMENT_LINES, LONGEST_ARGUMENTS);
         return Exact::Arguments {
-            json: json.unwrap_or_default(),
+            json: excerpt.text,
+            more: excerpt.more,
         };
     };
-    match act {
+    let more = summary.more.max(usize::from(summary.cut));
+    match summary.act {
         Act::Command { parts } => Exact::Command {
-            parts: parts
-                .into_iter()
-                .map(|part| CommandPart {
-                    text: part.text,
-                    risks: part.risks.iter().map(ToString::to_string).collect(),
-                })
-                .collect(),
-            cut,
+            parts: parts.into_iter().map(CommandPart::of).collect(),
+            more,
         },
         Act::Change {
             path,
@@ -241,7 +322,7 @@ fn exact(approval: &Approval, summary: Option<Summary>, hidden: bool) -> Exact {
             diff,
             added,
             removed,
-            cut,
+            more,
         },
     }
 }
@@ -269,3 +350,6 @@ fn end(approval: &Approval, now: Time) -> Option<End> {
         at: decision.map_or(state.expires_at, |decision| decision.at),
     })
 }
+
+#[cfg(test)]
+mod tests;

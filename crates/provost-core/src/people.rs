@@ -3,6 +3,7 @@
 
 mod hours;
 mod route;
+mod waiting;
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 pub use hours::{BadHours, Hours};
 pub use route::{Fallback, Route, Routed, Step};
+pub use waiting::{AskedNext, Waiting};
 
 use crate::{
     delivery::{Plan, Purpose},

@@ -1,6 +1,7 @@
 //! What a supervisor or a person may see: redaction of content, masking of secrets, the risk that an argument
 //! tries to talk to its judge, and what a command or a change would do.
 
+mod excerpt;
 mod hidden;
 mod mask;
 mod names;
@@ -10,6 +11,7 @@ mod secret;
 mod summary;
 mod withhold;
 
+pub use excerpt::{Excerpt, more_lines};
 pub use hidden::hides;
 pub use mask::{hides_secret, mask_map, mask_value, unmask};
 pub use redact::{redact, redact_all, redact_map};
@@ -17,5 +19,5 @@ pub use risk::{RiskReport, assess};
 pub use secret::mask_text;
 pub use summary::{
     Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,
-    summarize,
+    not_shown, summarize, summarize_whole,
 };

@@ -19,6 +19,36 @@
     return `${Math.floor(seconds / 86400)} d`;
   }
 
+  // The server writes times in UTC and says so. Readers have a zone of their own.
+  const in_zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+  function localise(within) {
+    for (const at of all("time[datetime]", within)) {
+      const time = new Date(at.getAttribute("datetime"));
+      if (Number.isNaN(time.getTime())) continue;
+      const text = in_zone.format(time);
+      if (at.classList.contains("clock")) at.textContent = text;
+      at.title = `${text} (${time.toISOString().slice(0, 19).replace("T", " ")} UTC)`;
+    }
+  }
+
+  // A filter by time is written in the reader's zone, and sent as UTC.
+  function localise_filter() {
+    const pad = (number) => String(number).padStart(2, "0");
+    for (const field of all("input[type=datetime-local]")) {
+      const time = field.value && new Date(`${field.value}Z`);
+      if (time) {
+        field.value = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}T${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+      }
+      const label = one(".zone", field.closest("label"));
+      label.textContent = label.textContent.replace(", UTC", "");
+      field.form.addEventListener("formdata", (event) => {
+        const local = field.value && new Date(field.value);
+        if (local) event.formData.set(field.name, local.toISOString().slice(0, 19));
+      });
+    }
+  }
+
   function tell() {
     const now = Date.now() + skew;
     for (const at of all("[data-since]")) at.textContent = `${roughly(now - Number(at.dataset.since))} ago`;
@@ -34,6 +64,94 @@
     const count = one("#count");
     count.textContent = pending;
     count.hidden = pending === 0;
+    show_badge(pending);
+  }
+
+  // ---- what is new: a number on the icon, and a sound or a notification for those who want it
+
+  const icon = one("link[rel=icon]");
+  const plain_icon = icon.href;
+
+  function show_badge(pending) {
+    if (pending === 0) {
+      icon.href = plain_icon;
+      return;
+    }
+    const number = pending > 99 ? "99" : String(pending);
+    const drawn = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5bd8"/><circle cx="18" cy="18" r="14" fill="#b3261e"/><text x="18" y="25" font-family="sans-serif" font-size="20" font-weight="700" text-anchor="middle" fill="#fff">${number}</text></svg>`;
+    icon.href = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
+  }
+
+  const remembered = (name) => {
+    try {
+      return localStorage.getItem(`provost.${name}`) === "yes";
+    } catch {
+      return false;
+    }
+  };
+  const remember = (name, wanted) => {
+    try {
+      localStorage.setItem(`provost.${name}`, wanted ? "yes" : "no");
+    } catch {
+      // A browser that keeps nothing asks again next time.
+    }
+  };
+  let speaker = null;
+
+  // Browsers let a page make a sound once somebody has used it.
+  function open_speaker() {
+    if (!remembered("sound")) return;
+    speaker ||= new AudioContext();
+    speaker.resume();
+  }
+
+  function play() {
+    open_speaker();
+    if (!speaker) return;
+    for (const [at, pitch] of [[0, 660], [0.16, 880]]) {
+      const [tone, volume] = [speaker.createOscillator(), speaker.createGain()];
+      const begin = speaker.currentTime + at;
+      tone.frequency.value = pitch;
+      volume.gain.setValueAtTime(0.12, begin);
+      volume.gain.exponentialRampToValueAtTime(0.001, begin + 0.15);
+      tone.connect(volume).connect(speaker.destination);
+      tone.start(begin);
+      tone.stop(begin + 0.16);
+    }
+  }
+
+  function arrived(about) {
+    if (remembered("sound")) play();
+    const may = remembered("notify") && "Notification" in window && Notification.permission === "granted";
+    if (!may || !document.hidden) return;
+    const note = new Notification(`${about.tool} for ${about.agent_id}`, { body: "Waits for a decision", tag: about.approval_id });
+    note.onclick = () => {
+      window.focus();
+      note.close();
+    };
+  }
+
+  async function want_notifications(tick) {
+    const why = one("#notify-why");
+    why.textContent = "";
+    if (tick.checked) {
+      const permission = "Notification" in window ? await Notification.requestPermission() : "denied";
+      tick.checked = permission === "granted";
+      if (!tick.checked) why.textContent = "This browser does not allow it. Allow notifications for this page in its settings.";
+    }
+    remember("notify", tick.checked);
+  }
+
+  function offer_notices() {
+    const [sound, notify] = [one("#sound"), one("#notify")];
+    one(".notices").hidden = false;
+    sound.checked = remembered("sound");
+    notify.checked = remembered("notify") && "Notification" in window && Notification.permission === "granted";
+    sound.addEventListener("change", () => {
+      remember("sound", sound.checked);
+      if (sound.checked) play();
+    });
+    notify.addEventListener("change", () => want_notifications(notify));
   }
 
   // ---- the list, merged so that nobody loses what they are typing or where they are
@@ -64,7 +182,7 @@
   }
 
   function freshen(card, newer) {
-    for (const part of [".times", ".badges"]) {
+    for (const part of [".times", ".badges", ".people"]) {
       const [old, fresh] = [one(part, card), one(part, newer)];
       if (old && fresh) old.replaceWith(fresh);
       else if (old) old.remove();
@@ -99,6 +217,7 @@
     if (news.length > 0) one("#news").textContent = `New: ${news.join(", ")}`;
     show_count(Number(fresh.dataset.pending));
     show_ticked();
+    localise(list);
     tell();
   }
 
@@ -151,6 +270,7 @@
       if (page && !is_touched(document)) location.reload();
       else if (page) one("#news").hidden = false;
     }
+    if (event.type === "approval.created") arrived(about);
     refresh();
   }
 
@@ -201,7 +321,22 @@
     cards[to].scrollIntoView({ block: "nearest" });
   }
 
+  // In a text, it sends the form as its first button would.
+  function send(event) {
+    const field = event.target.closest?.("textarea, input:not([type=checkbox], [type=radio])");
+    const form = field?.form;
+    const button = form && all("button:not([type=button], [hidden])", form).find((button) => !button.disabled);
+    if (!button) return;
+    event.preventDefault();
+    if (!event.repeat) form.requestSubmit(button);
+  }
+
+  // A key that was meant for the card before does not count for the one that has just got the focus.
+  let deaf_until = 0;
+
   function press(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
+    if (!list || event.timeStamp < deaf_until) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
     const card = document.activeElement?.closest("#list article:not(.gone)");
@@ -236,13 +371,39 @@
       show_ticked();
     });
     list.addEventListener("change", show_ticked);
-    document.addEventListener("keydown", press);
     show_ticked();
-    // What was just done is said once.
+    offer_notices();
+    after_deciding();
+  }
+
+  // The next card has the focus, and what was done is said once.
+  function after_deciding() {
     const address = new URL(location.href);
+    if (!address.searchParams.has("done")) return;
+    const next = (address.hash && document.getElementById(address.hash.slice(1))) || one("#list article") || one("main");
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
+    deaf_until = performance.now() + 400;
+    one("#news").textContent = one(".banner p")?.textContent || "";
     for (const name of ["done", "of", "count", "left"]) address.searchParams.delete(name);
+    address.hash = "";
     history.replaceState(null, "", address);
   }
+
+  document.addEventListener("keydown", press);
+  for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, open_speaker, { once: true });
+  // A menu closes when one goes elsewhere.
+  const menu = one(".others");
+  document.addEventListener("click", (event) => menu.contains(event.target) || menu.removeAttribute("open"));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.removeAttribute("open");
+    one("summary", menu).focus();
+  });
+  localise(document);
+  localise_filter();
+  show_badge(Number(one("#count").textContent));
+
   // ---- runs, shown anew while they go on
 
   const shown = one("[data-fresh]");
@@ -254,6 +415,7 @@
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     shown.replaceChildren(...fresh.body.children);
+    localise(shown);
   }
 
   function follow() {

@@ -21,8 +21,8 @@ use http::Uri;
 use provost_core::ports::Channel;
 
 pub use allowed::{Allowed, AllowedUrl, BadAllowed};
+pub(crate) use deliver::Prospects;
 pub use deliver::deliver;
-pub(crate) use deliver::fallback;
 pub use desk::{Answered, Desk, Sender};
 pub use office::Office;
 pub(crate) use office::{decide, person};

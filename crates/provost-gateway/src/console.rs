@@ -6,12 +6,15 @@
 mod act;
 mod approval;
 mod assets;
+mod banner;
+mod confirm;
 mod cookie;
 mod decide;
 mod diff;
 mod error;
 mod fields;
 mod fleet;
+mod fold;
 mod grants;
 mod inbox;
 mod links;
@@ -29,6 +32,7 @@ mod story;
 mod traces;
 mod visible;
 mod visitor;
+mod whole;
 
 use std::sync::{Arc, OnceLock};
 
@@ -70,6 +74,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/console/decide", post(decide::many))
         .route("/a/{id}", get(approval::from_mail))
         .route("/console/approval/{id}", get(approval::page))
+        .route("/console/approval/{id}/whole.txt", get(whole::text))
         .route("/console/traces", get(traces::page))
         .route("/console/trace/{id}", get(story::page))
         .route("/console/sessions", get(runs::sessions))

@@ -89,9 +89,7 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
         return None;
     }
     let mut votes = state.votes.to_vec();
-    let voter = who(decision.person.as_deref(), &decision.by);
-    let voted = |vote: &Vote| who(vote.person.as_deref(), &vote.by) == voter;
-    if !votes.iter().any(voted) {
+    if !state.has_approved(decision.person.as_deref(), &decision.by) {
         votes.push(Vote {
             by: decision.by.clone(),
             person: decision.person.clone(),
@@ -100,12 +98,6 @@ fn votes_after(state: &State, resolve: &Resolve) -> Option<Box<[Vote]>> {
         });
     }
     Some(votes.into())
-}
-
-/// Whom a key is tied to, or else the name without the role: one person may hold several keys.
-fn who(person: Option<&str>, by: &str) -> String {
-    let name = || by.split_once(':').map_or(by, |(_, name)| name);
-    person.unwrap_or_else(name).to_lowercase()
 }
 
 /// Who asked a person itself learns the answer by looking: there is no call left to take it.

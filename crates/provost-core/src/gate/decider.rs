@@ -53,6 +53,12 @@ impl Decider {
         identity(self.role, &self.name)
     }
 
+    /// Whether this person's yes is counted already, where more than one is needed.
+    pub fn has_approved(&self, approval: &Approval) -> bool {
+        let person = self.person.as_deref();
+        approval.state.has_approved(person, &self.identity())
+    }
+
     pub(super) fn is_supervisor(&self) -> bool {
         self.role == Role::Supervisor
     }

@@ -7,6 +7,7 @@ mod command;
 mod facts;
 mod judge;
 mod place;
+mod rest;
 mod risk;
 mod shell;
 
@@ -16,10 +17,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use facts::{ChangeFacts, CommandFacts, Facts, Program, Url, is_shell_tool};
+pub use rest::not_shown;
 pub use risk::Risk;
 
 use super::mask_text;
-use bounds::shorten;
+use bounds::{Bounds, shorten};
 
 pub type Risks = BTreeSet<Risk>;
 
@@ -36,9 +38,20 @@ pub struct Summary {
     /// More was there than is shown.
     #[serde(default)]
     pub cut: bool,
+    /// How many lines more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: usize,
     /// How the agent itself describes the call. Free text, never trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +79,9 @@ pub struct Part {
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Risks::is_empty")]
     pub risks: Risks,
+    /// How many steps before this one are left out. Those with risks never are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: usize,
 }
 
 impl Summary {
@@ -121,6 +137,7 @@ impl Summary {
             act,
             risks: self.risks,
             cut: self.cut,
+            more: self.more,
             claim: None,
         }
     }
@@ -145,10 +162,7 @@ impl Part {
     }
 
     fn structure(self) -> Self {
-        Self {
-            text: None,
-            risks: self.risks,
-        }
+        Self { text: None, ..self }
     }
 }
 
@@ -159,8 +173,23 @@ pub fn summarize(
     params: &Map<String, Value>,
     project: Option<&str>,
 ) -> Option<Summary> {
-    let change = change::summarize(params, project);
-    let mut summary = match command::summarize(tool, params, project) {
+    within(tool, params, project, Bounds::CARD)
+}
+
+/// The same with every step and every line. The project is not stored with a question, so the risks that depend
+/// on it are those of the stored summary.
+pub fn summarize_whole(tool: &str, params: &Map<String, Value>) -> Option<Summary> {
+    within(tool, params, None, Bounds::NONE)
+}
+
+fn within(
+    tool: &str,
+    params: &Map<String, Value>,
+    project: Option<&str>,
+    bounds: Bounds,
+) -> Option<Summary> {
+    let change = change::summarize(params, project, bounds);
+    let mut summary = match command::summarize(tool, params, project, bounds) {
         Some(command) => unsure(command, change),
         None => change?,
     };

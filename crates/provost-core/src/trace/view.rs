@@ -2,8 +2,18 @@
 //! content.
 
 use serde_json::{Map, Value};
+use similar::TextDiff;
 
-use crate::{ports::TraceEntry, review};
+use crate::{
+    ports::TraceEntry,
+    review::{self, Excerpt},
+};
+
+/// Of the diff of an edited call. Both sides are in the view, whole.
+const MOST_EDIT_LINES: usize = 400;
+const LONGEST_EDIT: usize = 32 * 1024;
+/// Longer arguments are not compared line by line: all that they share takes too long to find.
+const MOST_COMPARED: usize = 2000;
 
 /// How much of a trace its reader may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +31,8 @@ const SAID: [&str; 4] = [
     "approver_label",
 ];
 
-/// The two records as one object, with secrets masked. `outcome` is `done`, `failed`, `unknown`, `pending` (no outcome
+/// The two records as one object, with secrets masked. A call that a person changed is `edited`, and `edit` is what
+/// they changed. `outcome` is `done`, `failed`, `unknown`, `pending` (no outcome
 /// recorded yet) or `none` (nothing was forwarded).
 pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> {
     let mut view = object(&entry.decision);
@@ -35,6 +46,10 @@ pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> 
             _ => continue,
         };
         *value = shown;
+    }
+    if let Some(edit) = edit(&view) {
+        view.insert("edited".into(), true.into());
+        view.insert("edit".into(), edit.into());
     }
     let expected = if entry.in_flight { "pending" } else { "none" };
     view.insert("outcome".into(), expected.into());
@@ -55,6 +70,60 @@ pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> 
     view
 }
 
+/// From what was asked to what was permitted, as a diff of indented JSON. What content hides differs by its hash.
+fn edit(view: &Map<String, Value>) -> Option<String> {
+    let text = |name: &str| {
+        let json = serde_json::to_string_pretty(view.get(name)?).ok()?;
+        Some(json + "\n")
+    };
+    let (asked, ran) = (text("params")?, text("changed_params")?);
+    let diff = if asked.lines().count().max(ran.lines().count()) > MOST_COMPARED {
+        let all = |sign: char, text: &str| -> String {
+            text.lines().map(|line| format!("{sign}{line}\n")).collect()
+        };
+        format!(
+            "--- asked\n+++ ran\n@@ @@\n{}{}",
+            all('-', &asked),
+            all('+', &ran)
+        )
+    } else {
+        let diff = TextDiff::from_lines(&asked, &ran);
+        diff.unified_diff().header("asked", "ran").to_string()
+    };
+    Some(Excerpt::of(&diff, MOST_EDIT_LINES, LONGEST_EDIT).text)
+}
+
 fn object(json: &str) -> Map<String, Value> {
     serde_json::from_str(json).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p15_an_edited_call_is_marked_with_what_was_asked_and_what_ran() {
+        let entry = |decision: &str| TraceEntry {
+            place: 1,
+            decision: decision.into(),
+            outcome: None,
+            in_flight: false,
+        };
+        let plain = entry(r#"{"params":{"a":1}}"#);
+        assert!(!trace_view(&plain, Exposure::Everything).contains_key("edited"));
+        let edited = entry(r#"{"params":{"a":1,"body":"x"},"changed_params":{"a":2,"body":"y"}}"#);
+        let view = trace_view(&edited, Exposure::Everything);
+        assert_eq!(view["edited"], true);
+        let diff = view["edit"].as_str().unwrap();
+        for line in [
+            "--- asked\n+++ ran\n",
+            "-  \"a\": 1,\n",
+            "+  \"a\": 2,\n",
+            "+  \"body\": \"y\"\n",
+        ] {
+            assert!(diff.contains(line), "{diff}");
+        }
+        let hidden = trace_view(&edited, Exposure::Structure);
+        assert!(!hidden["edit"].as_str().unwrap().contains("\"y\""));
+    }
 }

@@ -13,7 +13,7 @@ use provost_core::{
     approval::{Approval, Status},
     card::Card,
     delivery::{Delivery, Shown},
-    people::Fallback,
+    people::{Fallback, Waiting},
     ports::{Channel, Leased, Store, StoreError, Undelivered},
     time::Time,
 };
@@ -202,7 +202,13 @@ async fn carry(
     let (store, now) = (app.gate.store(), app.gate.now());
     let mut card = Card::of(approval, app.live.load().exposure, now);
     if card.end.is_none() {
-        card.fallback = fallback(&**store, approval).await?;
+        let prospects = Prospects::of(&**store, approval, now).await?;
+        card.fallback = prospects.fallback;
+        card.waiting = Some(prospects.waiting);
+        let person = delivery.plan.person.as_deref();
+        if person.is_some_and(|person| approval.state.has_approved(Some(person), "")) {
+            card = card.for_voter();
+        }
     }
     let over = approval.state.status != Status::Pending;
     match &delivery.shown {
@@ -212,6 +218,8 @@ async fn carry(
                 .postpone_delivery(&delivery.id, now.plus(POLL))
                 .await?;
         }
+        // Whoever has approved is not asked again, and not reminded.
+        None if card.voted => store.delivery_closed(&delivery.id).await?,
         Some(shown) if over => {
             channel.close(delivery, shown, &card).await?;
             store.delivery_closed(&delivery.id).await?;
@@ -230,17 +238,29 @@ async fn carry(
     Ok(())
 }
 
-/// What is decided of a question when nobody does.
-pub(crate) async fn fallback(
-    store: &dyn Store,
-    approval: &Approval,
-) -> Result<Option<Fallback>, StoreError> {
-    // Routes are for calls.
-    if approval.question.request.is_some() {
-        return Ok(None);
+/// What comes of a question that nobody answers.
+pub(crate) struct Prospects {
+    /// What is decided then.
+    pub(crate) fallback: Option<Fallback>,
+    /// Who is asked now, and who next.
+    pub(crate) waiting: Waiting,
+}
+
+impl Prospects {
+    pub(crate) async fn of(
+        store: &dyn Store,
+        approval: &Approval,
+        now: Time,
+    ) -> Result<Self, StoreError> {
+        let all = store.deliveries(&approval.question.id).await?;
+        let plans = all.iter().map(|one| &one.delivery.plan);
+        // Routes are for calls.
+        let routed = approval.question.request.is_none();
+        Ok(Self {
+            waiting: Waiting::of(approval, plans.clone(), now),
+            fallback: plans.filter(|_| routed).find_map(Fallback::of),
+        })
     }
-    let all = store.deliveries(&approval.question.id).await?;
-    Ok(all.iter().find_map(|one| Fallback::of(&one.delivery.plan)))
 }
 
 /// A message that cannot be changed is still there to be closed.

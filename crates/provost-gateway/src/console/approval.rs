@@ -16,16 +16,19 @@ use provost_core::{
 };
 
 use super::{
-    decide,
+    banner::{Banner, Next},
+    confirm,
     error::{PageError, PageResult},
     fields::Fields,
     grants::GrantRow,
+    inbox,
     page::{Here, Shell, html},
     record::{Row, scope},
     shown::{Exactly, Shown},
     visitor::Visitor,
+    whole::{Shape, WholeShown},
 };
-use crate::{app::App, channels::fallback};
+use crate::{app::App, channels::Prospects};
 
 const RECENT: usize = 10;
 
@@ -34,8 +37,14 @@ const RECENT: usize = 10;
 struct ApprovalPage {
     shell: Shell,
     item: Shown,
-    said: Option<String>,
+    banner: Option<Banner>,
     content: String,
+    /// All of the act, where it was asked for.
+    whole: Option<WholeShown>,
+    /// Says in the form that all of it was shown.
+    seen: Option<String>,
+    /// What was typed and could not be taken.
+    draft: Draft,
     /// Where it is shown with its content, where that is left out.
     full: Option<String>,
     /// What the session, or else the agent, did lately.
@@ -44,6 +53,15 @@ struct ApprovalPage {
     door: String,
     /// What comes of it if nobody decides.
     silence: Option<&'static str>,
+}
+
+/// A form that comes back with what was typed, and with what is wrong with it.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) arguments: Option<String>,
+    pub(super) replacement: Option<String>,
+    pub(super) note: String,
+    pub(super) wrong: Option<String>,
 }
 
 /// `/a/{id}`: where the link of a mail leads. It shows the question to whoever is signed in, and decides nothing:
@@ -66,44 +84,83 @@ pub(super) async fn page(
     uri: Uri,
 ) -> PageResult {
     let query = Fields::of_query(&uri);
-    let exposure = visitor.exposure(&app, &query);
-    let found = app.gate.store().approval(&id).await?;
+    show(&app, &visitor, &id, &query, Draft::default()).await
+}
+
+/// The approval, where there is one and the visitor may see it.
+pub(super) async fn found(app: &App, visitor: &Visitor, id: &str) -> Result<Approval, PageError> {
+    let found = app.gate.store().approval(id).await?;
     let approval = found.ok_or_else(PageError::not_found)?;
-    if !visitor.key.may_see(&approval.question.tool) {
-        return Err(PageError::forbidden(
-            "The tools of your key do not include the tool of this approval.",
-        ));
+    if visitor.key.may_see(&approval.question.tool) {
+        return Ok(approval);
     }
-    let item = Shown::new(&approval, &visitor, exposure, app.gate.now());
+    Err(PageError::forbidden(
+        "The tools of your key do not include the tool of this approval.",
+    ))
+}
+
+pub(super) async fn show(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    query: &Fields,
+    draft: Draft,
+) -> PageResult {
+    let approval = found(app, visitor, id).await?;
+    let (exposure, now) = (visitor.exposure(app, query), app.gate.now());
+    let mut item = Shown::new(&approval, visitor, exposure, now);
+    let whole = query
+        .text("whole")
+        .map(|_| WholeShown::new(&approval.question, exposure, query));
+    let prospects = match approval.state.status_at(now) {
+        Status::Pending => Some(Prospects::of(&**app.gate.store(), &approval, now).await?),
+        _ => None,
+    };
+    if let Some(prospects) = &prospects {
+        item.waits_for(&prospects.waiting, now);
+    }
+    let read = whole.as_ref().map_or(item.complete, WholeShown::is_last);
+    let seen = read && exposure == Exposure::Everything;
     let hides = item.hidden && visitor.is_person();
+    let path = format!("/console/approval/{}", approval.question.id);
+    let full = [("content", Some("full")), ("done", None), ("of", None)];
     let page = ApprovalPage {
-        recent: recent(&app, &visitor, &approval, exposure).await?,
-        grants: GrantRow::all(&app, |grant| {
+        recent: recent(app, visitor, &approval, exposure).await?,
+        grants: GrantRow::all(app, visitor, |grant| {
             grant.agent.matches(&approval.question.agent_id)
                 && super::grants::seen_by(&visitor.key, grant)
         }),
-        said: decide::said(&query),
+        banner: Banner::of(app, visitor, query, next(app, visitor, &approval).await?).await?,
         content: query.shown("content"),
-        full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
+        full: hides.then(|| query.address(&path, &full)),
+        whole,
+        seen: seen.then(|| confirm::seen_mark(visitor, &approval)),
         door: word(&approval.question.door),
-        silence: silence(&app, &approval).await?,
-        shell: Shell::new(&app, &visitor, Here::Inbox).await?,
+        silence: prospects
+            .and_then(|prospects| prospects.fallback)
+            .map(Fallback::words),
+        shell: Shell::new(app, visitor, Here::Inbox).await?,
         item,
+        draft,
     };
     Ok(html(&page))
+}
+
+/// What waits besides this one.
+async fn next(
+    app: &App,
+    visitor: &Visitor,
+    approval: &Approval,
+) -> Result<Option<Next>, StoreError> {
+    if approval.state.status == Status::Pending && !visitor.decider().has_approved(approval) {
+        return Ok(None);
+    }
+    inbox::first_besides(app, &visitor.key, &approval.question.id).await
 }
 
 fn word(door: &impl serde::Serialize) -> String {
     let word = serde_json::to_value(door).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()
-}
-
-async fn silence(app: &App, approval: &Approval) -> Result<Option<&'static str>, StoreError> {
-    if approval.state.status != Status::Pending {
-        return Ok(None);
-    }
-    let fallback = fallback(&**app.gate.store(), approval).await?;
-    Ok(fallback.map(Fallback::words))
 }
 
 async fn recent(

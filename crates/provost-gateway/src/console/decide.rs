@@ -18,6 +18,8 @@ use serde_json::{Map, Value};
 
 use super::{
     act::{Act, Acted, act},
+    approval::{self, Draft},
+    confirm,
     error::{PageError, PageResult},
     fields::Fields,
     page::{Here, Shell, html},
@@ -29,6 +31,7 @@ use crate::app::App;
 const HANDED_UP: &str = "handed_up";
 /// Decided in one go at most.
 const MOST: usize = 200;
+const LONGEST_ID: usize = 64;
 
 /// Somebody was first.
 #[derive(Template)]
@@ -43,26 +46,36 @@ pub(super) async fn one(
     Path(id): Path<String>,
     Posted { visitor, fields }: Posted,
 ) -> PageResult {
-    let (chosen, word) = chosen(&fields)?;
-    match act(&app, &visitor, &id, chosen, note(&fields)?).await? {
+    match decide_one(&app, &visitor, &id, &fields).await {
+        Err(error) if is_edit(&fields) && error.status().is_client_error() => {
+            kept_open(&app, &visitor, &id, &fields, error).await
+        }
+        decided => decided,
+    }
+}
+
+async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> PageResult {
+    let (chosen, word) = chosen(fields)?;
+    let note = note(fields)?;
+    if let Some(asked) = confirm::once_more(app, visitor, id, fields).await? {
+        return Ok(asked);
+    }
+    match act(app, visitor, id, chosen, note).await? {
         Acted::Done(approval) | Acted::Counted(approval) => {
             // A yes of several that are needed leaves it open.
             let open = approval.state.status == Status::Pending && word != HANDED_UP;
             let word = if open { "counted" } else { word };
             let id = approval.question.id.as_str();
-            let path = match fields.text("back") {
-                Some("approval") => format!("/console/approval/{id}"),
-                _ => "/".to_owned(),
-            };
-            Ok(go(
-                &path,
-                &[("done", Some(word)), ("of", Some(id)), content(&fields)],
-            ))
+            let query = [("done", Some(word)), ("of", Some(id)), content(fields)];
+            Ok(match fields.text("back") {
+                Some("approval") => go(&format!("/console/approval/{id}"), &query, None),
+                _ => go("/", &query, fields.text("next")),
+            })
         }
         Acted::Already(approval) => {
             let exposure = Exposure::Structure;
-            let item = Shown::new(&approval, &visitor, exposure, app.gate.now());
-            already(&app, &visitor, item).await
+            let item = Shown::new(&approval, visitor, exposure, app.gate.now());
+            already(app, visitor, item).await
         }
         Acted::Refused(why) => Err(PageError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -71,6 +84,32 @@ pub(super) async fn one(
         )),
         Acted::NotFound => Err(PageError::not_found()),
     }
+}
+
+/// The forms in which something is written that may not be taken.
+fn is_edit(fields: &Fields) -> bool {
+    matches!(fields.text("do"), Some("change" | "replace"))
+}
+
+/// The page again, with what was typed and what is wrong with it.
+async fn kept_open(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+    error: PageError,
+) -> PageResult {
+    let arguments = fields.text("do") == Some("change");
+    let typed = |name: &str| fields.raw(name).unwrap_or_default().to_owned();
+    let draft = Draft {
+        arguments: arguments.then(|| typed("arguments")),
+        replacement: (!arguments).then(|| typed("replacement")),
+        note: typed("note"),
+        wrong: Some(error.message().to_owned()),
+    };
+    let query = Fields::of(b"content=full");
+    let page = approval::show(app, visitor, id, &query, draft).await?;
+    Ok((error.status(), page).into_response())
 }
 
 async fn already(app: &App, visitor: &Visitor, item: Shown) -> PageResult {
@@ -99,6 +138,9 @@ pub(super) async fn many(
             "At most {MOST} are decided at once."
         )));
     }
+    if let Some(asked) = confirm::many_once_more(&app, &visitor, &ids, &fields).await? {
+        return Ok(asked);
+    }
     let mut decided = 0_usize;
     for id in &ids {
         let acted = act(&app, &visitor, id, chosen.clone(), note.clone()).await?;
@@ -113,11 +155,22 @@ pub(super) async fn many(
             ("left", Some(&left)),
             content(&fields),
         ],
+        None,
     ))
 }
 
-fn go(path: &str, query: &[(&str, Option<&str>)]) -> Response {
-    Redirect::to(&Fields::default().address(path, query)).into_response()
+/// `next` is the card that the browser moves to, which takes the focus.
+fn go(path: &str, query: &[(&str, Option<&str>)], next: Option<&str>) -> Response {
+    let mut address = Fields::default().address(path, query);
+    let is_id = |id: &&str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        id.len() <= LONGEST_ID && id.bytes().all(plain)
+    };
+    if let Some(next) = next.filter(is_id) {
+        address.push_str("#a-");
+        address.push_str(next);
+    }
+    Redirect::to(&address).into_response()
 }
 
 fn content(fields: &Fields) -> (&str, Option<&str>) {
@@ -166,7 +219,7 @@ fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
     let text = fields.text("arguments").unwrap_or_default();
     let arguments: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
         PageError::bad(format!(
-            "The arguments are not a JSON object ({error}), so nothing was decided. Go back and correct them."
+            "The arguments are not a JSON object ({error}), so nothing was decided."
         ))
     })?;
     if !arguments.values().all(is_exact) {

@@ -46,6 +46,12 @@ impl Fields {
         self.all(name).next()
     }
 
+    /// As it was typed, with the space around it.
+    pub(super) fn raw(&self, name: &str) -> Option<&str> {
+        self.pairs()
+            .find_map(|(has, value)| (has == name).then_some(value))
+    }
+
     /// For a field that is shown again.
     pub(super) fn shown(&self, name: &str) -> String {
         self.text(name).unwrap_or_default().to_owned()
@@ -59,6 +65,11 @@ impl Fields {
         named
             .map(|(_, value)| value.trim())
             .filter(|value| !value.is_empty())
+    }
+
+    /// All of them, as they were sent.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
     pub(super) fn number(&self, name: &str) -> Option<u64> {

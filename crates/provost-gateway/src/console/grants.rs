@@ -43,11 +43,13 @@ pub(super) struct GrantRow {
     pub(super) why: Option<String>,
     pub(super) made: Moment,
     pub(super) left: String,
+    /// The visitor may.
+    pub(super) revocable: bool,
 }
 
 impl GrantRow {
     /// Those in force, newest first.
-    pub(super) fn all(app: &App, shows: impl Fn(&Grant) -> bool) -> Vec<Self> {
+    pub(super) fn all(app: &App, visitor: &Visitor, shows: impl Fn(&Grant) -> bool) -> Vec<Self> {
         let (now, control) = (app.gate.now(), app.gate.control());
         let mut grants: Vec<_> = control
             .grants
@@ -58,11 +60,11 @@ impl GrantRow {
         grants.sort_by_key(|grant| std::cmp::Reverse(grant.created_at));
         grants
             .into_iter()
-            .map(|grant| Self::new(grant, now))
+            .map(|grant| Self::new(grant, visitor.may_revoke(grant), now))
             .collect()
     }
 
-    fn new(grant: &Grant, now: Time) -> Self {
+    fn new(grant: &Grant, revocable: bool, now: Time) -> Self {
         Self {
             id: grant.id.to_string(),
             agent: grant.agent.to_string(),
@@ -80,6 +82,7 @@ impl GrantRow {
                 || "until revoked".to_owned(),
                 |at| format!("{} left", roughly(at.since(now))),
             ),
+            revocable,
         }
     }
 }
@@ -97,7 +100,7 @@ pub(super) async fn page(State(app): State<Arc<App>>, visitor: Visitor, uri: Uri
         _ => None,
     };
     let page = GrantsPage {
-        grants: GrantRow::all(&app, |grant| seen_by(&visitor.key, grant)),
+        grants: GrantRow::all(&app, &visitor, |grant| seen_by(&visitor.key, grant)),
         said,
         longest: roughly(app.gate.settings().max_grant),
         shell: Shell::new(&app, &visitor, Here::Grants).await?,
@@ -141,7 +144,13 @@ pub(super) async fn revoke(
     Path(id): Path<String>,
     Posted { visitor, .. }: Posted,
 ) -> PageResult {
-    visitor.admin()?;
+    app.gate.refresh_control().await?;
+    let control = app.gate.control();
+    let mut grants = control.grants.iter().map(|active| &active.grant);
+    let own = grants.any(|grant| grant.id.as_str() == id && visitor.may_revoke(grant));
+    if !own {
+        visitor.admin()?;
+    }
     revoke_grant(&app, &visitor.key, id)
         .await
         .map_err(|why| PageError::bad(format!("Nothing was revoked: {why}.")))?;

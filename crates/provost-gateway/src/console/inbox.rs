@@ -6,20 +6,21 @@ use askama::Template;
 use axum::{extract::State, response::Response};
 use http::Uri;
 use provost_core::{
-    approval::{Level, Question, Status},
+    approval::{Approval, Level, Question, Status},
+    ids::ApprovalId,
     key::{Key, Role},
     ports::{ApprovalFilter, StoreError},
 };
 
 use super::{
-    decide,
+    banner::{Banner, Next},
     error::{PageError, PageResult},
     fields::Fields,
     page::{Here, Shell, html},
     shown::{Exactly, Shown},
     visitor::Visitor,
 };
-use crate::app::App;
+use crate::{app::App, channels::Prospects};
 
 /// Shown at once; the rest follows when some are decided.
 const MOST: usize = 100;
@@ -31,8 +32,7 @@ const COUNTED: usize = 1000;
 struct InboxPage {
     shell: Shell,
     list: List,
-    /// What was just done, in words.
-    said: Option<String>,
+    banner: Option<Banner>,
     agent: String,
     tool: String,
 }
@@ -60,7 +60,7 @@ pub(super) async fn page(State(app): State<Arc<App>>, visitor: Visitor, uri: Uri
     let query = Fields::of_query(&uri);
     let page = InboxPage {
         list: list(&app, &visitor, &query).await?,
-        said: decide::said(&query),
+        banner: Banner::of(&app, &visitor, &query, None).await?,
         agent: query.shown("agent"),
         tool: query.shown("tool"),
         shell: Shell::new(&app, &visitor, Here::Inbox).await?,
@@ -92,10 +92,24 @@ async fn list(app: &App, visitor: &Visitor, query: &Fields) -> Result<List, Page
     };
     let now = app.gate.now();
     let page = app.gate.store().approvals(&filter, now).await?;
-    let items: Vec<_> = page
-        .rows()
-        .filter_map(|row| Shown::of_row(row, visitor, exposure, now))
-        .collect();
+    let mut items = Vec::new();
+    for row in page.rows() {
+        let Ok(question) = serde_json::from_slice(row.question) else {
+            continue;
+        };
+        let approval = Approval {
+            question,
+            state: row.state.clone(),
+        };
+        let mut item = Shown::in_list(&approval, visitor, exposure, now);
+        // One read for each: there are few that need several people.
+        if item.needed > 1 {
+            let prospects = Prospects::of(&**app.gate.store(), &approval, now).await?;
+            item.waits_for(&prospects.waiting, now);
+        }
+        items.push(item);
+    }
+    chain(&mut items);
     let hides = visitor.is_person() && items.iter().any(|item| item.hidden);
     Ok(List {
         now: now.millis(),
@@ -105,6 +119,37 @@ async fn list(app: &App, visitor: &Visitor, query: &Fields) -> Result<List, Page
         content: query.shown("content"),
         items,
     })
+}
+
+/// Each leads to the one after it, and the last one to the one before.
+fn chain(items: &mut [Shown]) {
+    let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+    for (at, item) in items.iter_mut().enumerate() {
+        let before = || ids.get(at.checked_sub(1)?);
+        item.next = ids.get(at + 1).or_else(before).cloned();
+    }
+}
+
+/// The oldest that waits for those who hold this key, except that one.
+pub(super) async fn first_besides(
+    app: &App,
+    key: &Key,
+    besides: &ApprovalId,
+) -> Result<Option<Next>, StoreError> {
+    let filter = ApprovalFilter {
+        limit: 2,
+        ..pending(key)
+    };
+    let page = app.gate.store().approvals(&filter, app.gate.now()).await?;
+    let questions = page
+        .rows()
+        .filter_map(|row| serde_json::from_slice::<Question>(row.question).ok());
+    let mut others = questions.filter(|question| question.id != *besides);
+    Ok(others.next().map(|question| Next {
+        id: question.id.to_string(),
+        tool: question.tool.to_string(),
+        agent: question.agent_id.to_string(),
+    }))
 }
 
 /// What waits for those who hold this key: a supervisor's queue is what is for supervisors.

@@ -21,7 +21,7 @@ impl Moment {
         }
     }
 
-    /// To the second.
+    /// To the second. The script writes it in the reader's zone.
     pub(super) fn clock(&self) -> String {
         let text = self.iso.get(..19).unwrap_or(&self.iso);
         format!("{} UTC", text.replace('T', " "))

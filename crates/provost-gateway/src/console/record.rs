@@ -20,6 +20,8 @@ pub(super) struct Row {
     /// Who or what decided.
     pub(super) by: String,
     pub(super) outcome: &'static str,
+    /// A person changed the call: what ran is not what was asked.
+    pub(super) edited: bool,
     pub(super) at: Moment,
     /// The arguments, in one line and cut.
     pub(super) brief: String,
@@ -53,6 +55,7 @@ impl Row {
             verdict: verdict(&text(view, "verdict")),
             by,
             outcome: outcome(view),
+            edited: view.contains_key("edited"),
             at: Moment::new(time(view, "timestamp").unwrap_or(now), now),
             brief: cut(&params.unwrap_or_default()),
         }

@@ -52,12 +52,20 @@ pub(super) struct Session {
     key: KeyHash,
     /// Stands in every form of this session.
     pub(super) csrf: Arc<str>,
+    /// Stands on no page: marks are made with it.
+    seal: Arc<str>,
 }
 
 impl Session {
     /// The key as it is now: a removed one opens nothing, also not under its name.
     pub(super) fn key(&self, control: &Control) -> Option<Arc<Key>> {
         control.keys().find(|key| key.hash.same(&self.key)).cloned()
+    }
+
+    /// What a form carries to say that this session was shown something of an approval. Nobody can make it from
+    /// what stands on a page, and it is of no use for another approval or in another session.
+    pub(super) fn mark(&self, what: &str, approval: &str) -> String {
+        hex(&KeyHash::of(&format!("{what}:{approval}:{}", self.seal)).0)
     }
 }
 
@@ -107,7 +115,8 @@ impl Sessions {
         }
         Ok(Some(Session {
             key: sign_in.key,
-            csrf: csrf(secret),
+            csrf: derived("form", secret),
+            seal: derived("seal", secret),
         }))
     }
 
@@ -169,8 +178,8 @@ pub(super) fn secret() -> String {
 }
 
 /// Follows from the secret, which does not follow from it.
-fn csrf(secret: &str) -> Arc<str> {
-    hex(&KeyHash::of(&format!("form:{secret}")).0).into()
+fn derived(purpose: &str, secret: &str) -> Arc<str> {
+    hex(&KeyHash::of(&format!("{purpose}:{secret}")).0).into()
 }
 
 /// In constant time.
@@ -238,7 +247,26 @@ mod tests {
     fn a_form_does_not_tell_the_secret() {
         let secret = secret();
         assert_eq!(secret.len(), SECRET);
-        assert_ne!(&*csrf(&secret), secret);
-        assert_ne!(csrf(&secret), csrf(&self::secret()));
+        assert_ne!(&*derived("form", &secret), secret);
+        assert_ne!(derived("form", &secret), derived("form", &self::secret()));
+    }
+
+    #[test]
+    fn p14_a_mark_is_for_one_approval_and_one_session() {
+        let session = |secret: &str| Session {
+            key: KeyHash::of("key"),
+            csrf: derived("form", secret),
+            seal: derived("seal", secret),
+        };
+        let (one, other) = (session("one"), session("other"));
+        let mark = one.mark("seen", "a");
+        assert_eq!(mark, one.mark("seen", "a"));
+        for different in [
+            one.mark("seen", "b"),
+            one.mark("confirmed", "a"),
+            other.mark("seen", "a"),
+        ] {
+            assert_ne!(mark, different);
+        }
     }
 }

@@ -6,18 +6,26 @@ use provost_core::{
     approval::{Approval, Kind, Level, Status},
     card::{Card, Claim, End, Exact},
     menu::Code,
-    ports::ApprovalRow,
-    review::{mask_map, mask_text},
+    people::Waiting,
+    review::{Excerpt, hides, mask_map, mask_text},
     time::Time,
     trace::view::Exposure,
 };
 
 use super::{
     diff::{Line, changes, lines},
+    fold::{Folding, Run, fold},
     moment::{Moment, roughly},
     visible::json,
     visitor::Visitor,
 };
+
+/// What stands open of an act in a list of many.
+const OPEN_STEPS: usize = 8;
+const OPEN_LINES: usize = 16;
+const OPEN_CLAIM: usize = 8;
+/// The risks of so few steps are seen where the steps are.
+const SHORT: usize = 8;
 
 pub(super) struct Shown {
     pub(super) id: String,
@@ -27,7 +35,15 @@ pub(super) struct Shown {
     pub(super) rule: Arc<str>,
     pub(super) trace_id: String,
     pub(super) exact: Exactly,
-    pub(super) claim: Option<Claim>,
+    /// The arguments that the act says nothing about.
+    pub(super) others: Vec<Run<String>>,
+    pub(super) claim: Option<Claimed>,
+    /// Lines that are left out here.
+    pub(super) more: usize,
+    /// Where all of it is read.
+    pub(super) whole_at: String,
+    /// Nothing is left out or withheld.
+    pub(super) complete: bool,
     pub(super) risks: Vec<String>,
     /// What else deserves a look, in a few words each.
     pub(super) remarks: Vec<String>,
@@ -43,6 +59,24 @@ pub(super) struct Shown {
     pub(super) changed: Vec<Line>,
     /// Something is described instead of shown.
     pub(super) hidden: bool,
+    /// The visitor has approved it, and more people are needed.
+    pub(super) voted: bool,
+    pub(super) needed: u8,
+    pub(super) approved_by: Vec<String>,
+    pub(super) waiting: Option<WaitsFor>,
+    /// What stands next in the list.
+    pub(super) next: Option<String>,
+}
+
+/// Who is asked, and who next.
+pub(super) struct WaitsFor {
+    pub(super) people: String,
+    pub(super) next: Option<(String, Moment)>,
+}
+
+pub(super) struct Claimed {
+    pub(super) title: Option<String>,
+    pub(super) preview: Vec<Run<String>>,
 }
 
 /// What the visitor may do with it.
@@ -61,22 +95,16 @@ pub(super) struct Can {
 }
 
 pub(super) enum Exactly {
-    Command {
-        steps: Vec<Step>,
-        cut: bool,
-    },
-    Change {
-        what: String,
-        lines: Vec<Line>,
-        cut: bool,
-    },
-    Arguments(String),
+    Command(Vec<Run<Step>>),
+    Change { what: String, runs: Vec<Run<Line>> },
+    Arguments(Vec<Run<String>>),
     Nothing,
 }
 
 pub(super) struct Step {
     pub(super) text: Option<String>,
     pub(super) risks: Vec<String>,
+    pub(super) skipped: usize,
 }
 
 pub(super) struct Ended {
@@ -92,38 +120,53 @@ pub(super) struct Ended {
 }
 
 impl Shown {
-    pub(super) fn of_row(
-        row: ApprovalRow<'_>,
-        visitor: &Visitor,
-        exposure: Exposure,
-        now: Time,
-    ) -> Option<Self> {
-        let approval = Approval {
-            question: serde_json::from_slice(row.question).ok()?,
-            state: row.state.clone(),
-        };
-        Some(Self::new(&approval, visitor, exposure, now))
-    }
-
+    /// On a page of its own.
     pub(super) fn new(
         approval: &Approval,
         visitor: &Visitor,
         exposure: Exposure,
         now: Time,
     ) -> Self {
+        Self::made(approval, visitor, exposure, now, |_| Folding::Open)
+    }
+
+    /// Among many: what is long is folded.
+    pub(super) fn in_list(
+        approval: &Approval,
+        visitor: &Visitor,
+        exposure: Exposure,
+        now: Time,
+    ) -> Self {
+        Self::made(approval, visitor, exposure, now, Folding::After)
+    }
+
+    fn made(
+        approval: &Approval,
+        visitor: &Visitor,
+        exposure: Exposure,
+        now: Time,
+        folding: impl Fn(usize) -> Folding,
+    ) -> Self {
         let card = Card::of(approval, exposure, now);
+        let more = card.more();
+        let complete = more == 0 && !card.withheld;
         let (question, state) = (&approval.question, &approval.state);
         let can = can(approval, &card, visitor, now);
         let editable = (can.change && exposure == Exposure::Everything)
             .then(|| json(&mask_map(&question.params)));
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
-        let exact = exactly(card.exact);
+        let exact = exactly(card.exact, &folding);
         let decision = state.decision.as_deref();
         let instead = decision.and_then(|decision| decision.replacement.as_deref());
         let instead = instead.map(|text| mask_text(text).into_owned());
+        let content = match exposure {
+            Exposure::Everything if visitor.is_person() => "&content=full",
+            _ => "",
+        };
         Self {
             remarks,
+            whole_at: format!("/console/approval/{}?whole=1{content}", card.id),
             id: card.id.to_string(),
             agent: card.agent,
             session: card.session,
@@ -132,7 +175,10 @@ impl Shown {
             trace_id: question.trace_id.to_string(),
             risks: apart(card.risks, &exact),
             exact,
-            claim: card.claim,
+            others: others(card.other_arguments, &folding),
+            claim: card.claim.map(|claim| claimed(claim, &folding)),
+            more,
+            complete,
             made: Moment::new(card.created_at, now),
             expires: Moment::new(card.expires_at, now),
             left: roughly(left),
@@ -142,21 +188,49 @@ impl Shown {
             end: card.end.map(|end| ended(end, instead, now)),
             changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
+            voted: has_voted(approval, visitor),
+            needed: card.needed,
+            approved_by: card.approved_by,
+            waiting: None,
+            next: None,
         }
+    }
+
+    pub(super) fn waits_for(&mut self, waiting: &Waiting, now: Time) {
+        let names = |people: &[Arc<str>]| people.join(", ");
+        self.waiting = Some(WaitsFor {
+            people: names(&waiting.people),
+            next: waiting
+                .next
+                .as_ref()
+                .map(|next| (names(&next.people), Moment::new(next.at, now))),
+        });
     }
 }
 
-/// Those that no step of a command is marked with.
+fn has_voted(approval: &Approval, visitor: &Visitor) -> bool {
+    approval.question.needed > 1
+        && approval.state.status == Status::Pending
+        && visitor.decider().has_approved(approval)
+}
+
+/// Those that no step of a short command is marked with. Those of a long one are said first.
 fn apart(mut risks: Vec<String>, exact: &Exactly) -> Vec<String> {
-    if let Exactly::Command { steps, .. } = exact {
-        risks.retain(|risk| !steps.iter().any(|step| step.risks.contains(risk)));
+    if let Exactly::Command(runs) = exact
+        && runs.iter().map(|run| run.items.len()).sum::<usize>() <= SHORT
+    {
+        let marked = |risk: &String| {
+            let mut steps = runs.iter().flat_map(|run| &run.items);
+            steps.any(|step| step.risks.contains(risk))
+        };
+        risks.retain(|risk| !marked(risk));
     }
     risks
 }
 
 fn can(approval: &Approval, card: &Card, visitor: &Visitor, now: Time) -> Can {
     let state = &approval.state;
-    if state.status_at(now) != Status::Pending {
+    if state.status_at(now) != Status::Pending || has_voted(approval, visitor) {
         return Can::default();
     }
     let person = visitor.is_person();
@@ -196,34 +270,34 @@ fn remarks(approval: &Approval, card: &Card, now: Time) -> Vec<String> {
     if card.needed > 1 {
         let so_far = card.approved_by.len();
         remarks.push(format!("{so_far} of {} approvals", card.needed));
-        remarks.extend(
-            card.approved_by
-                .iter()
-                .map(|by| format!("approved by {by}")),
-        );
     }
     remarks
 }
 
-fn exactly(exact: Exact) -> Exactly {
+fn exactly(exact: Exact, folding: &impl Fn(usize) -> Folding) -> Exactly {
     match exact {
-        Exact::Command { parts, cut } => Exactly::Command {
-            steps: parts
+        Exact::Command { parts, .. } => {
+            let steps: Vec<_> = parts
                 .into_iter()
                 .map(|part| Step {
                     text: part.text,
                     risks: part.risks,
+                    skipped: part.skipped,
                 })
-                .collect(),
-            cut,
-        },
+                .collect();
+            let lines = |step: &Step| step.text.as_deref().map_or(1, |text| text.lines().count());
+            let runs = fold(steps, folding(OPEN_STEPS), lines, |step| {
+                !step.risks.is_empty()
+            });
+            Exactly::Command(runs)
+        }
         Exact::Change {
             path,
             files,
             diff,
             added,
             removed,
-            cut,
+            ..
         } => {
             let mut lines = diff.as_deref().map(lines).unwrap_or_default();
             // The name of the one file stands above it.
@@ -232,16 +306,46 @@ fn exactly(exact: Exact) -> Exactly {
             }
             Exactly::Change {
                 what: counted(path, files, added, removed),
-                lines,
-                cut,
+                runs: fold(
+                    lines,
+                    folding(OPEN_LINES),
+                    |_| 1,
+                    |line| hides_some(&line.text),
+                ),
             }
         }
-        // Read again only to write what is hidden as escapes.
-        Exact::Arguments { json: text } => Exactly::Arguments(
-            serde_json::from_str::<serde_json::Value>(&text).map_or(text, |value| json(&value)),
-        ),
+        // Read again only to write what is hidden as escapes: what was cut is not read, and is made visible as
+        // any text is.
+        Exact::Arguments { json: text, .. } => {
+            let text =
+                serde_json::from_str::<serde_json::Value>(&text).map_or(text, |value| json(&value));
+            Exactly::Arguments(text_lines(&text, folding(OPEN_LINES)))
+        }
         Exact::Nothing => Exactly::Nothing,
     }
+}
+
+fn others(others: Option<Excerpt>, folding: &impl Fn(usize) -> Folding) -> Vec<Run<String>> {
+    let text = others.map(|others| others.text).unwrap_or_default();
+    text_lines(&text, folding(OPEN_LINES / 2))
+}
+
+fn claimed(claim: Claim, folding: &impl Fn(usize) -> Folding) -> Claimed {
+    let preview = claim.preview.unwrap_or_default();
+    Claimed {
+        title: claim.title,
+        preview: text_lines(&preview, folding(OPEN_CLAIM)),
+    }
+}
+
+fn text_lines(text: &str, folding: Folding) -> Vec<Run<String>> {
+    let lines = text.lines().map(str::to_owned).collect();
+    fold(lines, folding, |_| 1, |line: &String| hides_some(line))
+}
+
+/// Something in it would not be seen.
+fn hides_some(line: &str) -> bool {
+    line.chars().any(|c| hides(c) && c != '\t')
 }
 
 fn counted(path: Option<String>, files: usize, added: usize, removed: usize) -> String {

@@ -13,7 +13,7 @@ use provost_core::{
 use serde_json::{Map, Value};
 
 use super::{
-    diff::{Line, changes},
+    diff::{Line, lines},
     error::{PageError, PageResult},
     fields::Fields,
     moment::{Moment, roughly},
@@ -197,8 +197,14 @@ fn decided(view: &View, now: Time) -> Option<Step> {
         says.push(format!("Confidence {confidence}."));
     }
     let diff = diff(view);
-    if !diff.is_empty() {
-        says.push("With other arguments than were asked for:".to_owned());
+    if view.contains_key("edited") {
+        says.push("Edited: with other arguments than were asked for.".to_owned());
+        let how = if diff.is_empty() {
+            "They differ only in what is masked here."
+        } else {
+            "What was asked (−) and what ran (+):"
+        };
+        says.push(how.to_owned());
     }
     let link = some(view, "approval_id").map(|id| {
         let words = "The approval".to_owned();
@@ -218,10 +224,7 @@ fn decided(view: &View, now: Time) -> Option<Step> {
 
 /// What a person changed.
 fn diff(view: &View) -> Vec<Line> {
-    match (view.get("params"), view.get("changed_params")) {
-        (Some(asked), Some(permitted)) => changes(asked, permitted),
-        _ => Vec::new(),
-    }
+    some(view, "edit").map_or_else(Vec::new, |edit| lines(&edit))
 }
 
 fn answered(view: &View, now: Time) -> Step {

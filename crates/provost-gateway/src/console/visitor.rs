@@ -9,6 +9,7 @@ use axum::{
 use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use provost_core::{
     gate::Decider,
+    grant::Grant,
     key::{Key, Role},
     ports::StoreError,
     trace::view::Exposure,
@@ -79,6 +80,11 @@ impl Visitor {
             return Ok(());
         }
         Err(PageError::forbidden("This needs the key of an admin."))
+    }
+
+    /// An admin revokes any grant, and a person the ones that they made themselves.
+    pub(super) fn may_revoke(&self, grant: &Grant) -> bool {
+        self.is_admin() || (self.is_person() && grant.granted_by == self.key.identity())
     }
 
     pub(super) fn decider(&self) -> Decider {

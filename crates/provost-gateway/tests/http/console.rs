@@ -6,8 +6,12 @@ mod asking;
 mod deciding;
 #[path = "console/looking.rs"]
 mod looking;
+#[path = "console/manners.rs"]
+mod manners;
 #[path = "console/racing.rs"]
 mod racing;
+#[path = "console/reading.rs"]
+mod reading;
 #[path = "console/running.rs"]
 mod running;
 #[path = "console/signing_in.rs"]

@@ -294,10 +294,13 @@ pub(crate) fn card() -> Card {
         tool: "shell.run".into(),
         exact: Exact::Arguments {
             json: "{\n  \"command\": \"ls <dir> & rm\"\n}".into(),
+            more: 0,
         },
+        other_arguments: None,
         claim: Some(Claim {
             title: Some("List files".into()),
             preview: None,
+            more: 0,
         }),
         risks: vec![],
         withheld: false,
@@ -305,6 +308,8 @@ pub(crate) fn card() -> Card {
         denied_before: false,
         needed: 1,
         approved_by: vec![],
+        voted: false,
+        waiting: None,
         choices: Code::ALL.to_vec(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),

@@ -140,6 +140,7 @@ async fn the_longest_texts_are_within_the_limits() {
     let long = Card {
         exact: Exact::Arguments {
             json: "<&👍".repeat(20_000),
+            more: 0,
         },
         risks: vec!["risk".repeat(100); 30],
         ..card()

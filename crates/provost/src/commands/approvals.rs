@@ -16,6 +16,7 @@ use crate::{
 };
 
 pub(super) use detail::detail;
+use detail::whole_detail;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
@@ -42,7 +43,7 @@ pub(crate) enum Approvals {
     Show {
         /// The id, or its first characters
         id: String,
-        /// Show what is otherwise only described, for those who may see it
+        /// Show all of it: every line, and what is otherwise only described, for those who may see it
         #[arg(long)]
         full: bool,
     },
@@ -223,8 +224,10 @@ async fn show(context: &Context, id: &str, full: bool) -> anyhow::Result<Exit> {
     let approval = fetch(&context.client()?, id, full).await?;
     if context.json() {
         output::json(&approval)?;
+    } else if full {
+        output::line(whole_detail(&approval, context.now()))?;
     } else {
-        output::line(detail(&approval, context.now()))?;
+        output::line(detail(&approval, context.now()).text)?;
     }
     Ok(Exit::Ok)
 }

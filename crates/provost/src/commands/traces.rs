@@ -231,5 +231,6 @@ fn detail(trace: &Value) -> Fields {
         "arguments",
         serde_json::to_string_pretty(params).unwrap_or_default(),
     );
+    fields.add_some("edited", some_text(trace, "edit").map(str::trim_end));
     fields
 }

@@ -92,6 +92,7 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
         };
         let grant = some_text(trace, "grant_id").map(|id| format!("grant:{id}"));
         let by = some_text(trace, "approved_by").map(str::to_owned).or(grant);
+        let edited = trace.get("edited") == Some(&Value::Bool(true));
         let by = by.unwrap_or_else(|| match text(trace, "policy") {
             // No rule was asked.
             before @ ("stopped" | "rate_limited" | "invalid") => before.to_owned(),
@@ -103,7 +104,7 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
             text(trace, "tool"),
             text(trace, "verdict"),
             text(trace, "policy_rule"),
-            &by,
+            &if edited { format!("{by} (edited)") } else { by },
             &outcome,
             text(trace, "trace_id"),
         ]);

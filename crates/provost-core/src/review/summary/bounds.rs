@@ -1,8 +1,38 @@
 //! Texts within bounds.
 
+pub(super) use crate::review::excerpt::head;
 use crate::review::hidden::is_invisible;
 
 const MARK: &str = "…";
+
+/// How much of an act a summary tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) parts: usize,
+    pub(super) part_lines: usize,
+    pub(super) part_bytes: usize,
+    pub(super) diff_lines: usize,
+    pub(super) diff_bytes: usize,
+}
+
+impl Bounds {
+    /// What is stored with a question and shown on every channel.
+    pub(super) const CARD: Self = Self {
+        parts: 40,
+        part_lines: 12,
+        part_bytes: 400,
+        diff_lines: 200,
+        diff_bytes: 16 * 1024,
+    };
+    /// For those who ask for all of it.
+    pub(super) const NONE: Self = Self {
+        parts: usize::MAX,
+        part_lines: usize::MAX,
+        part_bytes: usize::MAX,
+        diff_lines: usize::MAX,
+        diff_bytes: usize::MAX,
+    };
+}
 
 /// At most `longest` bytes, with a mark where the rest was.
 pub(super) fn shorten(text: &str, longest: usize) -> String {
@@ -11,12 +41,6 @@ pub(super) fn shorten(text: &str, longest: usize) -> String {
     }
     let kept = head(text, longest.saturating_sub(MARK.len()));
     format!("{kept}{MARK}")
-}
-
-/// At most the first `longest` bytes, in whole characters.
-pub(super) fn head(text: &str, longest: usize) -> &str {
-    let end = text.floor_char_boundary(longest);
-    text.get(..end).unwrap_or_default()
 }
 
 /// Characters that a reader does not see, or that move the ones around them.

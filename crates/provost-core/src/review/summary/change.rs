@@ -2,7 +2,7 @@
 //! written file held before is not known here.
 
 mod diff;
-mod patch;
+pub(super) mod patch;
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use serde_json::{Map, Value};
 
 use super::{
     Act, Risk, Risks, Summary,
-    bounds::{hides_characters, shorten},
+    bounds::{Bounds, hides_characters, shorten},
     place::Place,
     text,
 };
 use diff::Diff;
 
-const LONGEST_PATH: usize = 1024;
-const PATHS: [&str; 5] = [
+pub(super) const LONGEST_PATH: usize = 1024;
+pub(super) const PATHS: [&str; 5] = [
     "file_path",
     "path",
     "target_file",
     "notebook_path",
     "filePath",
 ];
-const CONTENT: [&str; 3] = ["content", "contents", "file_text"];
-const OLD: [&str; 3] = ["old_string", "old_str", "oldText"];
-const NEW: [&str; 4] = ["new_string", "new_str", "newText", "new_source"];
+pub(super) const CONTENT: [&str; 3] = ["content", "contents", "file_text"];
+pub(super) const OLD: [&str; 3] = ["old_string", "old_str", "oldText"];
+pub(super) const NEW: [&str; 4] = ["new_string", "new_str", "newText", "new_source"];
 
 /// A text and what takes its place.
 struct Edit<'a> {
@@ -34,10 +34,14 @@ struct Edit<'a> {
     new: &'a str,
 }
 
-pub(super) fn summarize(params: &Map<String, Value>, project: Option<&str>) -> Option<Summary> {
+pub(super) fn summarize(
+    params: &Map<String, Value>,
+    project: Option<&str>,
+    bounds: Bounds,
+) -> Option<Summary> {
     let place = Place::new(project);
     if let Some(patch) = patch::find(params) {
-        return Some(patch::summarize(patch, &place));
+        return Some(patch::summarize(patch, &place, bounds));
     }
     let paths: BTreeSet<&str> = PATHS
         .iter()
@@ -48,7 +52,7 @@ pub(super) fn summarize(params: &Map<String, Value>, project: Option<&str>) -> O
     if edits.is_empty() && readable {
         return None;
     }
-    let mut diff = Diff::of(first);
+    let mut diff = Diff::of(first, bounds);
     for edit in &edits {
         diff.edit(edit.old, edit.new);
     }
@@ -151,7 +155,8 @@ fn summary(paths: &BTreeSet<&str>, diff: Diff, risks: Risks) -> Summary {
             removed: diff.removed,
         },
         risks,
-        cut: diff.cut,
+        cut: diff.more > 0,
+        more: diff.more,
         claim: None,
     }
 }

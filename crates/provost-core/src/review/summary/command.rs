@@ -4,16 +4,15 @@ use serde_json::{Map, Value};
 
 use super::{
     Act, Part, Risk, Risks, Summary,
-    bounds::{head, hides_characters, shorten},
+    bounds::{Bounds, head, hides_characters},
     judge::Judge,
     place::Place,
     shell::{self, Word},
     text,
 };
+use crate::review::excerpt::Excerpt;
 
 pub(super) const LONGEST_READ: usize = 64 * 1024;
-const LONGEST_PART: usize = 400;
-const MOST_PARTS: usize = 40;
 /// What editing tools call a command is no shell's.
 const EDITOR_VERBS: [&str; 5] = ["view", "create", "str_replace", "insert", "undo_edit"];
 
@@ -21,6 +20,7 @@ pub(super) fn summarize(
     tool: &str,
     params: &Map<String, Value>,
     project: Option<&str>,
+    bounds: Bounds,
 ) -> Option<Summary> {
     // Which of them the tool reads is not known: both count.
     let commands: Vec<&Value> = ["command", "cmd"]
@@ -46,7 +46,7 @@ pub(super) fn summarize(
             part.risks.insert(Risk::Unreadable);
         }
     }
-    Some(shown(parts))
+    Some(shown(parts, bounds))
 }
 
 /// The folder that the call names is where it begins, and stands for a project that is not known.
@@ -96,10 +96,15 @@ pub(super) fn speaks_posix(tool: &str) -> bool {
 fn script(judge: &mut Judge, text: &str) -> Vec<Part> {
     let read = head(text, LONGEST_READ);
     let script = shell::parse(read);
+    let mut texts =
+        with_here_documents(read, script.pipelines.iter().map(|it| &*it.text)).into_iter();
     let mut parts: Vec<Part> = script
         .pipelines
         .iter()
-        .map(|pipeline| part(&pipeline.text, judge.pipeline(pipeline)))
+        .map(|pipeline| {
+            let text = texts.next().unwrap_or_else(|| pipeline.text.clone());
+            part(&text, judge.pipeline(pipeline))
+        })
         .collect();
     if !script.sound || read.len() < text.len() {
         let unreadable = Risks::from([Risk::Unreadable]);
@@ -115,6 +120,41 @@ fn script(judge: &mut Judge, text: &str) -> Vec<Part> {
     parts
 }
 
+/// The texts of the steps, each with the lines that follow it and belong to no step: here-documents, which are
+/// what a step is fed with. Comments and empty lines do nothing and are left out.
+fn with_here_documents<'a>(script: &str, steps: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut from = 0;
+    for step in steps {
+        let rest = script.get(from..).unwrap_or_default();
+        // A step that runs inside another is part of its text.
+        let Some(start) = rest.find(step) else {
+            texts.push(step.to_owned());
+            continue;
+        };
+        if let (Some(last), Some(between)) = (texts.last_mut(), rest.get(..start)) {
+            append_lines(last, between);
+        }
+        from += start + step.len();
+        texts.push(step.to_owned());
+    }
+    if let (Some(last), Some(rest)) = (texts.last_mut(), script.get(from..)) {
+        append_lines(last, rest);
+    }
+    texts
+}
+
+/// The first line is the rest of the step's own: what separates it from the next, or a comment.
+fn append_lines(text: &mut String, between: &str) {
+    for line in between.lines().skip(1) {
+        let bare = line.trim();
+        if !bare.is_empty() && !bare.starts_with('#') {
+            text.push('\n');
+            text.push_str(line);
+        }
+    }
+}
+
 fn hides(part: &Part) -> bool {
     part.risks.contains(&Risk::HiddenCharacters)
 }
@@ -126,6 +166,7 @@ fn part(text: &str, mut risks: Risks) -> Part {
     Part {
         text: Some(text.to_owned()),
         risks,
+        skipped: 0,
     }
 }
 
@@ -157,25 +198,39 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Within bounds. The risks of the parts that are left out still count.
-fn shown(parts: Vec<Part>) -> Summary {
+/// Within bounds. Steps with risks are kept before others, and the risks of what is left out still count.
+fn shown(parts: Vec<Part>, bounds: Bounds) -> Summary {
     let risks = parts.iter().flat_map(|part| part.risks.clone()).collect();
-    let long = |part: &Part| {
-        part.text
-            .as_ref()
-            .is_some_and(|text| text.len() > LONGEST_PART)
-    };
-    let cut = parts.len() > MOST_PARTS || parts.iter().any(long);
-    let parts = parts.into_iter().take(MOST_PARTS).map(|part| Part {
-        text: part.text.map(|text| shorten(&text, LONGEST_PART)),
-        risks: part.risks,
-    });
+    let risky = parts.iter().filter(|part| !part.risks.is_empty()).count();
+    let mut room_for_risky = risky.min(bounds.parts);
+    let mut room_for_plain = bounds.parts - room_for_risky;
+    let (mut kept, mut skipped, mut more) = (Vec::new(), 0, 0);
+    for part in parts {
+        let room = if part.risks.is_empty() {
+            &mut room_for_plain
+        } else {
+            &mut room_for_risky
+        };
+        let text = part.text.unwrap_or_default();
+        if *room == 0 {
+            skipped += 1;
+            more += text.lines().count().max(1);
+            continue;
+        }
+        *room -= 1;
+        let excerpt = Excerpt::of(&text, bounds.part_lines, bounds.part_bytes);
+        more += excerpt.more;
+        kept.push(Part {
+            text: Some(excerpt.text),
+            risks: part.risks,
+            skipped: std::mem::take(&mut skipped),
+        });
+    }
     Summary {
-        act: Act::Command {
-            parts: parts.collect(),
-        },
+        act: Act::Command { parts: kept },
         risks,
-        cut,
+        cut: more > 0,
+        more,
         claim: None,
     }
 }

@@ -10,6 +10,7 @@ use provost_core::{
     delivery::Purpose,
     ids::ApprovalId,
     menu::Code,
+    review::more_lines,
 };
 
 use self::page::Block;
@@ -20,8 +21,11 @@ use super::{reply::Misread, visible};
 
 const LONGEST_NAME: usize = 60;
 const LONGEST_TITLE: usize = 200;
+const MOST_NAMES: usize = 10;
 const LONGEST_PREVIEW: usize = 8 * 1024;
+const MOST_PREVIEW_LINES: usize = 60;
 const LONGEST_NOTE: usize = 2 * 1024;
+const MOST_NOTE_LINES: usize = 30;
 
 /// The subject and the text of a mail.
 #[derive(Debug)]
@@ -44,14 +48,19 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
     if card.withheld {
         page.text(WITHHELD);
     }
-    exact::add(&mut page, card);
+    let mut more = exact::add(&mut page, card);
     if let Some(claim) = &card.claim {
-        claimed(&mut page, claim);
+        more += claimed(&mut page, claim);
     }
+    notice(&mut page, card, more, link.is_some());
     circumstances(&mut page, card);
     menu(&mut page, &card.choices);
     if let Some(link) = link {
-        page.text("Or answer on a page of the console:");
+        page.text(if more > 0 {
+            "All of it is on a page of the console, where you can answer, too:"
+        } else {
+            "Or answer on a page of the console:"
+        });
         page.push(Block::Link(link));
     }
     identify(&mut page, card);
@@ -76,7 +85,11 @@ pub(super) fn ended(card: &Card, end: &End) -> Words {
     page.text(format!("{}.", outcome(end)));
     if let Some(note) = &end.note {
         page.heading("With these words");
-        page.push(Block::Quoted(visible::block(note, LONGEST_NOTE)));
+        page.push(Block::Quoted(visible::block(
+            note,
+            MOST_NOTE_LINES,
+            LONGEST_NOTE,
+        )));
     }
     page.text("There is nothing left to do.");
     page.text(format!("Approval: {}", card.id));
@@ -90,7 +103,11 @@ pub(super) fn ended(card: &Card, end: &End) -> Words {
 pub(super) fn again(why: &str, answered: &str) -> Words {
     let mut page = Page::default();
     page.text("Provost could not take your reply. Nothing was decided.");
-    page.push(Block::Quoted(visible::block(why, LONGEST_NOTE)));
+    page.push(Block::Quoted(visible::block(
+        why,
+        MOST_NOTE_LINES,
+        LONGEST_NOTE,
+    )));
     menu(&mut page, &Code::ALL);
     page.text(
         "Not every question offers all six. A text of several lines stands between two lines of ``` below the code.",
@@ -153,14 +170,37 @@ fn name(text: &str) -> String {
     visible::line(text, LONGEST_NAME)
 }
 
-fn claimed(page: &mut Page, claim: &Claim) {
+/// Says how many lines are left out.
+fn claimed(page: &mut Page, claim: &Claim) -> usize {
     page.heading("What the agent says about it (not checked)");
     if let Some(title) = &claim.title {
         page.push(Block::Quoted(visible::line(title, LONGEST_TITLE)));
     }
-    if let Some(preview) = &claim.preview {
-        page.push(Block::Quoted(visible::block(preview, LONGEST_PREVIEW)));
+    let Some(preview) = &claim.preview else {
+        return claim.more;
+    };
+    let preview = visible::excerpt(preview, MOST_PREVIEW_LINES, LONGEST_PREVIEW);
+    page.push(Block::Quoted(preview.text));
+    claim.more + preview.more
+}
+
+/// Where the rest is read.
+fn notice(page: &mut Page, card: &Card, more: usize, linked: bool) {
+    if more == 0 {
+        return;
     }
+    let wherever = if linked {
+        "follow the link below".to_owned()
+    } else {
+        format!(
+            "open the console, or run: provost approvals show {} --full",
+            card.id
+        )
+    };
+    page.text(format!(
+        "This is not all of it ({}). To read all of it before you decide, {wherever}.",
+        more_lines(more)
+    ));
 }
 
 fn circumstances(page: &mut Page, card: &Card) {
@@ -185,6 +225,23 @@ fn circumstances(page: &mut Page, card: &Card) {
         page.text(format!(
             "It needs {} people who approve. So far: {so_far}.",
             card.needed
+        ));
+    }
+    let Some(waiting) = &card.waiting else {
+        return;
+    };
+    let names = |people: &[std::sync::Arc<str>]| {
+        let names: Vec<_> = people.iter().take(MOST_NAMES).map(|it| name(it)).collect();
+        names.join(", ")
+    };
+    if card.needed > 1 && !waiting.people.is_empty() {
+        page.text(format!("Waiting for: {}.", names(&waiting.people)));
+    }
+    if let Some(next) = &waiting.next {
+        page.text(format!(
+            "Asked next, at {}: {}.",
+            next.at,
+            names(&next.people)
         ));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use provost_core::review::hides;
+use provost_core::review::{Excerpt, hides, more_lines};
 
 /// In one line of at most `most` characters.
 pub(super) fn line(text: &str, most: usize) -> String {
@@ -19,26 +19,27 @@ pub(super) fn line(text: &str, most: usize) -> String {
     shown
 }
 
-/// Line breaks and tabs kept; at most `most` bytes of the text, with a notice where more followed.
-pub(super) fn block(text: &str, most: usize) -> String {
+/// Line breaks and tabs kept; at most so many lines and bytes of the text, and how many lines were left out.
+pub(super) fn excerpt(text: &str, most_lines: usize, most_bytes: usize) -> Excerpt {
     let text = text.replace("\r\n", "\n");
-    let end = text.floor_char_boundary(most);
-    let (kept, cut) = text.split_at_checked(end).unwrap_or((&text, ""));
-    let mut shown = String::with_capacity(kept.len());
-    for c in kept.trim_end_matches('\n').chars() {
+    let Excerpt { text, more } = Excerpt::of(text.trim_end_matches('\n'), most_lines, most_bytes);
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
             c => push(&mut shown, c),
         }
     }
-    if !cut.is_empty() {
-        let _ = write!(
-            shown,
-            "\n… cut here: {} bytes more are not shown",
-            cut.len()
-        );
+    Excerpt { text: shown, more }
+}
+
+/// The same, with a notice where more followed.
+pub(super) fn block(text: &str, most_lines: usize, most_bytes: usize) -> String {
+    let Excerpt { mut text, more } = excerpt(text, most_lines, most_bytes);
+    if more > 0 {
+        let _ = write!(text, "\n… {}", more_lines(more));
     }
-    shown
+    text
 }
 
 fn push(shown: &mut String, c: char) {
@@ -69,9 +70,11 @@ mod tests {
 
     #[test]
     fn a_long_block_says_that_it_was_cut() {
-        assert_eq!(block("a\r\n\tb\n", 100), "a\n\tb");
-        assert_eq!(block("a\rb\u{2066}c", 100), "a\\u{d}b\\u{2066}c");
-        let shown = block("ééé", 3);
-        assert_eq!(shown, "é\n… cut here: 4 bytes more are not shown");
+        assert_eq!(block("a\r\n\tb\n", 9, 100), "a\n\tb");
+        assert_eq!(block("a\rb\u{2066}c", 9, 100), "a\\u{d}b\\u{2066}c");
+        let shown = block("ééé", 9, 5);
+        assert_eq!(shown, "é…\n… 1 more line");
+        let shown = block("a\nb\nc\nd", 2, 100);
+        assert_eq!(shown, "a\nb\n… 2 more lines");
     }
 }

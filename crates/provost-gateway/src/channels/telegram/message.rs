@@ -11,10 +11,11 @@ use provost_core::{
     card::{Card, End},
     delivery::Purpose,
     menu::Code,
+    review::more_lines,
     time::format_duration,
 };
 
-use self::computed::computed;
+use self::computed::{computed, others};
 use super::{
     ending,
     text::{LIMIT, Text, head, units},
@@ -28,7 +29,7 @@ const LONGEST_NOTE: usize = 500;
 const MOST_RISKS: usize = 8;
 const MOST_NAMES: usize = 5;
 /// For the notice that a block was cut, and the line breaks around it.
-const NOTICE: usize = 120;
+const NOTICE: usize = 60;
 
 /// A part of the message that gives way when there is not enough room.
 pub(super) struct Block {
@@ -36,7 +37,15 @@ pub(super) struct Block {
     remark: String,
     language: Option<&'static str>,
     body: String,
-    /// It was shortened before it came here.
+    /// A message is bounded in lines as well as in characters: nobody scrolls past empty lines to a button.
+    most_lines: usize,
+    /// Lines that were left out before it came here.
+    more: usize,
+}
+
+/// What of a block is in the message.
+struct Written {
+    units: usize,
     cut: bool,
 }
 
@@ -44,6 +53,7 @@ pub(super) struct Block {
 pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> String {
     let mut top = Text::default();
     match purpose {
+        _ if card.voted => top.bold("✅ You have approved this, and more people are needed"),
         Purpose::Remind => top.bold("⏰ Reminder: this still waits for a decision"),
         Purpose::Ask | Purpose::Callback => top.bold("🔔 A decision is needed"),
     };
@@ -68,7 +78,14 @@ pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> Str
     if let Some(fallback) = card.fallback {
         bottom.plain(&format!("\n⏳ {}", fallback.words()));
     }
-    put_together(top, card, &bottom)
+    let whole = match link {
+        Some(link) => format!("\n\n📖 Read all of it before you decide: {link}"),
+        None => format!(
+            "\n\n📖 Read all of it before you decide, in the console or with: provost approvals show {} --full",
+            visible::line(card.id.as_str(), LONGEST_NAME)
+        ),
+    };
+    put_together(top, card, &whole, &bottom)
 }
 
 pub(super) fn ended(card: &Card, end: &End) -> String {
@@ -87,7 +104,7 @@ pub(super) fn ended(card: &Card, end: &End) -> String {
     bottom
         .plain("\n\nApproval ")
         .code(&visible::line(card.id.as_str(), LONGEST_NAME));
-    put_together(top, card, &bottom)
+    put_together(top, card, "", &bottom)
 }
 
 /// The menu as it is repeated to somebody whose reply was not understood.
@@ -132,14 +149,28 @@ fn circumstances(text: &mut Text, card: &Card) {
 }
 
 fn people(text: &mut Text, card: &Card) {
-    if card.needed <= 1 {
-        return;
+    let names = |names: &mut dyn Iterator<Item = &str>| {
+        let names: Vec<_> = names.take(MOST_NAMES).map(ending::name).collect();
+        names.join(", ")
+    };
+    let waiting = card.waiting.as_ref();
+    if card.needed > 1 {
+        let approved = names(&mut card.approved_by.iter().map(String::as_str));
+        text.plain(&format!("\n👥 Needs {} people", card.needed));
+        if !approved.is_empty() {
+            text.plain(&format!(", approved by {approved}"));
+        }
+        let open = waiting.map(|waiting| names(&mut waiting.people.iter().map(|name| &**name)));
+        if let Some(open) = open.filter(|open| !open.is_empty() && card.end.is_none()) {
+            text.plain(&format!(", waiting for {open}"));
+        }
     }
-    text.plain(&format!("\n👥 Needs {} people", card.needed));
-    let names = card.approved_by.iter().take(MOST_NAMES);
-    let names: Vec<_> = names.map(|by| ending::name(by)).collect();
-    if !names.is_empty() {
-        text.plain(&format!(", approved by {}", names.join(", ")));
+    if let Some(next) = waiting.and_then(|waiting| waiting.next.as_ref()) {
+        let people = names(&mut next.people.iter().map(|name| &**name));
+        text.plain(&format!(
+            "\n⏫ Asks {people} at {}",
+            ending::moment(next.at)
+        ));
     }
 }
 
@@ -159,18 +190,34 @@ fn menu(text: &mut Text, choices: &[Code]) {
     }
 }
 
-fn put_together(mut text: Text, card: &Card, bottom: &Text) -> String {
+/// `whole` says where all of it can be read, and stands there if something is left out.
+fn put_together(mut text: Text, card: &Card, whole: &str, bottom: &Text) -> String {
     let exact = computed(&card.exact);
+    let others = card.other_arguments.as_ref().map(others);
     let claim = card.claim.as_ref().map(claimed::claimed);
-    let blocks = || std::iter::once(&exact).chain(&claim);
+    let blocks = || std::iter::once(&exact).chain(&others).chain(&claim);
     let around: usize = blocks().map(|block| block.around() + NOTICE).sum();
-    let room = LIMIT.saturating_sub(text.units() + bottom.units() + around);
-    let claim_units = claim.as_ref().map_or(0, |claim| units(&claim.body));
+    let room = LIMIT.saturating_sub(text.units() + bottom.units() + units(whole) + around);
+    let wanted = |block: &Option<Block>| block.as_ref().map_or(0, |block| units(&block.body));
     // What would be done comes first: the claim has a third when both are long.
-    let for_exact = (room - room / 3).max(room.saturating_sub(claim_units));
-    let used = exact.write(&mut text, for_exact);
+    let (for_others, for_claim) = (wanted(&others).min(room / 6), wanted(&claim).min(room / 3));
+    let mut left = room;
+    let mut cut = false;
+    let mut write = |block: &Block, room_for: usize, left: &mut usize| {
+        let written = block.write(&mut text, room_for);
+        *left = left.saturating_sub(written.units);
+        cut |= written.cut;
+    };
+    write(&exact, room - for_others - for_claim, &mut left);
+    if let Some(others) = &others {
+        write(others, for_others, &mut left);
+    }
     if let Some(claim) = &claim {
-        claim.write(&mut text, room.saturating_sub(used));
+        let room = left;
+        write(claim, room, &mut left);
+    }
+    if cut {
+        text.plain(whole);
     }
     text.append(bottom);
     text.into_html()
@@ -182,24 +229,35 @@ impl Block {
         units(self.heading) + units(&self.remark) + 8
     }
 
-    /// How much of the room was used.
-    fn write(&self, text: &mut Text, room: usize) -> usize {
+    fn write(&self, text: &mut Text, room: usize) -> Written {
         text.plain("\n\n").bold(self.heading);
         if !self.remark.is_empty() {
             text.plain("\n").code(&self.remark);
         }
-        let kept = head(&self.body, room);
+        let kept = head(first_lines(&self.body, self.most_lines), room);
         if !kept.is_empty() {
             text.plain("\n").block(self.language, kept);
         }
-        let missing = self.body.chars().count() - kept.chars().count();
-        if missing > 0 {
+        let rest = self.body.get(kept.len()..).unwrap_or_default();
+        // The line that was cut has no break before its rest.
+        let lines = rest.strip_prefix('\n').unwrap_or(rest).lines().count() + self.more;
+        if lines > 1 || self.more > 0 {
+            text.plain(&format!("\n✂️ {} not shown here", more_lines(lines)));
+        } else if lines == 1 {
+            let missing = rest.chars().count();
             text.plain(&format!(
                 "\n✂️ {missing} more characters are not shown here"
             ));
-        } else if self.cut {
-            text.plain("\n✂️ It is longer than what is shown here");
         }
-        units(kept)
+        Written {
+            units: units(kept),
+            cut: lines > 0,
+        }
     }
+}
+
+/// Without the line break after the last of them.
+fn first_lines(text: &str, most: usize) -> &str {
+    let end = text.match_indices('\n').nth(most.saturating_sub(1));
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

@@ -128,7 +128,10 @@ async fn where_two_must_agree_one_is_counted() {
         .get(page.goes_to())
         .await
         .says("more people are needed");
-    alice.get("/").await.says("approved by human:alice");
+    alice
+        .get("/")
+        .await
+        .says("Approved by <strong>human:alice</strong>");
     assert_eq!(approval(&app, &id).await["status"], "pending");
     let page = root.post(&path, &[("do", "approve")]).await.is(303);
     root.get(page.goes_to()).await.says("Approved.");

@@ -162,7 +162,7 @@ async fn arguments_are_edited_and_policy_has_the_last_word() {
         .unwrap()
         .to_owned();
     let story = tab.get(&format!("/console/trace/{trace}")).await.is(200);
-    story.says("With other arguments than were asked for");
+    story.says("with other arguments than were asked for");
     story.says("ls -l");
 }
 

@@ -2,7 +2,13 @@
 
 use std::fmt::Write as _;
 
-use provost_core::time::Time;
+use provost_core::{
+    approval::Question,
+    card::Whole,
+    review::{Excerpt, more_lines},
+    time::Time,
+    trace::view::Exposure,
+};
 use serde_json::Value;
 
 use crate::{
@@ -14,8 +20,54 @@ use crate::{
     table::{Fields, Table},
 };
 
-pub(in crate::commands) fn detail(approval: &Value, now: Time) -> String {
-    let mut shown = question(approval, now).to_string();
+/// Of what the agent would do, and of its arguments.
+const MOST_LINES: usize = 40;
+const LONGEST: usize = 8 * 1024;
+const MOST_CLAIM_LINES: usize = 10;
+const LONGEST_CLAIM: usize = 1024;
+
+/// One approval, and how many lines of it were left out.
+pub(in crate::commands) struct Detail {
+    pub(in crate::commands) text: String,
+    pub(in crate::commands) more: usize,
+}
+
+/// Long texts are cut, and the last line says how to read all of it.
+pub(in crate::commands) fn detail(approval: &Value, now: Time) -> Detail {
+    let mut more = 0;
+    let act = |fields: &mut Fields| more = act(fields, approval);
+    let fields = question(approval, now, act);
+    let mut text = fields.to_string() + &context(approval);
+    if more > 0 {
+        let id = output::safe(text_of_id(approval));
+        let how = format!("{}: provost approvals show {id} --full", more_lines(more));
+        let _ = write!(text, "\n\n{}", output::paint(&how, Color::Yellow));
+    }
+    Detail { text, more }
+}
+
+/// The same with every line.
+pub(in crate::commands) fn whole_detail(approval: &Value, now: Time) -> String {
+    let fields = question(approval, now, |_| {});
+    format!("{fields}\n\n{}{}", whole(approval), context(approval))
+}
+
+/// All of the act: every step, every line of a change, every argument.
+pub(super) fn whole(approval: &Value) -> String {
+    let question = serde_json::from_value::<Question>(approval.clone());
+    let text = question.map_or_else(
+        |_| arguments(approval),
+        |question| Whole::of(&question, Exposure::Everything).to_text(),
+    );
+    output::safe_lines(text.trim_end()).into_owned()
+}
+
+fn text_of_id(approval: &Value) -> &str {
+    text(approval, "id")
+}
+
+fn context(approval: &Value) -> String {
+    let mut shown = String::new();
     let mut add = |title: &str, table: &Table| {
         if !table.is_empty() {
             let _ = write!(shown, "\n\n{}\n{table}", output::paint(title, Color::Bold));
@@ -27,7 +79,8 @@ pub(in crate::commands) fn detail(approval: &Value, now: Time) -> String {
     shown
 }
 
-fn question(approval: &Value, now: Time) -> Fields {
+/// `act` adds what the agent would do.
+fn question(approval: &Value, now: Time, act: impl FnOnce(&mut Fields)) -> Fields {
     let text = |name: &str| text(approval, name);
     let some = |name: &str| some_text(approval, name);
     let mut fields = Fields::default();
@@ -36,11 +89,7 @@ fn question(approval: &Value, now: Time) -> Fields {
     fields.add("agent", text("agent_id"));
     fields.add_some("session", some("session_id"));
     fields.add("tool", text("tool"));
-    if let Some(summary) = approval.get("summary") {
-        fields.add("would do", would_do(summary));
-        fields.add_some("it says", some_text(summary, "claim"));
-    }
-    fields.add("arguments", arguments(approval));
+    act(&mut fields);
     let rule = text("policy_rule");
     fields.add("why", format!("rule {rule} says {}", text("policy")));
     fields.add("risk", risk(approval));
@@ -55,9 +104,82 @@ fn question(approval: &Value, now: Time) -> Fields {
     fields.add_some("claimed by", some("claimed_by"));
     let escalated = some("escalated_by").map(|by| because(by, some("escalation_reasoning")));
     fields.add_some("escalated", escalated);
+    people(&mut fields, approval);
     let decided = some("resolved_by").map(|by| because(by, some("reasoning")));
     fields.add_some("decided", decided);
     fields
+}
+
+/// What the agent would do, its arguments and its claim. Says how many lines are left out.
+fn act(fields: &mut Fields, approval: &Value) -> usize {
+    let mut more = 0;
+    let mut excerpt = |text: &str, lines: usize, bytes: usize| {
+        let excerpt = Excerpt::of(text, lines, bytes);
+        more += excerpt.more;
+        match excerpt.more {
+            0 => excerpt.text,
+            left_out => format!("{}\n… {}", excerpt.text, more_lines(left_out)),
+        }
+    };
+    if let Some(summary) = approval.get("summary") {
+        fields.add("would do", excerpt(&would_do(summary), MOST_LINES, LONGEST));
+        let claim = some_text(summary, "claim");
+        let claim = claim.map(|claim| excerpt(claim, MOST_CLAIM_LINES, LONGEST_CLAIM));
+        fields.add_some("it says", claim);
+    }
+    if let Some(request) = approval.get("request") {
+        let title = some_text(request, "title");
+        let title = title.map(|title| excerpt(title, MOST_CLAIM_LINES, LONGEST_CLAIM));
+        fields.add_some("it asks", title);
+        let preview = some_text(request, "preview");
+        let preview = preview.map(|preview| excerpt(preview, MOST_LINES, LONGEST));
+        fields.add_some("it says", preview);
+    }
+    fields.add(
+        "arguments",
+        excerpt(&arguments(approval), MOST_LINES, LONGEST),
+    );
+    more += approval.get("summary").map_or(0, left_out);
+    more
+}
+
+/// Where several must approve: who has, who is waited for, who is asked next.
+fn people(fields: &mut Fields, approval: &Value) {
+    let names = |name: &str| {
+        let names = approval.get(name).map(items).unwrap_or_default();
+        let names: Vec<_> = names.iter().filter_map(Value::as_str).collect();
+        Some(names.join(", ")).filter(|names| !names.is_empty())
+    };
+    if let Some(needed) = approval.get("needed").and_then(Value::as_u64) {
+        let votes = approval.get("votes").map(items).unwrap_or_default();
+        let votes: Vec<_> = votes.iter().map(|vote| text(vote, "by")).collect();
+        let so_far = match votes.as_slice() {
+            [] => "nobody yet".to_owned(),
+            votes => votes.join(", "),
+        };
+        fields.add(
+            "approvals",
+            format!("{} of {needed}: {so_far}", votes.len()),
+        );
+    }
+    fields.add_some("waits for", names("waiting_for"));
+    let next = names("asked_next").map(|people| {
+        let at = moment(text(approval, "escalates_at"));
+        format!("{people}, at {at} UTC")
+    });
+    fields.add_some("asked next", next);
+    if approval.get("you_approved") == Some(&Value::Bool(true)) {
+        fields.add("you", "have approved it");
+    }
+}
+
+/// Lines that the summary itself left out.
+fn left_out(summary: &Value) -> usize {
+    let more = summary
+        .get("more")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    usize::try_from(more).unwrap_or(usize::MAX)
 }
 
 fn lately(traces: &[Value]) -> Table {
@@ -96,6 +218,9 @@ fn would_do(summary: &Value) -> String {
     };
     let mut lines = Vec::new();
     for part in summary.get("parts").map(items).unwrap_or_default() {
+        if let Some(skipped) = part.get("skipped") {
+            lines.push(format!("… {skipped} steps are left out here"));
+        }
         let (text, risks) = (text(part, "text"), risks(part));
         lines.push(if risks.is_empty() {
             text.to_owned()
@@ -107,8 +232,8 @@ fn would_do(summary: &Value) -> String {
         lines.extend(some_text(summary, "diff").map(|diff| diff.trim_end().to_owned()));
         lines.extend(Some(risks(summary)).filter(|risks| !risks.is_empty()));
     }
-    if summary.get("cut") == Some(&Value::Bool(true)) {
-        lines.push("… and more than can be shown".to_owned());
+    if let more @ 1.. = left_out(summary) {
+        lines.push(format!("… {}", more_lines(more)));
     }
     lines.join("\n")
 }
@@ -156,7 +281,7 @@ mod tests {
             "recent_traces": [{"tool": "files.read", "verdict": "allow", "timestamp": "2026-04-10T14:28:00.000Z"}],
             "active_grants": [{"id": "g1", "agent": "claude", "tools": "files.*", "remaining": "10m0s", "uses": 1}],
         });
-        let shown = detail(&approval, Time::parse("2026-04-10T14:30:00Z").unwrap());
+        let shown = detail(&approval, Time::parse("2026-04-10T14:30:00Z").unwrap()).text;
         for expected in [
             "3f9a (pending, for people)",
             "claude\\u{1b}[2J",
@@ -179,5 +304,48 @@ mod tests {
             );
         }
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
+    }
+    #[test]
+    fn p14_a_long_act_is_cut_and_says_how_to_read_all_of_it() {
+        let newlines = "\n".repeat(3000);
+        let now = Time::parse("2026-04-10T14:30:00Z").unwrap();
+        for approval in [
+            json!({"id": "3f9a", "params": {"list": vec![0; 3000]}}),
+            json!({"id": "3f9a", "params": {}, "request": {"title": "x", "preview": newlines}}),
+            json!({"id": "3f9a", "params": {}, "summary": {"kind": "change", "diff": newlines, "more": 70}}),
+            json!({"id": "3f9a", "params": {}, "summary": {"kind": "command", "claim": newlines,
+                   "parts": [{"text": newlines}]}}),
+        ] {
+            let detail = detail(&approval, now);
+            let lines = detail.text.lines().count();
+            assert!(lines < 120, "{lines}");
+            assert!(detail.more > 2000, "{}", detail.more);
+            let how = format!(
+                "{} more lines: provost approvals show 3f9a --full",
+                detail.more
+            );
+            assert!(detail.text.ends_with(&how), "{}", detail.text);
+        }
+    }
+
+    #[test]
+    fn p14_who_voted_who_is_waited_for_and_who_is_next() {
+        let approval = json!({
+            "id": "3f9a", "params": {}, "needed": 3, "votes": [{"by": "human:alice"}, {"by": "human:bob"}],
+            "waiting_for": ["carol"], "asked_next": ["dave"], "escalates_at": "2026-04-10T14:35:00.000Z",
+            "you_approved": true,
+        });
+        let shown = detail(&approval, Time::parse("2026-04-10T14:30:00Z").unwrap()).text;
+        for expected in [
+            "2 of 3: human:alice, human:bob",
+            "waits for   carol",
+            "asked next  dave, at 2026-04-10 14:35:00 UTC",
+            "have approved it",
+        ] {
+            assert!(
+                shown.contains(expected),
+                "{expected} is missing in\n{shown}"
+            );
+        }
     }
 }

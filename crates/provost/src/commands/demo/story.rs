@@ -155,7 +155,7 @@ impl Scene<'_> {
             &approval,
             provost_core::ports::Clock::now(&provost_core::ports::SystemClock),
         );
-        for row in shown.lines() {
+        for row in shown.text.lines() {
             self.teller.line(format!("   │ {row}").trim_end())?;
         }
         self.teller.line("")?;

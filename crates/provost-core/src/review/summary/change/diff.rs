@@ -2,27 +2,37 @@
 
 use similar::TextDiff;
 
-use crate::review::summary::bounds::{head, shorten};
+use crate::review::summary::bounds::{Bounds, head, shorten};
 
-const MOST_LINES: usize = 200;
-const MOST_BYTES: usize = 16 * 1024;
 const LONGEST_PATH: usize = 1024;
 /// Texts of more lines are compared from their ends only: all that they share takes too long to find.
 const MOST_COMPARED: usize = 1000;
 
-#[derive(Default)]
 pub(super) struct Diff {
     pub(super) text: String,
     pub(super) added: usize,
     pub(super) removed: usize,
-    pub(super) cut: bool,
+    /// Lines that are not in the text, or not in full. What is cut once stays cut.
+    pub(super) more: usize,
     lines: usize,
+    bounds: Bounds,
 }
 
 impl Diff {
-    pub(super) fn of(path: &str) -> Self {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            text: String::new(),
+            added: 0,
+            removed: 0,
+            more: 0,
+            lines: 0,
+            bounds,
+        }
+    }
+
+    pub(super) fn of(path: &str, bounds: Bounds) -> Self {
         let path = shorten(path, LONGEST_PATH).replace(['\n', '\r'], "␤");
-        let mut diff = Self::default();
+        let mut diff = Self::new(bounds);
         diff.line(&format!("--- {path}"));
         diff.line(&format!("+++ {path}"));
         diff
@@ -74,20 +84,22 @@ impl Diff {
             '+' => self.added += 1,
             _ => self.removed += 1,
         }
-        if !self.cut {
+        if self.more > 0 {
+            self.more += 1;
+        } else {
             self.line(&format!("{sign}{line}"));
         }
     }
 
-    /// Adds a line as long as there is room. What is cut once stays cut.
+    /// Adds a line as long as there is room.
     pub(super) fn line(&mut self, line: &str) {
-        let room = MOST_BYTES.saturating_sub(self.text.len() + 1);
-        if self.cut || self.lines >= MOST_LINES || room == 0 {
-            self.cut = true;
+        let room = self.bounds.diff_bytes.saturating_sub(self.text.len() + 1);
+        if self.more > 0 || self.lines >= self.bounds.diff_lines || room == 0 {
+            self.more += 1;
             return;
         }
         self.lines += 1;
-        self.cut = line.len() > room;
+        self.more = usize::from(line.len() > room);
         self.text.push_str(head(line, room));
         self.text.push('\n');
     }

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Diff, summary, writing};
-use crate::review::summary::{Risk, Risks, Summary, bounds::hides_characters, place::Place};
+use crate::review::summary::{
+    Risk, Risks, Summary,
+    bounds::{Bounds, hides_characters},
+    place::Place,
+};
 
 const BEGIN: &str = "*** Begin Patch";
 const DELETE: &str = "*** Delete File: ";
@@ -17,7 +21,7 @@ const FILES: [&str; 4] = [
 ];
 
 /// A text argument that is a patch, or `["apply_patch", patch]`.
-pub(super) fn find(params: &Map<String, Value>) -> Option<&str> {
+pub(in crate::review::summary) fn find(params: &Map<String, Value>) -> Option<&str> {
     let named = ["patch", "input"]
         .iter()
         .filter_map(|name| params.get(*name));
@@ -51,8 +55,8 @@ pub(super) fn risks(patch: &str) -> Risks {
     found.map(|(_, risk)| risk).collect()
 }
 
-pub(super) fn summarize(patch: &str, place: &Place) -> Summary {
-    let mut diff = Diff::default();
+pub(super) fn summarize(patch: &str, place: &Place, bounds: Bounds) -> Summary {
+    let mut diff = Diff::new(bounds);
     for line in patch.trim_start().lines() {
         diff.given(line);
     }

@@ -6,16 +6,18 @@ use super::page::{Block, Page};
 use crate::channels::email::visible;
 
 const LONGEST: usize = 16 * 1024;
+const MOST_LINES: usize = 150;
+const LONGEST_OTHERS: usize = 2 * 1024;
+const MOST_OTHER_LINES: usize = 20;
 const LONGEST_RISK: usize = 200;
-const MOST_PARTS: usize = 50;
 const MOST_RISKS: usize = 20;
 
-pub(super) fn add(page: &mut Page, card: &Card) {
-    match &card.exact {
-        Exact::Command { parts, cut } => {
+/// Says how many lines are left out.
+pub(super) fn add(page: &mut Page, card: &Card) -> usize {
+    let mut more = match &card.exact {
+        Exact::Command { parts, more } => {
             page.heading("What it would run");
-            command(page, parts);
-            notice(page, *cut || parts.len() > MOST_PARTS);
+            more + command(page, parts)
         }
         Exact::Change {
             path,
@@ -23,7 +25,7 @@ pub(super) fn add(page: &mut Page, card: &Card) {
             diff,
             added,
             removed,
-            cut,
+            more,
         } => {
             page.heading("What it would change");
             page.push(Block::Quoted(changed(
@@ -32,44 +34,57 @@ pub(super) fn add(page: &mut Page, card: &Card) {
                 *added,
                 *removed,
             )));
-            if let Some(diff) = diff {
-                page.push(Block::Quoted(visible::block(diff, LONGEST)));
-            }
-            notice(page, *cut);
+            more + diff
+                .as_ref()
+                .map_or(0, |diff| quoted(page, diff, MOST_LINES, LONGEST))
         }
-        Exact::Arguments { json } => {
+        Exact::Arguments { json, more } => {
             page.heading("Its arguments");
-            page.push(Block::Quoted(visible::block(json, LONGEST)));
+            more + quoted(page, json, MOST_LINES, LONGEST)
         }
-        Exact::Nothing => {}
+        Exact::Nothing => 0,
+    };
+    if let Some(others) = &card.other_arguments {
+        page.heading("Its other arguments");
+        more += others.more + quoted(page, &others.text, MOST_OTHER_LINES, LONGEST_OTHERS);
     }
     risks(page, &card.risks);
+    more
+}
+
+fn quoted(page: &mut Page, text: &str, most_lines: usize, most_bytes: usize) -> usize {
+    let excerpt = visible::excerpt(text, most_lines, most_bytes);
+    if !excerpt.text.is_empty() {
+        page.push(Block::Quoted(excerpt.text));
+    }
+    excerpt.more
 }
 
 /// What the agent would run stands behind the mark; what we say of it does not, and cannot be forged.
-fn command(page: &mut Page, parts: &[CommandPart]) {
-    let mut room = LONGEST;
-    for part in parts.iter().take(MOST_PARTS) {
+fn command(page: &mut Page, parts: &[CommandPart]) -> usize {
+    let (mut bytes, mut lines, mut more) = (LONGEST, MOST_LINES, 0);
+    for part in parts {
+        match part.skipped {
+            0 => {}
+            1 => page.text("1 step is left out here."),
+            skipped => page.text(format!("{skipped} steps are left out here.")),
+        }
         let text = part.text.as_deref().unwrap_or("(not shown)");
-        page.push(Block::Quoted(visible::block(text, room)));
-        room = room.saturating_sub(text.len());
+        more += quoted(page, text, lines, bytes);
+        bytes = bytes.saturating_sub(text.len());
+        lines = lines.saturating_sub(text.lines().count());
         if !part.risks.is_empty() {
             let risks = part.risks.join(", ");
             page.text(format!("Risk: {}", visible::line(&risks, LONGEST_RISK)));
         }
     }
+    more
 }
 
 fn changed(path: Option<&str>, files: usize, added: usize, removed: usize) -> String {
     let path = path.map(|path| visible::line(path, LONGEST_RISK));
     let what = path.unwrap_or_else(|| format!("files: {files}"));
     format!("{what} (+{added} -{removed} lines)")
-}
-
-fn notice(page: &mut Page, cut: bool) {
-    if cut {
-        page.text("It is longer than that: this is not all of it.");
-    }
 }
 
 fn risks(page: &mut Page, risks: &[String]) {

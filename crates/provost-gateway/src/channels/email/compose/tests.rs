@@ -4,7 +4,7 @@ use provost_core::{
     approval::Kind,
     card::{CommandPart, Exact},
     ids::ApprovalId,
-    people::Fallback,
+    people::{AskedNext, Fallback, Waiting},
     time::Time,
 };
 
@@ -28,12 +28,15 @@ fn card() -> Card {
             parts: vec![CommandPart {
                 text: Some("rm -rf build".into()),
                 risks: vec!["deletes".into()],
+                skipped: 0,
             }],
-            cut: true,
+            more: 12,
         },
+        other_arguments: None,
         claim: Some(Claim {
             title: Some("Clean up".into()),
             preview: Some("it is safe".into()),
+            more: 0,
         }),
         risks: vec!["deletes files".into()],
         withheld: false,
@@ -41,6 +44,8 @@ fn card() -> Card {
         denied_before: true,
         needed: 2,
         approved_by: vec!["alice".into()],
+        voted: false,
+        waiting: None,
         choices: vec![Code::Once, Code::Deny, Code::Note],
         created_at: time("2026-03-03T10:00:00Z"),
         expires_at: time("2026-03-03T11:00:00Z"),
@@ -83,7 +88,7 @@ fn a_question_says_all_there_is_and_offers_what_may_be_answered() {
     for part in [
         "Provost asks: may claude use shell.run?",
         "What it would run:\n\n| rm -rf build\n\nRisk: deletes\n\n",
-        "this is not all of it",
+        "This is not all of it (12 more lines). To read all of it before you decide, follow the link",
         "Risks:\n\n| deletes files",
         "What the agent says about it (not checked):\n\n| Clean up\n\n| it is safe",
         "The same was denied before.",
@@ -130,7 +135,7 @@ fn changes_and_arguments_are_shown_and_bounded() {
         diff: Some(format!("-a\n+{}", "b".repeat(20_000))),
         added: 1,
         removed: 1,
-        cut: false,
+        more: 0,
     };
     let text = ask(
         &Card {
@@ -146,9 +151,13 @@ fn changes_and_arguments_are_shown_and_bounded() {
         text.contains("| src/a.rs (+1 -1 lines)\n\n| -a\n| +bbb"),
         "{text}"
     );
-    assert!(text.contains("bytes more are not shown"), "{text}");
+    assert!(
+        text.contains("This is not all of it (1 more line)"),
+        "{text}"
+    );
     let arguments = Exact::Arguments {
         json: "{\n  \"a\": 1\n}".into(),
+        more: 0,
     };
     let text = ask(
         &Card {
@@ -171,10 +180,12 @@ fn hostile_words_stay_words() {
         session: Some(HOSTILE.into()),
         exact: Exact::Arguments {
             json: HOSTILE.into(),
+            more: 0,
         },
         claim: Some(Claim {
             title: Some(format!("[appr_evil] {HOSTILE}")),
             preview: Some(HOSTILE.repeat(1000)),
+            more: 0,
         }),
         risks: vec![HOSTILE.into()],
         approved_by: vec![HOSTILE.into()],
@@ -305,4 +316,76 @@ fn the_end_says_who_and_how() {
         );
         assert_eq!(words.subject, "Re: claude asks: Clean up [appr_0123]");
     }
+}
+
+#[test]
+fn p14_a_mail_is_bounded_in_lines_and_says_where_the_rest_is() {
+    let newlines = "\n".repeat(3000) + "end";
+    let part = |text: &str, risk: Option<&str>| CommandPart {
+        text: Some(text.into()),
+        risks: risk.map(str::to_owned).into_iter().collect(),
+        skipped: 0,
+    };
+    let steps = (0..40).map(|_| part("echo '\n\n\n\n\n\n\n\n\n\n\n'", None));
+    let steps: Vec<_> = steps.chain([part("rm -rf x", Some("deletes"))]).collect();
+    let change = |diff: &str| Exact::Change {
+        path: None,
+        files: 1,
+        diff: Some(diff.into()),
+        added: 1,
+        removed: 1,
+        more: 7,
+    };
+    for exact in [
+        Exact::Command {
+            parts: steps,
+            more: 7,
+        },
+        change(&newlines),
+        change(&"+x\n".repeat(3000)),
+        Exact::Arguments {
+            json: newlines.clone(),
+            more: 0,
+        },
+    ] {
+        let card = Card {
+            exact,
+            claim: Some(Claim {
+                title: Some(newlines.clone()),
+                preview: Some(newlines.clone()),
+                more: 0,
+            }),
+            ..card()
+        };
+        let words = ask(&card, Purpose::Ask, None);
+        let text = words.page.plain();
+        assert!(text.lines().count() < 500, "{}", text.lines().count());
+        assert!(text.contains("This is not all of it ("), "{text}");
+        assert!(
+            text.contains("provost approvals show appr_0123 --full"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn p14_a_mail_says_who_is_waited_for() {
+    let at = card().expires_at;
+    let card = Card {
+        waiting: Some(Waiting {
+            people: vec!["bob".into(), "carol".into()],
+            next: Some(AskedNext {
+                at,
+                people: vec!["dave".into()],
+            }),
+        }),
+        ..card()
+    };
+    let text = ask(&card, Purpose::Ask, None).page.plain();
+    assert!(text.contains("So far: alice."), "{text}");
+    assert!(text.contains("Waiting for: bob, carol."), "{text}");
+    assert!(
+        text.contains("Asked next, at 2026-03-03T11:00:00.000Z: dave."),
+        "{text}"
+    );
 }

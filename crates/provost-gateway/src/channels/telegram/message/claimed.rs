@@ -7,6 +7,7 @@ use crate::channels::telegram::visible;
 
 /// At the beginning of every line, so that none passes for ours, not even where marks are not drawn.
 const MARK: &str = "│ ";
+const MOST_LINES: usize = 20;
 
 pub(super) fn claimed(claim: &Claim) -> Block {
     let words = [&claim.title, &claim.preview];
@@ -21,6 +22,7 @@ pub(super) fn claimed(claim: &Claim) -> Block {
         remark: String::new(),
         language: None,
         body: lines.collect::<Vec<_>>().join(&format!("\n{MARK}\n")),
-        cut: false,
+        most_lines: MOST_LINES,
+        more: claim.more,
     }
 }

@@ -1,20 +1,25 @@
 //! What was computed from the call.
 
-use provost_core::card::{CommandPart, Exact};
+use provost_core::{
+    card::{CommandPart, Exact},
+    review::Excerpt,
+};
 
 use super::Block;
 use crate::channels::telegram::visible;
 
 const LONGEST_PATH: usize = 200;
+const MOST_LINES: usize = 50;
+const MOST_OTHER_LINES: usize = 12;
 
 pub(super) fn computed(exact: &Exact) -> Block {
     match exact {
-        Exact::Command { parts, cut } => block(
+        Exact::Command { parts, more } => block(
             "🔎 What it would run, read from the call",
             String::new(),
             None,
             parts.iter().map(part).collect::<Vec<_>>().join("\n"),
-            *cut,
+            *more,
         ),
         Exact::Change {
             path,
@@ -22,28 +27,42 @@ pub(super) fn computed(exact: &Exact) -> Block {
             diff,
             added,
             removed,
-            cut,
+            more,
         } => block(
             "🔎 What it would change, read from the call",
             changed(path.as_deref(), *files, (*added, *removed)),
             Some("diff"),
             diff.as_deref().map(visible::exact).unwrap_or_default(),
-            *cut,
+            *more,
         ),
-        Exact::Arguments { json } => block(
+        Exact::Arguments { json, more } => block(
             "🔎 The arguments of the call",
             String::new(),
             Some("json"),
             visible::exact(json),
-            false,
+            *more,
         ),
         Exact::Nothing => block(
             "🔎 Nothing is known but what the agent says",
             String::new(),
             None,
             String::new(),
-            false,
+            0,
         ),
+    }
+}
+
+/// The arguments of which the rest says nothing.
+pub(super) fn others(others: &Excerpt) -> Block {
+    Block {
+        most_lines: MOST_OTHER_LINES,
+        ..block(
+            "🔎 Its other arguments",
+            String::new(),
+            Some("json"),
+            visible::exact(&others.text),
+            others.more,
+        )
     }
 }
 
@@ -52,14 +71,15 @@ fn block(
     remark: String,
     language: Option<&'static str>,
     body: String,
-    cut: bool,
+    more: usize,
 ) -> Block {
     Block {
         heading,
         remark,
         language,
         body,
-        cut,
+        most_lines: MOST_LINES,
+        more,
     }
 }
 
@@ -67,7 +87,13 @@ fn block(
 fn part(part: &CommandPart) -> String {
     let text = part.text.as_deref().map(visible::exact);
     let text = text.as_deref().unwrap_or("(not shown)");
-    let mut lines = format!("$ {}", text.replace('\n', "\n> "));
+    let mut lines = match part.skipped {
+        0 => String::new(),
+        1 => "… 1 step is left out here\n".to_owned(),
+        skipped => format!("… {skipped} steps are left out here\n"),
+    };
+    lines.push_str("$ ");
+    lines.push_str(&text.replace('\n', "\n> "));
     for risk in &part.risks {
         lines.push_str("\n⚠ ");
         lines.push_str(&visible::exact(risk).replace('\n', " "));

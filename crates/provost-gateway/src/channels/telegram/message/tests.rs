@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use provost_core::{
     approval::Status,
     card::{Claim, CommandPart, Exact},
-    people::Fallback,
+    people::{AskedNext, Fallback, Waiting},
+    review::Excerpt,
     time::Time,
 };
 
@@ -20,6 +21,7 @@ fn card(exact: Exact) -> Card {
         session: Some("s-1".into()),
         tool: "shell.run".into(),
         exact,
+        other_arguments: None,
         claim: None,
         risks: vec![],
         withheld: false,
@@ -27,6 +29,8 @@ fn card(exact: Exact) -> Card {
         denied_before: false,
         needed: 1,
         approved_by: vec![],
+        voted: false,
+        waiting: None,
         choices: Code::ALL.to_vec(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),
@@ -39,6 +43,7 @@ fn part(text: &str, risks: &[&str]) -> CommandPart {
     CommandPart {
         text: Some(text.into()),
         risks: risks.iter().map(|risk| (*risk).to_owned()).collect(),
+        skipped: 0,
     }
 }
 
@@ -46,6 +51,7 @@ fn claim(title: &str, preview: &str) -> Claim {
     Claim {
         title: Some(title.into()),
         preview: Some(preview.into()),
+        more: 0,
     }
 }
 
@@ -60,7 +66,7 @@ fn command() -> Card {
     Card {
         claim: Some(claim("Clean up", "Only removes\nwhat was built")),
         risks: vec!["deletes files".into()],
-        ..card(Exact::Command { parts, cut: false })
+        ..card(Exact::Command { parts, more: 0 })
     }
 }
 
@@ -110,7 +116,7 @@ fn a_change() {
                 diff: Some("@@ -1 +1 @@\n-let a = b < c;\n+let a = b <= c;\n".into()),
                 added: 1,
                 removed: 1,
-                cut: true,
+                more: 120,
             })
         },
         Purpose::Ask,
@@ -131,7 +137,7 @@ fn a_reminder_of_what_two_people_must_approve() {
             needed: 2,
             approved_by: vec!["human:alice".into()],
             choices: vec![Code::Once, Code::Deny, Code::Note],
-            ..card(Exact::Arguments { json })
+            ..card(Exact::Arguments { json, more: 0 })
         },
         Purpose::Remind,
         None,
@@ -169,7 +175,7 @@ fn a_hostile_author() {
                 "x</pre>",
                 "\n\n🔎 What it would run, read from the call\n$ ls",
             )),
-            ..card(Exact::Command { parts, cut: false })
+            ..card(Exact::Command { parts, more: 0 })
         },
         Purpose::Ask,
         None,
@@ -225,7 +231,7 @@ fn long_texts_are_cut_and_say_how_much() {
             diff: Some(diff),
             added: 2000,
             removed: 0,
-            cut: false,
+            more: 0,
         })
     };
     let html = question(&long, Purpose::Ask, None);
@@ -238,6 +244,87 @@ fn long_texts_are_cut_and_say_how_much() {
     let notice = format!("✂️ {} more characters are not shown here", 5000 - kept);
     assert_eq!(notices[1], notice);
     assert!(text.ends_with("5m0s after it was asked"), "{text}");
+}
+
+#[test]
+fn p14_a_message_is_bounded_in_lines_and_says_where_the_rest_is() {
+    let newlines = "\n".repeat(3000);
+    let change = |diff: &str| Exact::Change {
+        path: None,
+        files: 1,
+        diff: Some(diff.into()),
+        added: 1,
+        removed: 1,
+        more: 0,
+    };
+    let parts = vec![part(&newlines, &["deletes"]); 40];
+    for exact in [
+        Exact::Command { parts, more: 5 },
+        change(&newlines),
+        change(&"+\n".repeat(1000)),
+        Exact::Arguments {
+            json: newlines.clone(),
+            more: 0,
+        },
+    ] {
+        let long = Card {
+            other_arguments: Some(Excerpt {
+                text: newlines.clone(),
+                more: 0,
+            }),
+            claim: Some(claim(&newlines, &newlines)),
+            ..card(exact)
+        };
+        for link in [None, Some("https://gate/a/1")] {
+            let html = question(&long, Purpose::Ask, link);
+            let text = shown(&html);
+            assert!(length(&html) <= LIMIT);
+            assert!(text.lines().count() < 130, "{}", text.lines().count());
+            let at = link.unwrap_or("provost approvals show 00aa11bb22cc33dd --full");
+            assert!(
+                text.contains("📖 Read all of it before you decide"),
+                "{text}"
+            );
+            assert!(text.contains(at), "{text}");
+            assert_eq!(
+                text.matches("more lines not shown here").count(),
+                3,
+                "{text}"
+            );
+        }
+        assert!(!ended(&long, &end(Status::Denied, None)).contains('📖'));
+    }
+    assert!(!question(&command(), Purpose::Ask, None).contains('📖'));
+}
+
+#[test]
+fn p14_who_approved_is_told_so_and_who_is_waited_for() {
+    let open = Card {
+        needed: 2,
+        approved_by: vec!["human:alice".into()],
+        waiting: Some(Waiting {
+            people: vec!["bob".into()],
+            next: Some(AskedNext {
+                at: Time::parse("2026-04-10T14:35:00Z").unwrap(),
+                people: vec!["carol".into(), "dave".into()],
+            }),
+        }),
+        ..command()
+    };
+    let text = question(&open, Purpose::Ask, None);
+    for line in [
+        "👥 Needs 2 people, approved by alice, waiting for bob\n",
+        "⏫ Asks carol, dave at 2026-04-10 14:35:00 UTC\n",
+        "1 Allow once",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let voted = question(&open.for_voter(), Purpose::Ask, None);
+    assert!(voted.starts_with("<b>✅ You have approved this"), "{voted}");
+    assert!(
+        !voted.contains("Allow once") && !voted.contains("Tap a button"),
+        "{voted}"
+    );
 }
 
 fn anything(length: usize) -> impl Strategy<Value = String> {
@@ -290,7 +377,8 @@ proptest! {
             needed: 200,
             approved_by: risks,
             claim: Some(claim(&title, &preview)),
-            ..card(Exact::Command { parts, cut: true })
+            other_arguments: Some(Excerpt { text: preview.clone(), more: 1 }),
+            ..card(Exact::Command { parts, more: 3 })
         };
         let closed = End { note: Some(note), ..end(Status::Denied, None) };
         for html in [question(&card, Purpose::Ask, None), ended(&card, &closed)] {
@@ -300,7 +388,8 @@ proptest! {
             let hidden = text.contains(['\u{202e}', '\u{1b}']);
             prop_assert!(!hidden);
             // Apart from ours no marks are left.
-            let ours = ["<b>", "</b>", "<code>", "</code>", "<pre>", "</pre>"];
+            let json = "<code class=\"language-json\">";
+            let ours = ["<b>", "</b>", "<code>", json, "</code>", "<pre>", "</pre>"];
             let bare = ours.iter().fold(html.clone(), |html, mark| html.replace(mark, ""));
             prop_assert!(!bare.contains('<'), "{}", bare);
         }

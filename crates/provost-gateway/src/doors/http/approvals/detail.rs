@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
-    approval::Approval,
+    approval::{Approval, Status},
+    gate::Decider,
     key::{Key, Role},
+    people::Waiting,
     ports::TraceFilter,
     trace::view::{Exposure, trace_view},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::view::{exposure, view};
 use crate::{
     app::App,
+    channels::Prospects,
     doors::http::{
         caller::Reviewer,
         error::{ApiError, ApiResult},
@@ -24,13 +27,14 @@ use crate::{
 };
 
 const RECENT: usize = 10;
-const SHOWN: [&str; 8] = [
+const SHOWN: [&str; 9] = [
     "trace_id",
     "tool",
     "policy",
     "verdict",
     "timestamp",
     "params",
+    "edited",
     "session_id",
     "outcome",
 ];
@@ -58,6 +62,7 @@ pub(in crate::doors::http) async fn detail(
             recent_traces(&app, &key, &approval, exposure).await?,
         );
         body.insert("active_grants".into(), active_grants(&app, &approval));
+        body.extend(prospects(&app, &key, &approval).await?);
     }
     Ok(Json(body).into_response())
 }
@@ -85,6 +90,28 @@ async fn recent_traces(
         Value::Object(view)
     });
     Ok(views.collect())
+}
+
+/// Who has a say in it: whether the reader has approved it already, who is waited for, and who is asked next.
+async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<String, Value>> {
+    let (mut told, now) = (Map::new(), app.gate.now());
+    if approval.state.status_at(now) != Status::Pending {
+        return Ok(told);
+    }
+    if approval.question.needed > 1 {
+        let voted = Decider::of(key).has_approved(approval);
+        told.insert("you_approved".into(), voted.into());
+    }
+    let store = app.gate.store();
+    let Waiting { people, next } = Prospects::of(&**store, approval, now).await?.waiting;
+    if !people.is_empty() {
+        told.insert("waiting_for".into(), json!(people));
+    }
+    if let Some(next) = next {
+        told.insert("asked_next".into(), json!(next.people));
+        told.insert("escalates_at".into(), json!(next.at));
+    }
+    Ok(told)
 }
 
 fn active_grants(app: &App, approval: &Approval) -> Value {

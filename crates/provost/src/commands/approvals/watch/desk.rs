@@ -11,7 +11,7 @@ use super::{change, pending};
 use crate::{
     client::{Client, ClientError, Feed},
     commands::{
-        approvals::{Remember, Said, detail, fetch, send_decision},
+        approvals::{Remember, Said, detail, detail::whole, fetch, send_decision},
         terminal::Terminal,
         view::text,
     },
@@ -42,7 +42,7 @@ impl Menu {
             ""
         };
         let always = if self.always { "a[l]ways, " } else { "" };
-        format!("[a]pprove, {session}{always}[d]eny, [s]kip or [q]uit? ")
+        format!("[a]pprove, {session}{always}[d]eny, read all of it in [f]ull, [s]kip or [q]uit? ")
     }
 
     fn read(&self, answer: &str) -> Option<Choice> {
@@ -52,6 +52,7 @@ impl Menu {
             "e" | "session" if self.session => approve(Some(Remember::Session)),
             "l" | "always" if self.always => approve(Some(Remember::Always)),
             "d" | "deny" => Some(Choice::Send("deny", None)),
+            "f" | "full" => Some(Choice::Full),
             "s" | "skip" => Some(Choice::Skip),
             "q" | "quit" => Some(Choice::Quit),
             _ => None,
@@ -62,6 +63,8 @@ impl Menu {
 #[derive(Clone, Copy)]
 enum Choice {
     Send(&'static str, Option<Remember>),
+    /// Shows all of it.
+    Full,
     Skip,
     Quit,
 }
@@ -121,6 +124,13 @@ impl Desk {
             if text(&approval, "status") != "pending" {
                 continue;
             }
+            if approval.get("you_approved") == Some(&Value::Bool(true)) {
+                output::line(format_args!(
+                    "{id}: you have approved it, and more people are needed"
+                ))?;
+                self.skipped.push(id);
+                continue;
+            }
             if let Next::Quit = self.decide(&approval, context).await? {
                 return Ok(Exit::Ok);
             }
@@ -167,7 +177,10 @@ impl Desk {
 
     async fn decide(&mut self, approval: &Value, context: &Context) -> anyhow::Result<Next> {
         let id = text(approval, "id").to_owned();
-        output::line(format_args!("\n{}\n", detail(approval, context.now())))?;
+        let shown = detail(approval, context.now());
+        output::line(format_args!("\n{}\n", shown.text))?;
+        // What is cut is asked about once more, unless all of it was read.
+        let mut unread = shown.more;
         let menu = Menu::of(approval);
         loop {
             let answer = match self.ask(&id, &menu.question()).await? {
@@ -177,6 +190,13 @@ impl Desk {
             };
             let (verb, remember) = match menu.read(&answer) {
                 Some(Choice::Send(verb, remember)) => (verb, remember),
+                Some(Choice::Full) => {
+                    let all = fetch(&self.client, &id, true).await;
+                    let all = all.as_ref().unwrap_or(approval);
+                    output::line(format_args!("\n{}\n", whole(all)))?;
+                    unread = 0;
+                    continue;
+                }
                 Some(Choice::Skip) => {
                     self.skipped.push(id);
                     return Ok(Next::On);
@@ -184,6 +204,17 @@ impl Desk {
                 Some(Choice::Quit) => return Ok(Next::Quit),
                 None => continue,
             };
+            if verb == "approve" && unread > 0 {
+                let question = format!(
+                    "you have not read {unread} lines of it; approve it all the same? [y]es or [n]o: "
+                );
+                match self.ask(&id, &question).await? {
+                    Answered::With(answer) if matches!(&*answer.to_lowercase(), "y" | "yes") => {}
+                    Answered::With(_) => continue,
+                    Answered::Elsewhere => return self.decided_elsewhere(&id).await,
+                    Answered::Quit => return Ok(Next::Quit),
+                }
+            }
             let reason = match self.ask(&id, "reason (enter for none): ").await? {
                 Answered::With(reason) => reason,
                 Answered::Elsewhere => return self.decided_elsewhere(&id).await,
@@ -268,7 +299,7 @@ mod tests {
             let takes = |answer: &str| menu.read(answer).is_some();
             assert_eq!(takes("e"), session, "{approval}");
             assert_eq!(takes("l"), always, "{approval}");
-            assert!(takes("a") && takes("d") && takes("s") && takes("q"));
+            assert!(takes("a") && takes("d") && takes("f") && takes("s") && takes("q"));
             let question = menu.question();
             assert_eq!(question.contains("s[e]ssion"), session, "{question}");
             assert_eq!(question.contains("a[l]ways"), always, "{question}");

@@ -1,0 +1,124 @@
+//! What was just decided, named: whose call it was, of which tool, what it would do, and the way back.
+
+use askama::Template;
+use provost_core::{
+    approval::Approval,
+    card::{Card, Exact},
+    trace::view::Exposure,
+};
+
+use super::{decide, error::PageError, fields::Fields, visitor::Visitor};
+use crate::app::App;
+
+const LONGEST_ACT: usize = 120;
+
+#[derive(Template)]
+#[template(path = "console/banner.html")]
+pub(super) struct Banner {
+    csrf: String,
+    /// What was done, in our words.
+    words: String,
+    about: Option<About>,
+    next: Option<Next>,
+}
+
+/// What it was done to.
+struct About {
+    id: String,
+    tool: String,
+    agent: String,
+    act: String,
+    /// The grant that it made, as long as it is in force and the visitor may revoke it.
+    grant: Option<String>,
+}
+
+/// What waits next.
+pub(super) struct Next {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) agent: String,
+}
+
+impl Banner {
+    /// The address says what was done and to which approval. What it was about is read from the store, and only
+    /// where the visitor has a part in it, so that a link somebody sends cannot put words into our mouth.
+    pub(super) async fn of(
+        app: &App,
+        visitor: &Visitor,
+        query: &Fields,
+        next: Option<Next>,
+    ) -> Result<Option<Self>, PageError> {
+        let Some(words) = decide::said(query) else {
+            return Ok(None);
+        };
+        let approval = match query.text("of") {
+            Some(id) => app.gate.store().approval(id).await?,
+            None => None,
+        };
+        let exposure = visitor.exposure(app, query);
+        let own = approval.filter(|approval| decided_by(visitor, approval));
+        Ok(Some(Self {
+            csrf: visitor.session.csrf.to_string(),
+            words,
+            about: own.map(|approval| About::of(app, visitor, &approval, exposure)),
+            next,
+        }))
+    }
+}
+
+fn decided_by(visitor: &Visitor, approval: &Approval) -> bool {
+    let decider = visitor.decider();
+    let identity = decider.identity();
+    let decision = approval.state.decision.as_deref();
+    let handed_up = approval.state.escalation.as_deref();
+    visitor.key.may_see(&approval.question.tool)
+        && (decision.is_some_and(|decision| decision.by == identity)
+            || handed_up.is_some_and(|escalation| escalation.by == identity)
+            || decider.has_approved(approval))
+}
+
+impl About {
+    fn of(app: &App, visitor: &Visitor, approval: &Approval, exposure: Exposure) -> Self {
+        let question = &approval.question;
+        let made = approval.state.decision.as_deref();
+        let made = made.and_then(|decision| decision.made_grant.as_ref());
+        let (now, control) = (app.gate.now(), app.gate.control());
+        let mut grants = control.grants.iter().map(|active| &active.grant);
+        let grant = grants.find(|grant| Some(&grant.id) == made && grant.active_at(now));
+        Self {
+            id: question.id.to_string(),
+            tool: question.tool.to_string(),
+            agent: question.agent_id.to_string(),
+            act: act(approval, exposure, app),
+            grant: grant
+                .filter(|grant| visitor.may_revoke(grant))
+                .map(|grant| grant.id.to_string()),
+        }
+    }
+}
+
+/// In a few words.
+fn act(approval: &Approval, exposure: Exposure, app: &App) -> String {
+    let card = Card::of(approval, exposure, app.gate.now());
+    let first_step = |card: &Card| match &card.exact {
+        Exact::Command { parts, .. } => parts.first().and_then(|part| part.text.clone()),
+        Exact::Change { path, .. } => path.clone(),
+        Exact::Arguments { .. } => None,
+        Exact::Nothing => card.claim.as_ref().and_then(|claim| claim.title.clone()),
+    };
+    let words = first_step(&card).unwrap_or_else(|| match exposure {
+        Exposure::Structure => String::new(),
+        Exposure::Everything => {
+            serde_json::to_string(&approval.question.params).unwrap_or_default()
+        }
+    });
+    let words: Vec<_> = words.split_whitespace().collect();
+    let words = words.join(" ");
+    let mut short: String = words.chars().take(LONGEST_ACT).collect();
+    if short.len() < words.len()
+        || matches!(&card.exact, Exact::Command { parts, .. } if parts.len() > 1)
+    {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,361 @@
+//! The whole act is readable where it is decided, and who approves something risky unread is asked once more.
+
+use std::time::Duration;
+
+use provost_core::{
+    key::Role,
+    people::{Address, Directory, Person, Route, Step},
+};
+use serde_json::{Value, json};
+
+use super::{Page, Tab, asked};
+use crate::app::{TestApp, Who};
+
+const RISKY: &str = "cd src && rm -rf build";
+
+async fn status(app: &TestApp, id: &str) -> String {
+    let path = format!("/approvals/{id}");
+    let found = app.ask(Who::Admin, "GET", &path, Value::Null).await;
+    found.body["status"].as_str().unwrap().to_owned()
+}
+
+async fn decide(tab: &Tab<'_>, id: &str, form: &[(&str, &str)]) -> Page {
+    tab.post(&format!("/console/decide/{id}"), form).await
+}
+
+/// The value of a hidden field.
+fn field(page: &Page, name: &str) -> Option<String> {
+    let (_, rest) = page.text.split_once(&format!("name=\"{name}\" value=\""))?;
+    Some(rest.split('"').next().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn p14_every_line_of_an_act_can_be_read_where_it_is_decided() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let steps: Vec<_> = (0..120).map(|n| format!("echo step-{n}-")).collect();
+    let content: String = (0..3000).map(|n| format!("line-{n}-\n")).collect();
+    for (arguments, name, count) in [
+        (json!({"command": steps.join("\n")}), "step", 120),
+        (json!({"path": "a", "content": content}), "line", 3000),
+        (
+            json!({"items": (0..4000).map(|n| format!("item-{n}-")).collect::<Vec<_>>()}),
+            "item",
+            4000,
+        ),
+    ] {
+        let id = asked(&app, "claude.Bash", arguments).await;
+        let list = tab.get("/").await.is(200);
+        list.says("<details class=\"fold\"><summary>");
+        list.says("more lines: read all of it");
+        list.says(&format!("/console/approval/{id}?whole=1"));
+        let mut path = format!("/console/approval/{id}?whole=1");
+        let mut seen = vec![false; count];
+        loop {
+            let page = tab.get(&path).await.is(200);
+            page.says("value=\"approve\"");
+            for told in page.text.split(&format!("{name}-")).skip(1) {
+                let number = told
+                    .split('-')
+                    .next()
+                    .and_then(|number| number.parse().ok());
+                if let Some(seen) = number.and_then(|number: usize| seen.get_mut(number)) {
+                    *seen = true;
+                }
+            }
+            let Some((before, _)) = page.text.split_once("\">Next lines</a>") else {
+                break;
+            };
+            let (_, to) = before.rsplit_once("href=\"").unwrap();
+            path = to.replace("&#38;", "&");
+        }
+        assert_eq!(seen.iter().position(|seen| !seen), None, "{name}");
+        let text = tab
+            .get(&format!("/console/approval/{id}/whole.txt"))
+            .await
+            .is(200);
+        assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
+        assert_eq!(text.headers["x-content-type-options"], "nosniff");
+        text.says(&format!("{name}-{}-", count - 1));
+        decide(&tab, &id, &[("do", "deny")]).await.is(303);
+    }
+}
+
+#[tokio::test]
+async fn p14_steps_with_risks_and_hidden_characters_are_never_folded() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let harmless = "ls; ".repeat(60);
+    asked(
+        &app,
+        "claude.Bash",
+        json!({"command": format!("{harmless}curl x | sh; {harmless}")}),
+    )
+    .await;
+    let lines: Vec<_> = (0..90)
+        .map(|n| {
+            if n == 70 {
+                "evil\u{202e}".to_owned()
+            } else {
+                n.to_string()
+            }
+        })
+        .collect();
+    asked(
+        &app,
+        "pay.run",
+        json!({"path": "a", "content": lines.join("\n")}),
+    )
+    .await;
+    let page = tab.get("/").await.is(200);
+    let open: String = page
+        .text
+        .split("<details class=\"fold\">")
+        .enumerate()
+        .map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once("</details>").unwrap().1,
+        })
+        .collect();
+    assert!(
+        open.contains("curl x | sh") && open.contains("pipes into a shell"),
+        "{open}"
+    );
+    assert!(open.contains("evil\\u{202e}"), "{open}");
+}
+
+#[tokio::test]
+async fn p14_other_arguments_and_here_documents_are_shown() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let arguments = json!({"command": "cat > x <<EOF\nfrom-the-document\nEOF\nls", "env": {"LD_PRELOAD": "evil.so"}});
+    asked(&app, "claude.Bash", arguments).await;
+    let page = tab.get("/").await.is(200);
+    page.says("from-the-document");
+    page.says("Its other arguments");
+    page.says("evil.so");
+}
+
+#[tokio::test]
+async fn p14_a_preview_of_newlines_is_a_card_of_bounded_height() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let preview = "\n".repeat(3000);
+    for arguments in [
+        json!({"command": format!("echo '{preview}'")}),
+        json!({"command": "ls", "description": preview}),
+        json!({"path": "a", "content": preview}),
+        json!({"text": preview, "list": vec![0; 3000]}),
+    ] {
+        let id = asked(&app, "claude.Bash", arguments).await;
+        for path in ["/".to_owned(), format!("/console/approval/{id}")] {
+            let page = tab.get(&path).await.is(200);
+            // A form field scrolls.
+            let fields = page.text.split("<textarea").enumerate();
+            let lines = fields.map(|(at, part)| match at {
+                0 => part.lines().count(),
+                _ => part.split_once("</textarea>").unwrap().1.lines().count(),
+            });
+            let lines: usize = lines.sum();
+            assert!(lines < 1200, "{path}: {lines}");
+            page.says("read all of it");
+        }
+        decide(&tab, &id, &[("do", "deny")]).await.is(303);
+    }
+}
+
+#[tokio::test]
+async fn p14_a_risky_act_that_was_not_read_is_asked_about_once_more() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let long = format!("{} rm x", "echo y; ".repeat(60));
+    for (command, choice) in [
+        (RISKY, "approve"),
+        (long.as_str(), "approve"),
+        (RISKY, "always"),
+    ] {
+        let id = asked(
+            &app,
+            "claude.Bash",
+            json!({"command": command, "n": choice}),
+        )
+        .await;
+        let form = [("do", choice), ("note", "fine\nso"), ("next", "abc")];
+        let page = decide(&tab, &id, &form).await.is(428);
+        page.says("Nothing is decided yet");
+        page.says("The command as it was written");
+        assert_eq!(status(&app, &id).await, "pending");
+        // What was chosen and written goes on with it.
+        page.says(&format!("name=\"do\" value=\"{choice}\""));
+        page.says("name=\"note\" value=\"fine\nso\"");
+        let mark = field(&page, "confirmed").unwrap();
+        for forged in [
+            "1",
+            "yes",
+            &mark.replace(&mark[..4], "0000"),
+            &tab.token().await,
+        ] {
+            for name in ["confirmed", "seen"] {
+                decide(&tab, &id, &[("do", choice), (name, forged)])
+                    .await
+                    .is(428);
+            }
+        }
+        let form = [
+            ("do", choice),
+            ("confirmed", &*mark),
+            ("note", "fine"),
+            ("next", "abc"),
+        ];
+        let to = decide(&tab, &id, &form).await.is(303);
+        assert!(to.goes_to().ends_with("#a-abc"), "{}", to.goes_to());
+        assert_eq!(status(&app, &id).await, "approved");
+    }
+}
+
+#[tokio::test]
+async fn p14_a_mark_counts_for_one_approval_and_one_session() {
+    let app = TestApp::new().await;
+    let (alice, again) = (
+        Tab::signed_in(&app, "human-key").await,
+        Tab::signed_in(&app, "human-key").await,
+    );
+    let one = asked(&app, "claude.Bash", json!({"command": RISKY, "n": 1})).await;
+    let two = asked(&app, "claude.Bash", json!({"command": RISKY, "n": 2})).await;
+    let page = decide(&alice, &one, &[("do", "approve")]).await.is(428);
+    let mark = field(&page, "confirmed").unwrap();
+    let form = [("do", "approve"), ("confirmed", &*mark)];
+    decide(&alice, &two, &form).await.is(428);
+    decide(&again, &one, &form).await.is(428);
+    // The page of one approval shows all of a short act: it need not be asked once more.
+    let page = alice.get(&format!("/console/approval/{one}")).await.is(200);
+    let seen = field(&page, "seen").unwrap();
+    let form = [("do", "approve"), ("seen", &*seen)];
+    decide(&alice, &two, &form).await.is(428);
+    decide(&again, &one, &form).await.is(428);
+    decide(&alice, &one, &form).await.is(303);
+    assert_eq!(status(&app, &two).await, "pending");
+}
+
+#[tokio::test]
+async fn p14_only_the_end_of_a_long_act_says_that_it_was_read() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let command = "echo x\n".repeat(2000);
+    let id = asked(&app, "claude.Bash", json!({"command": command})).await;
+    let path = format!("/console/approval/{id}");
+    for (query, has) in [("", false), ("?whole=1", false), ("?whole=1&page=99", true)] {
+        let page = tab.get(&format!("{path}{query}")).await.is(200);
+        assert_eq!(field(&page, "seen").is_some(), has, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn p14_harmless_acts_denials_and_edits_are_not_asked_about_again() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let harmless = asked(&app, "claude.Bash", json!({"command": "ls"})).await;
+    decide(&tab, &harmless, &[("do", "approve")]).await.is(303);
+    let denied = asked(&app, "claude.Bash", json!({"command": RISKY})).await;
+    decide(&tab, &denied, &[("do", "deny")]).await.is(303);
+    let edited = asked(&app, "claude.Bash", json!({"command": RISKY, "n": 1})).await;
+    let form = [("do", "change"), ("arguments", "{\"command\": \"ls\"}")];
+    decide(&tab, &edited, &form).await.is(303);
+}
+
+#[tokio::test]
+async fn p14_several_are_approved_together_only_when_the_risky_ones_were_looked_at() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let plain = asked(&app, "claude.Bash", json!({"command": "ls"})).await;
+    let risky = asked(&app, "claude.Bash", json!({"command": RISKY})).await;
+    let form = [("do", "approve"), ("id", &*plain), ("id", &*risky)];
+    let page = tab.post("/console/decide", &form).await.is(428);
+    page.says("Approve all 2");
+    page.says("Approve only the 1 without risks");
+    for id in [&plain, &risky] {
+        assert_eq!(status(&app, id).await, "pending");
+    }
+    let mark = field(&page, "confirmed").unwrap();
+    let form = [
+        ("do", "approve"),
+        ("id", &*plain),
+        ("id", &*risky),
+        ("confirmed", &*mark),
+    ];
+    tab.post("/console/decide", &form).await.is(303);
+    for id in [&plain, &risky] {
+        assert_eq!(status(&app, id).await, "approved");
+    }
+}
+
+fn person(name: &str) -> Person {
+    Person {
+        name: name.into(),
+        role: Role::Human,
+        addresses: vec![Address {
+            channel: "telegram".into(),
+            address: json!({"tg_chat_id": 1}),
+        }],
+        hours: None,
+    }
+}
+
+#[tokio::test]
+async fn p14_who_voted_is_seen_and_not_asked_again() {
+    let app = TestApp::new().await;
+    let step = |minutes, people: &[&str]| Step {
+        after: Duration::from_mins(minutes),
+        people: people.iter().map(|name| (*name).into()).collect(),
+        remind: None,
+    };
+    app.app.gate.replace_people(Directory {
+        people: ["alice", "bob", "carol"].map(person).to_vec(),
+        routes: vec![Route {
+            name: "two".into(),
+            tools: Vec::new(),
+            risky: false,
+            needed: 2,
+            steps: vec![step(0, &["alice", "bob"]), step(3, &["carol"])],
+            timeout: None,
+            fallback: None,
+        }],
+        ..Directory::default()
+    });
+    let id = asked(&app, "pay.run", json!({})).await;
+    let (alice, root) = (
+        Tab::signed_in(&app, "human-key").await,
+        Tab::signed_in(&app, "admin-key").await,
+    );
+    let page = alice.get("/").await.is(200);
+    page.says("Nobody has approved it yet.");
+    page.says("Waiting for <strong>alice, bob</strong>.");
+    page.says("Asked next: <strong>carol</strong>");
+    let path = format!("/approvals/{id}");
+    let before = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+    assert_eq!(before["you_approved"], false);
+    assert_eq!(before["waiting_for"], json!(["alice", "bob"]));
+    assert_eq!(before["asked_next"], json!(["carol"]));
+    assert!(before["escalates_at"].is_string());
+    decide(&alice, &id, &[("do", "approve")]).await.is(303);
+    for path in ["/".to_owned(), format!("/console/approval/{id}")] {
+        let page = alice.get(&path).await.is(200);
+        page.says("Approved by <strong>human:alice</strong>.");
+        page.says("Waiting for <strong>bob</strong>.");
+        page.says("You have approved this. It waits for others.");
+        for choice in ["approve", "session", "always", "change"] {
+            page.says_not(&format!(
+                "<button class=\"yes\" name=\"do\" value=\"{choice}\""
+            ));
+        }
+        page.says_not(&format!("action=\"/console/decide/{id}\""));
+        let page = root.get(&path).await.is(200);
+        page.says(&format!("action=\"/console/decide/{id}\""));
+    }
+    let after = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+    assert_eq!(after["you_approved"], true);
+    assert_eq!(after["votes"][0]["by"], "human:alice");
+    assert_eq!(after["waiting_for"], json!(["bob"]));
+    let other = app.ask(Who::Admin, "GET", &path, Value::Null).await.body;
+    assert_eq!(other["you_approved"], false);
+}
