@@ -262,13 +262,18 @@
     note.hidden = false;
   }
 
+  // A form is under way: its answer is the next page, and what is heard meanwhile may be its own doing.
+  let leaving = false;
+
   function heard(event) {
+    if (leaving) return;
     const about = JSON.parse(event.data);
     if (event.type === "approval.resolved") {
       ends.set(about.approval_id, about.by ? `${about.status} by ${about.by}` : about.status);
       const page = one(`main [data-approval="${CSS.escape(about.approval_id)}"]`);
-      if (page && !is_touched(document)) location.reload();
-      else if (page) one("#news").hidden = false;
+      const tells_end = page && one(".end", page);
+      if (page && !tells_end && !is_touched(document)) location.reload();
+      else if (page && !tells_end) one("#news").hidden = false;
     }
     if (event.type === "approval.created") arrived(about);
     refresh();
@@ -332,11 +337,11 @@
   }
 
   // A key that was meant for the card before does not count for the one that has just got the focus.
-  let deaf_until = 0;
+  const is_settling = () => "settling" in document.body.dataset;
 
   function press(event) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
-    if (!list || event.timeStamp < deaf_until) return;
+    if (!list || is_settling()) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
     const card = document.activeElement?.closest("#list article:not(.gone)");
@@ -383,13 +388,16 @@
     const next = (address.hash && document.getElementById(address.hash.slice(1))) || one("#list article") || one("main");
     next.focus();
     next.scrollIntoView({ block: "nearest" });
-    deaf_until = performance.now() + 400;
+    document.body.dataset.settling = "yes";
+    setTimeout(() => delete document.body.dataset.settling, 400);
     one("#news").textContent = one(".banner p")?.textContent || "";
     for (const name of ["done", "of", "count", "left"]) address.searchParams.delete(name);
     address.hash = "";
     history.replaceState(null, "", address);
   }
 
+  document.addEventListener("submit", () => (leaving = true));
+  one("#next")?.focus();
   document.addEventListener("keydown", press);
   for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, open_speaker, { once: true });
   // A menu closes when one goes elsewhere.
@@ -435,6 +443,10 @@
   setInterval(tell, 1000);
   document.addEventListener("visibilitychange", by_sight);
   addEventListener("pagehide", () => feed?.close());
-  addEventListener("pageshow", (event) => event.persisted && listen());
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    leaving = false;
+    listen();
+  });
   listen();
 })();

@@ -172,7 +172,8 @@ fn p14_the_whole_act_has_everything() {
 
 #[test]
 fn p14_a_whole_change_has_every_line() {
-    let content: String = (0..2500).map(|n| format!("line {n}\n")).collect();
+    let content: Vec<_> = (0..2500).map(|n| format!("line {n}\n")).collect();
+    let content = content.concat();
     let asked = approval(json!({"path": "a", "content": content, "mode": 7}));
     let card = card(&asked);
     assert_eq!(card.more(), 2503 - 200);

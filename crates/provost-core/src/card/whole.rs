@@ -1,6 +1,8 @@
 //! The whole act, for those who ask for it: every step, every line of a change, every argument. It is computed
 //! from the stored question, and read in pages, so that no act is too long to be read.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::{CommandPart, claimed_words, pretty};
@@ -128,7 +130,7 @@ impl Whole {
             };
             if last != Some(row.section) {
                 let gap = if last.is_some() { "\n" } else { "" };
-                text.push_str(&format!("{gap}{}:\n", section.title));
+                let _ = writeln!(text, "{gap}{}:", section.title);
                 last = Some(row.section);
             }
             let mark = match (&section.body, row.goes_on) {
@@ -136,9 +138,9 @@ impl Whole {
                 (Body::Steps(_), true) => "> ",
                 _ => "| ",
             };
-            text.push_str(&format!("{mark}{}\n", row.text));
+            let _ = writeln!(text, "{mark}{}", row.text);
             for risk in row.risks {
-                text.push_str(&format!("! {risk}\n"));
+                let _ = writeln!(text, "! {risk}");
             }
         }
         text

@@ -1,6 +1,8 @@
 //! A trace as it is read: the decision and its outcome joined, redacted where the reader may not see
 //! content.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 use similar::TextDiff;
 
@@ -78,14 +80,13 @@ fn edit(view: &Map<String, Value>) -> Option<String> {
     };
     let (asked, ran) = (text("params")?, text("changed_params")?);
     let diff = if asked.lines().count().max(ran.lines().count()) > MOST_COMPARED {
-        let all = |sign: char, text: &str| -> String {
-            text.lines().map(|line| format!("{sign}{line}\n")).collect()
-        };
-        format!(
-            "--- asked\n+++ ran\n@@ @@\n{}{}",
-            all('-', &asked),
-            all('+', &ran)
-        )
+        let mut diff = "--- asked\n+++ ran\n@@ @@\n".to_owned();
+        for (sign, text) in [('-', &asked), ('+', &ran)] {
+            for line in text.lines() {
+                let _ = writeln!(diff, "{sign}{line}");
+            }
+        }
+        diff
     } else {
         let diff = TextDiff::from_lines(&asked, &ran);
         diff.unified_diff().header("asked", "ran").to_string()

@@ -119,7 +119,9 @@ pub(super) async fn show(
     if let Some(prospects) = &prospects {
         item.waits_for(&prospects.waiting, now);
     }
-    let read = whole.as_ref().map_or(item.complete, WholeShown::is_last);
+    let read = whole
+        .as_ref()
+        .map_or(item.is_complete(), WholeShown::is_last);
     let seen = read && exposure == Exposure::Everything;
     let hides = item.hidden && visitor.is_person();
     let path = format!("/console/approval/{}", approval.question.id);

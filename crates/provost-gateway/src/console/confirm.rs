@@ -117,7 +117,7 @@ pub(super) async fn many_once_more(
         match unread(app, visitor, id, fields).await? {
             Some(approval) => {
                 let mark = mark(visitor, CONFIRMED, &approval);
-                let shown = Shown::new(&approval, visitor, exposure, app.gate.now());
+                let shown = Shown::in_list(&approval, visitor, exposure, app.gate.now());
                 items.push((shown, mark));
             }
             None => plain.push((*id).to_owned()),

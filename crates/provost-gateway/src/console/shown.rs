@@ -42,8 +42,6 @@ pub(super) struct Shown {
     pub(super) more: usize,
     /// Where all of it is read.
     pub(super) whole_at: String,
-    /// Nothing is left out or withheld.
-    pub(super) complete: bool,
     pub(super) risks: Vec<String>,
     /// What else deserves a look, in a few words each.
     pub(super) remarks: Vec<String>,
@@ -149,7 +147,6 @@ impl Shown {
     ) -> Self {
         let card = Card::of(approval, exposure, now);
         let more = card.more();
-        let complete = more == 0 && !card.withheld;
         let (question, state) = (&approval.question, &approval.state);
         let can = can(approval, &card, visitor, now);
         let editable = (can.change && exposure == Exposure::Everything)
@@ -178,7 +175,6 @@ impl Shown {
             others: others(card.other_arguments, &folding),
             claim: card.claim.map(|claim| claimed(claim, &folding)),
             more,
-            complete,
             made: Moment::new(card.created_at, now),
             expires: Moment::new(card.expires_at, now),
             left: roughly(left),
@@ -194,6 +190,11 @@ impl Shown {
             waiting: None,
             next: None,
         }
+    }
+
+    /// Nothing is left out or withheld.
+    pub(super) fn is_complete(&self) -> bool {
+        self.more == 0 && !self.hidden
     }
 
     pub(super) fn waits_for(&mut self, waiting: &Waiting, now: Time) {

@@ -167,6 +167,20 @@ impl Browser {
         }
     }
 
+    pub(crate) fn press_with_control(&mut self, key: &str) {
+        const CONTROL: u8 = 2;
+        for kind in ["rawKeyDown", "keyUp"] {
+            let name = if key == "\r" { "Enter" } else { key };
+            let event = json!({"type": kind, "key": name, "modifiers": CONTROL});
+            self.send("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// As if the reader were there.
+    pub(crate) fn zone(&mut self, zone: &str) {
+        self.send("Emulation.setTimezoneOverride", json!({"timezoneId": zone}));
+    }
+
     pub(crate) fn without_script(&mut self, without: bool) {
         let params = json!({"value": without});
         self.send("Emulation.setScriptExecutionDisabled", params);

@@ -1,5 +1,6 @@
 //! The console in a real browser.
 
+mod manners;
 pub(crate) mod pages;
 
 use serde_json::json;
@@ -85,7 +86,7 @@ fn a_person_reads_a_diff_and_approves_with_a_note() {
     assert_eq!(trace["supervisor_reasoning"], "five is enough");
     browser.until(
         "the word",
-        "document.querySelector('.said')?.innerText === 'Approved.'",
+        "document.querySelector('.said')?.innerText.startsWith('Approved. filesystem.write_file for claude: /srv/app/config.toml')",
     );
 
     browser.until("the feed", "document.body.dataset.live");
@@ -151,16 +152,22 @@ fn whatever_an_agent_writes_is_text() {
     );
     // By the keys alone.
     for decided in ["a", "d"] {
+        // A key that was meant for the last card does not count for the next.
+        browser.until("an open ear", "!document.body.dataset.settling");
         browser.press("j");
         browser.press(decided);
         let said = if decided == "a" {
+            // What is risky is asked once more.
+            browser.until("the question", "document.querySelector('.said.warn')");
+            assert_eq!(browser.eval(made), 0);
+            browser.click("button.yes");
             "Approved."
         } else {
             "Denied."
         };
         browser.until(
             "the word",
-            &format!("document.querySelector('.said')?.innerText === '{said}'"),
+            &format!("document.querySelector('.banner')?.innerText.startsWith('{said}')"),
         );
     }
     let ends = [first.join().unwrap().ok(), second.join().unwrap().is(403)];
@@ -236,7 +243,7 @@ fn a_tick_alone_decides_nothing_and_a_lost_gateway_is_told() {
     browser.click("#bulk button[value=deny]");
     browser.until(
         "the word",
-        "document.querySelector('.said')?.innerText === 'Denied: 2.'",
+        "document.querySelector('.said')?.innerText.startsWith('Denied: 2.')",
     );
     assert_eq!(gateway.alice().pending().len(), 1);
     browser.until("the feed", "document.body.dataset.live");

@@ -34,7 +34,8 @@ async fn p14_every_line_of_an_act_can_be_read_where_it_is_decided() {
     let app = TestApp::new().await;
     let tab = Tab::signed_in(&app, "human-key").await;
     let steps: Vec<_> = (0..120).map(|n| format!("echo step-{n}-")).collect();
-    let content: String = (0..3000).map(|n| format!("line-{n}-\n")).collect();
+    let content: Vec<_> = (0..3000).map(|n| format!("line-{n}-\n")).collect();
+    let content = content.concat();
     for (arguments, name, count) in [
         (json!({"command": steps.join("\n")}), "step", 120),
         (json!({"path": "a", "content": content}), "line", 3000),
