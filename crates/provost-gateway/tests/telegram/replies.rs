@@ -82,6 +82,42 @@ async fn an_unclear_reply_is_asked_again_and_the_reply_to_that_decides() {
 }
 
 #[tokio::test]
+async fn p13_a_sentence_that_begins_with_a_number_is_asked_again() {
+    let scene = Scene::new().await;
+    for text in [
+        "6 PM would be better",
+        "2 minutes please",
+        "1 question first",
+        "1 but not on prod",
+        "4 PM",
+        "5 минут",
+        "4 why do you need it",
+        "1\n3",
+        "4 do it\n1",
+    ] {
+        scene
+            .handle(&scene.fake.text(scene.alice, Some(scene.message), text))
+            .await;
+        let asked = scene.said().pop().unwrap();
+        let words = asked["text"].as_str().unwrap();
+        assert!(
+            words.starts_with("Nothing was decided. invalid code"),
+            "{words}"
+        );
+        scene.assert_undecided();
+    }
+    scene
+        .handle(
+            &scene
+                .fake
+                .text(scene.alice, Some(scene.message), "5 npm ci\nnpm test"),
+        )
+        .await;
+    let change = reply(Code::Change, Some("npm ci\nnpm test"));
+    assert_eq!(scene.desk.papers().replies[0].1, change);
+}
+
+#[tokio::test]
 async fn only_what_can_be_chosen_is_offered_again() {
     let few = vec![Code::Once, Code::Deny, Code::Note];
     let scene = Scene::with(&[ALICE], |_, card| card.choices.clone_from(&few)).await;

@@ -52,11 +52,10 @@ pub(crate) async fn name_new_file(app: Arc<App>, path: PathBuf) {
                 path.display()
             )
         });
-        match &error {
-            Some(error) => tracing::error!("{error}"),
-            None => {
-                tracing::info!(file = %path.display(), "the file that was not in force is gone")
-            }
+        if let Some(error) = &error {
+            tracing::error!("{error}");
+        } else {
+            tracing::info!(file = %path.display(), "the file that was not in force is gone");
         }
         app.policy_state.store(Arc::new(PolicyState {
             error,

@@ -232,6 +232,52 @@ fn unclear_replies_are_422_and_change_nothing() {
     assert_eq!(gate.status(&id)["status"], "pending");
 }
 
+/// A narrowing of the seed, on purpose: text behind 1, 2 and 6 was a note.
+#[test]
+fn p13_a_sentence_that_begins_with_a_number_is_422_and_changes_nothing() {
+    let gate = Gate::open();
+    let id = gate.pending(json!({}));
+    for body in [
+        "6 PM would be better",
+        "2 minutes please",
+        "1 question first: what does it delete?",
+        "1 but not on prod",
+        "4 PM would be better",
+        "5 Nov",
+        "4 days?",
+        "5 % of them",
+        "1\n3",
+        "1\n\n> quoted\n\n3 no",
+        "1 Anhang",
+        "3 Anhänge",
+        "3 Nov 2026",
+        "3 de noviembre de\n2026 a las 10:00, Gate <gate@example.org>\nescribió:\n1",
+        "CAUTION: external e-mail\n\n6 PM would be better",
+    ] {
+        gate.reply(&id, body).refused(422, "invalid_code");
+    }
+    gate.reply(&id, "5 npm ci\nnpm test")
+        .refused(422, "payload_required");
+    assert_eq!(gate.status(&id)["status"], "pending");
+    let banner = "CAUTION: external e-mail\n\n4 keep the logs\nBob Smith\n5 Main Street";
+    gate.reply(&id, banner).ok();
+    assert_eq!(gate.status(&id)["decision"]["note"], "keep the logs");
+}
+
+#[test]
+fn p13_addresses_compare_without_case() {
+    let gate = Gate::open();
+    let id = gate.pending(json!({"target": {"email_to": "You.There@Domain.com"}}));
+    let mail = json!({"subject": format!("[{id}]"), "body": "1", "from": "you.there@DOMAIN.COM"});
+    let forwarder = gate.gateway.client().key(INBOX);
+    forwarder.post("/v1/inbox/email-reply", &mail).ok();
+    let seen = gate.status(&id);
+    assert_eq!(
+        seen["decision"]["decided_by"],
+        "human:email:you.there@domain.com"
+    );
+}
+
 /// Who sent it is read as in a mail, and the approval is named whole.
 #[test]
 fn a_forwarded_reply_is_from_whom_it_was_sent_to() {

@@ -245,3 +245,34 @@ fn a_gateway_that_was_named_and_is_not_there_is_an_error() {
     let output = site.provost(&["mcp", "--url", "http://127.0.0.1:1"]);
     assert_eq!(output.status.code(), Some(3));
 }
+
+/// A client lists tools once, right after it is connected, and the servers have only just been started.
+#[test]
+fn p17_the_first_list_has_the_tools_of_servers_that_are_still_starting() {
+    let echo = Echo::start();
+    let python = std::env::var("PROVOST_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/upstream.py");
+    let site = Site::empty();
+    let tools = json!([{"name": "read", "inputSchema": {"type": "object"}}]);
+    std::fs::write(site.path("tools.json"), tools.to_string()).unwrap();
+    let rest = format!(
+        "policies:
+  - {{name: all, agent: '*', rules: [{{tools: ['*'], action: allow}}]}}
+mcp_servers:
+  - {{name: files, command: {python}, args: ['{server}', '{}']}}
+  - {{name: broken, command: /no/such/program}}
+",
+        site.path("tools.json").display()
+    );
+    site.configure(&crate::harness::configuration(&echo, &rest));
+    let named = ["--config", "provost.yaml", "--listen", "127.0.0.1:1"];
+    let mut client = Client::start(&site, &named);
+    client.hello();
+    let listed = client.ask("tools/list", &json!({}));
+    let tools = listed["tools"].as_array().unwrap();
+    assert!(
+        tools.iter().any(|tool| tool["name"] == "files.read"),
+        "{listed}"
+    );
+    client.end();
+}

@@ -18,7 +18,7 @@ for line in sys.stdin:
         answer["result"] = {"tools": json.load(open(sys.argv[1]))}
     elif method == "tools/call":
         text = message["params"]["arguments"]["path"]
-        answer["result"] = {"content": [{"type": "text", "text": text}]}
+        answer["result"] = {"content": [{"type": "text", "text": text}], "isError": text == "fail"}
     else:
         answer["error"] = {"code": -32601, "message": "no such method"}
     print(json.dumps(answer), flush=True)

@@ -133,3 +133,26 @@ fn a_changed_tool_is_shown_as_a_diff_and_trusted_again() {
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
     site.verify_chain(Some(&gateway));
 }
+
+#[test]
+fn p18_a_result_that_says_it_failed_is_a_failed_outcome() {
+    let echo = Echo::start();
+    let site = site(&echo);
+    set(&site, "Reads a file");
+    let gateway = site.start();
+    eventually("the server", || {
+        (server(&gateway, "files")["status"] == "up").then_some(())
+    });
+    let agent = gateway.client().key(AGENT);
+    for (path, outcome) in [("a.txt", "done"), ("fail", "failed")] {
+        agent.tool("files.read", json!({"path": path}));
+        let trace = eventually("the outcome", || {
+            let traces = gateway.traces();
+            let trace = traces
+                .into_iter()
+                .find(|trace| trace["params"]["path"] == path)?;
+            (trace["outcome"] != "pending").then_some(trace)
+        });
+        assert_eq!(trace["outcome"], outcome, "{trace}");
+    }
+}

@@ -81,9 +81,8 @@ fn below_quotes<'t>(lines: &[&'t str], end: usize) -> Vec<&'t str> {
     let mut clear = false;
     while at < lines.len() {
         match kind(lines, at) {
-            Line::Over => break,
             Line::Attribution(count) if marked_below(lines, at + count) => at += count,
-            Line::Attribution(_) => break,
+            Line::Attribution(_) | Line::Over => break,
             Line::Blank => (at, clear) = (at + 1, true),
             Line::Quoted => (at, clear) = (at + 1, false),
             Line::Own => {

@@ -58,7 +58,7 @@ async fn write(record: &Record, out: &Path) -> anyhow::Result<()> {
 
 /// Where the records are read.
 enum Record {
-    Gateway(Client),
+    Gateway(Box<Client>),
     Store(Arc<dyn Store>),
 }
 
@@ -79,7 +79,7 @@ impl Record {
                 Ok(Self::Store(super::open_folder(context, error).await?))
             }
             // Whatever it answers, it is there.
-            _ => Ok(Self::Gateway(client)),
+            _ => Ok(Self::Gateway(Box::new(client))),
         }
     }
 

@@ -14,7 +14,6 @@ fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
     })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 fn unclear(why: Unclear) -> Result<Reply, Misread> {
     Err(why.into())
 }
