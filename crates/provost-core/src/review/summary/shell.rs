@@ -49,6 +49,8 @@ pub(super) struct Word {
     pub(super) computed: bool,
     /// Holds an unquoted glob or brace.
     pub(super) pattern: bool,
+    /// Not every shell reads it like this: `$'…'` is quotes to some, and a dollar before quotes to others.
+    pub(super) varies: bool,
     /// What substitutions in it run.
     pub(super) inner: Vec<Script>,
 }

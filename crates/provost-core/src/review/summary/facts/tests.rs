@@ -83,7 +83,6 @@ fn p19_every_program_of_a_command_is_a_part() {
             "git -c core.pager='sh -c evil' log",
             &["git -c core.pager=sh -c evil log"],
         ),
-        ("$'git' status", &["git status"]),
         ("'git' \"status\"", &["git status"]),
         ("git status \"2\">/dev/null", &["git status 2"]),
         ("git status # ; evil", &["git status"]),
@@ -128,6 +127,10 @@ fn p19_what_is_not_certain_is_said_not_to_be() {
         ("git status\r\nevil", &[]),
         ("((git status))", &[]),
         ("git log $~X", &["git log"]),
+        ("$'git' status", &["git status"]),
+        ("git log $'-p'", &["git log"]),
+        ("git status &>f evil", &[]),
+        ("git <&-x status", &[]),
         ("git log '\\' '; evil #'", &[]),
     ] {
         assert_eq!(

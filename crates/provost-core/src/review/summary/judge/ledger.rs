@@ -137,7 +137,7 @@ impl Program {
             reads: super::files::read(&name, args),
             hosts,
             hosts_sure,
-            sure: known == words.len() && !fed,
+            sure: known == words.len() && !fed && !words.iter().any(|word| word.varies),
             name,
             words: texts,
             ..Self::default()
@@ -172,7 +172,7 @@ impl Program {
 
 /// Known only when it runs: an expansion, a glob, a place for something else.
 pub(super) fn is_open(word: &Word) -> bool {
-    is_computed(word) || word.text == "{}" || word.text.starts_with('=')
+    is_computed(word) || word.varies || word.text == "{}" || word.text.starts_with('=')
 }
 
 /// Without a folder of the system's. A `..` may lead through a link to anywhere.

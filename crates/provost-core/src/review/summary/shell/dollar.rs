@@ -16,10 +16,12 @@ impl Reader<'_> {
             self.parameter(word);
         } else if !quoted && self.rest().starts_with("$'") {
             self.at += 2;
+            word.varies = true;
             self.c_quoted(word);
             return;
         } else if !quoted && self.rest().starts_with("$\"") {
             self.at += 1;
+            word.varies = true;
             self.double_quoted(word);
             return;
         } else {

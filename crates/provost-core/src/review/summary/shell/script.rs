@@ -160,6 +160,9 @@ impl Reader<'_> {
         if self.eat("&>>") || self.eat("&>") {
             let target = self.target();
             draft.command.redirects.push(Redirect::Write(target));
+            // To dash the `&` ends the command, and what follows is another one.
+            self.blanks();
+            self.sound &= self.peek().is_none_or(|c| "\n;&|)#".contains(c));
             return;
         }
         draft.end_pipeline(self.text);
@@ -246,6 +249,8 @@ impl Reader<'_> {
     /// `2>&1` copies a descriptor; `>&file` writes.
     fn duplicate(&mut self, draft: &mut Draft) {
         let target = self.target();
+        // To bash the `-` ends the redirection, and what follows is a word.
+        self.sound &= !target.text.starts_with('-') || target.text == "-";
         let descriptor = target.text.chars().all(|c| c.is_ascii_digit() || c == '-');
         if !descriptor || target.computed {
             draft.command.redirects.push(Redirect::Write(target));
