@@ -83,7 +83,7 @@ fn with_text(code: Code, text: String) -> Result<Reply, Unclear> {
 
 /// The text that begins behind the code.
 fn text(code: Code, rest: &str, below: &[&str], breaks: LineBreaks) -> Result<String, Unclear> {
-    // What stands below an empty line is no text: it would decide with words that were meant for somebody else.
+    // A code alone on its line has no text: lines below it are not taken for one.
     if rest.is_empty() {
         return Ok(String::new());
     }

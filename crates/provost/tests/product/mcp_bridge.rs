@@ -268,7 +268,13 @@ mcp_servers:
     let named = ["--config", "provost.yaml", "--listen", "127.0.0.1:1"];
     let mut client = Client::start(&site, &named);
     client.hello();
-    let listed = client.ask("tools/list", &json!({}));
+    let id = client.send("tools/list", &json!({}));
+    let mut listed = client.answer();
+    while listed["id"] != id {
+        // The servers came up meanwhile, which the client is told, too.
+        listed = client.answer();
+    }
+    let listed = &listed["result"];
     let tools = listed["tools"].as_array().unwrap();
     assert!(
         tools.iter().any(|tool| tool["name"] == "files.read"),
