@@ -7,6 +7,7 @@ use provost_core::menu::Code;
 
 use super::*;
 
+#[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
 fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
     Ok(Reply {
         code,
