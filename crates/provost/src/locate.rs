@@ -219,7 +219,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 mod tests {
     use provost_core::time::Time;
 
-    use super::*;
+    use super::{
+        FoundBy::{Address, File, Folder, Registry},
+        *,
+    };
     use crate::exit::Usage;
 
     fn entry(port: u16, data: &str, folder: &str) -> Entry {
@@ -263,7 +266,6 @@ mod tests {
             ..none()
         };
         let by = |address: &str, by| (address.to_owned(), by);
-        use FoundBy::{Address, File, Folder, Registry};
         for (global, named, running, expected) in [
             (
                 none(),

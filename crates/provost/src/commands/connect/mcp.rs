@@ -112,12 +112,10 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
         return Some(());
     };
     let mut args = Vec::new();
-    for arg in before
-        .get("args")
-        .map(Value::as_array)
-        .unwrap_or(Some(&Vec::new()))?
-    {
-        args.push(arg.as_str()?.to_owned());
+    if let Some(given) = before.get("args") {
+        for arg in given.as_array()? {
+            args.push(arg.as_str()?.to_owned());
+        }
     }
     let args = if is_ours(command) {
         with_key(args, access)
