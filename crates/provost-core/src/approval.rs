@@ -58,6 +58,8 @@ pub enum Kind {
     Permission,
     Message,
     Escalation,
+    /// A question that decides nothing: it shows whether a person is reached.
+    Test,
 }
 
 /// The question: written once, when the approval is made, and never changed.

@@ -190,6 +190,9 @@ impl Card {
 
     /// In one line.
     pub fn heading(&self) -> String {
+        if self.kind == Kind::Test {
+            return "a test question, which decides nothing".to_owned();
+        }
         format!("{} asks for {}", self.agent, self.tool)
     }
 
@@ -226,6 +229,7 @@ pub fn choices(approval: &Approval) -> Vec<Code> {
     Code::ALL
         .into_iter()
         .filter(|code| match code {
+            _ if question.kind == Kind::Test => matches!(code, Code::Once | Code::Deny),
             Code::Once | Code::Deny | Code::Note => true,
             Code::Session => alone && question.session_id.is_some(),
             Code::Change | Code::Always => alone,

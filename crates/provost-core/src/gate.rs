@@ -14,6 +14,7 @@ mod record;
 mod request;
 mod run;
 mod telemetry;
+mod test_question;
 mod to_the_end;
 mod told;
 mod tools;
@@ -31,6 +32,7 @@ pub use decider::Decider;
 pub use permit::Permit;
 pub use request::{NewRequest, Requested};
 pub use run::{End, Executed};
+pub use test_question::TestQuestion;
 pub use told::Told;
 
 use crate::{

@@ -3,6 +3,7 @@
 mod allowed;
 mod brake;
 mod change;
+mod check;
 mod deliver;
 mod desk;
 pub mod email;
@@ -21,6 +22,7 @@ use http::Uri;
 use provost_core::ports::Channel;
 
 pub use allowed::{Allowed, AllowedUrl, BadAllowed};
+pub use check::check;
 pub(crate) use deliver::Prospects;
 pub use deliver::deliver;
 pub use desk::{Answered, Desk, Sender};
@@ -28,6 +30,8 @@ pub use office::Office;
 pub(crate) use office::{decide, person};
 pub use signed::SigningKey;
 
+use email::Email;
+pub use standing::Problem;
 pub(crate) use standing::Standing;
 use standing::Standings;
 use telegram::Telegram;
@@ -55,6 +59,7 @@ const WITHHELD: &str = "The content is withheld here: what you see is its struct
 pub struct Channels {
     by_name: HashMap<&'static str, Arc<dyn Channel>>,
     telegram: Option<Arc<Telegram>>,
+    email: Option<Arc<Email>>,
     callback_secret: Option<[u8; 32]>,
     allowed_callbacks: Allowed,
     standings: Arc<Standings>,
@@ -73,6 +78,12 @@ impl Channels {
     pub fn with_telegram(mut self, telegram: Arc<Telegram>) -> Self {
         self.telegram = Some(telegram.clone());
         self.with("telegram", telegram)
+    }
+
+    #[must_use]
+    pub fn with_email(mut self, email: Arc<Email>) -> Self {
+        self.email = Some(email.clone());
+        self.with(email::CHANNEL, email)
     }
 
     /// What the keys are made from by which callbacks are signed.
@@ -121,7 +132,17 @@ impl Channels {
     /// Each by its name, and how it has fared lately. Callbacks are the clients' own.
     pub(crate) fn standings(&self) -> BTreeMap<&'static str, Standing> {
         let names = self.by_name.keys().filter(|name| **name != CALLBACK);
-        names.map(|name| (*name, self.standings.of(name))).collect()
+        names.map(|name| (*name, self.standing(name))).collect()
+    }
+
+    /// With what the reader of replies says, which tries all the time.
+    fn standing(&self, name: &str) -> Standing {
+        let mut standing = self.standings.of(name);
+        let reading = self.email.as_ref().filter(|_| name == email::CHANNEL);
+        standing
+            .problems
+            .extend(reading.and_then(|email| email.reading_problem()));
+        standing
     }
 
     #[must_use]

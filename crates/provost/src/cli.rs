@@ -11,7 +11,7 @@ use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, connect::Connect, console, demo, grants::Grants,
-    hook, keys::Keys, mcp, policy::Policy, run, serve, stop, traces::Traces,
+    hook, keys::Keys, mcp, people::People, policy::Policy, run, serve, stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -141,6 +141,9 @@ pub(crate) enum Command {
     /// The record of every decision
     #[command(subcommand)]
     Traces(Traces),
+    /// Who may be asked, and whether questions reach them
+    #[command(subcommand)]
+    People(People),
     /// Explain, test and replay policies
     #[command(subcommand)]
     Policy(Policy),

@@ -12,6 +12,7 @@ pub(crate) mod grants;
 pub(crate) mod hook;
 pub(crate) mod keys;
 pub(crate) mod mcp;
+pub(crate) mod people;
 pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -36,6 +37,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Approvals(command) => approvals::run(context, command).await,
         Command::Grants(command) => grants::run(context, command).await,
         Command::Traces(command) => traces::run(context, command).await,
+        Command::People(command) => people::run(context, command).await,
         Command::Policy(command) => policy::run(context, command).await,
         Command::Hook(args) => hook::run(context, args).await,
         Command::Mcp(args) => mcp::run(context, args).await,

@@ -88,6 +88,7 @@ const OTHER_CHANGE: &str =
 const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret: write \
                       the value itself, or leave the masked part as it was shown";
 const NO_CHANGE: &str = "a change needs what it is changed to";
+const ONLY_A_TEST: &str = "this is a test question, which opens nothing: 1 or 3";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
 
@@ -172,6 +173,13 @@ impl Gate {
         if decider.is_supervisor() && matches!(resolution.code, Some(Code::Session | Code::Always))
         {
             return Some(Resolving::Forbidden(NOT_YOURS_TO_REMEMBER));
+        }
+        let opens_more = matches!(
+            resolution.code,
+            Some(Code::Session | Code::Change | Code::Always)
+        );
+        if question.kind == Kind::Test && (opens_more || resolution.arguments.is_some()) {
+            return Some(Resolving::Unfit(ONLY_A_TEST.into()));
         }
         match resolution.code {
             Some(Code::Session) if question.session_id.is_none() => {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    approval::{Approval, Decision, Question, Status},
+    approval::{Approval, Decision, Kind, Question, Status},
     control::{Scope, Stop},
     glob::Glob,
     grant::{ActiveGrant, Grant},
@@ -219,7 +219,9 @@ impl Gate {
             };
             filter.after = Some(last);
             for approval in page.rows().filter_map(parsed) {
-                if !matches(&approval.question) {
+                // A test question is nobody's but the person's who is asked.
+                let is_test = approval.question.kind == Kind::Test;
+                if is_test || !matches(&approval.question) {
                     continue;
                 }
                 match self.decide_approval(&approval, decide(self.now())).await? {

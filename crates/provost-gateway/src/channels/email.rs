@@ -43,7 +43,7 @@ pub use self::{
 use self::{
     compose::Words, inbox::Inbox, letter::Letter, mailer::Mailer, patience::Patience, token::Mail,
 };
-use super::desk::Desk;
+use super::{Problem, desk::Desk};
 
 /// The channel's name.
 pub const CHANNEL: &str = "email";
@@ -96,6 +96,16 @@ impl Email {
         if let Some(inbox) = &self.inbox {
             inbox.run(self, stop).await;
         }
+    }
+
+    /// Whether mails could be sent. Sends none.
+    pub async fn check(&self) -> Vec<Problem> {
+        self.mailer.check().await.err().into_iter().collect()
+    }
+
+    /// Why replies cannot be read just now.
+    pub fn reading_problem(&self) -> Option<Problem> {
+        self.inbox.as_ref()?.problem()
     }
 
     /// For [`handle`], where nobody is to be told.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use provost_core::time::Time;
@@ -17,6 +17,43 @@ pub(crate) struct Standing {
     /// Since when nothing got through.
     #[serde(skip_serializing_if = "Option::is_none")]
     failing_since: Option<Time>,
+    /// When it was last tried without anybody being asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_at: Option<Time>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Why a question would not get through, or its answer not back, and what to do. Everybody may read the words:
+/// they hold no secret, and do not say who cannot be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub problem: String,
+    pub help: String,
+    /// Whom of `people` it is about; `None`: the whole channel.
+    #[serde(skip)]
+    pub person: Option<Arc<str>>,
+}
+
+impl Problem {
+    pub(super) fn of_channel(problem: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            help: help.into(),
+            person: None,
+        }
+    }
+
+    pub(super) fn of_person(
+        person: Arc<str>,
+        problem: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            person: Some(person),
+            ..Self::of_channel(problem, help)
+        }
+    }
 }
 
 impl Standings {
@@ -33,6 +70,17 @@ impl Standings {
         });
     }
 
+    /// What a check found, and whether that is news.
+    pub(super) fn checked(&self, channel: &str, problems: Vec<Problem>, now: Time) -> bool {
+        let mut news = false;
+        self.change(channel, |standing| {
+            news = standing.problems != problems;
+            standing.checked_at = Some(now);
+            standing.problems = problems;
+        });
+        news
+    }
+
     pub(super) fn of(&self, channel: &str) -> Standing {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         standings.get(channel).cloned().unwrap_or_default()
@@ -46,6 +94,6 @@ impl Standings {
 
 impl Standing {
     pub(crate) fn is_failing(&self) -> bool {
-        self.failing_since.is_some()
+        self.failing_since.is_some() || !self.problems.is_empty()
     }
 }

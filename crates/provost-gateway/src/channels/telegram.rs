@@ -6,6 +6,7 @@
 mod api;
 mod buttons;
 mod chat;
+mod check;
 mod ending;
 mod message;
 mod poll;
@@ -39,7 +40,7 @@ use self::{
 use super::more_wait;
 use crate::{secret::Secret, web::Web};
 
-pub use self::{poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
+pub use self::{api::check_token, poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
 
 /// The channel's name.
 pub const NAME: &str = "telegram";

@@ -14,6 +14,7 @@ mod keys;
 mod links;
 mod mcp;
 mod operations;
+mod people;
 mod permissions;
 mod policies;
 mod router;

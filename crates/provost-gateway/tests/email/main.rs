@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod checking;
 mod desk;
 mod encrypted;
 mod post;

@@ -182,6 +182,19 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"tool": "x", "digest": "0".repeat(64)}),
             found(PEOPLE, 404),
         ),
+        row("GET", "/v1/people", none.clone(), PEOPLE),
+        row(
+            "POST",
+            "/v1/people/nobody/test",
+            json!({}),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "GET",
+            "/v1/people-tests/0000000000000000",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
         // Nothing is run here.
         row("GET", "/v1/runs", none.clone(), found(PEOPLE, 404)),
         row("POST", "/v1/runs", json!({}), found(PEOPLE, 404)),
@@ -312,7 +325,8 @@ async fn the_table_covers_every_endpoint_there_is() {
                 .replace("/claude-code", "/{agent}")
                 .replace("/s1", "/{id}")
                 .replace("keys/nobody", "keys/{name}")
-                .replace("servers/nobody", "servers/{name}");
+                .replace("servers/nobody", "servers/{name}")
+                .replace("people/nobody", "people/{name}");
             format!("{} {path}", row.method)
         })
         .collect();

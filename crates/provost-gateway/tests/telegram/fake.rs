@@ -44,6 +44,8 @@ pub(crate) struct Api {
     pub(crate) messages: BTreeMap<(i64, i64), Value>,
     /// Who blocked the bot.
     pub(crate) blocked: HashSet<i64>,
+    /// Who never pressed Start.
+    pub(crate) never_started: HashSet<i64>,
     /// Taps that were not answered yet.
     pub(crate) open_taps: HashSet<String>,
     pub(crate) webhook: Option<Value>,

@@ -89,7 +89,7 @@ impl Reader<'_> {
         let map = self.guarded_map(field, &KEYS)?;
         let token = self
             .require(&map, "token", "Telegram")
-            .and_then(|field| self.secret(field));
+            .and_then(|field| self.read_token(field));
         let api_url = match map.filled("api_url") {
             Some(field) => self.url(field)?,
             None => API_URL.to_owned(),
@@ -101,6 +101,16 @@ impl Reader<'_> {
             api_url,
             allow: allow.unwrap_or_default(),
         })
+    }
+
+    fn read_token(&mut self, field: Field<'_>) -> Option<Secret> {
+        let token = self.secret(field)?;
+        if let Err(why) = telegram::check_token(&token) {
+            let help = "copy it whole from the message in which @BotFather gave it to you";
+            self.error(field.node.span, why, help);
+            return None;
+        }
+        Some(token)
     }
 
     fn read_mode(&mut self, map: &Map<'_>) -> Option<Mode> {

@@ -6,7 +6,7 @@ use provost_core::ports::SystemClock;
 use provost_gateway::{
     app::App,
     channels::{
-        CALLBACK, Channels, Office, deliver,
+        CALLBACK, Channels, Office, check, deliver,
         email::Email,
         telegram::{Pace, Telegram},
         webhook::{Callbacks, Webhooks},
@@ -46,12 +46,13 @@ pub(super) async fn open(config: &Config, app: &Arc<App>, web: &Web) -> anyhow::
     if let Some(settings) = &config.channels.email {
         let email = Arc::new(Email::new(settings.clone(), Arc::new(Office(app.clone()))).await?);
         channels = channels
-            .with("email", email.clone())
+            .with_email(email.clone())
             .requiring_sender(settings.require_from);
         tokio::spawn(read_mail(app.clone(), email));
     }
     app.channels.store(Arc::new(channels));
     tokio::spawn(deliver(app.clone()));
+    tokio::spawn(check(app.clone()));
     Ok(())
 }
 

@@ -37,6 +37,9 @@ struct Inner {
     updates_made: i64,
     /// Messages are taken, and not answered, while this is set.
     holds: bool,
+    token_is_wrong: bool,
+    /// Who never pressed Start.
+    never_started: Vec<i64>,
 }
 
 impl Bot {
@@ -66,6 +69,14 @@ impl Bot {
     pub(crate) fn hold(&self, holds: bool) {
         self.state.inner.lock().unwrap().holds = holds;
         self.state.changed.notify_all();
+    }
+
+    pub(crate) fn refuse_token(&self, refuses: bool) {
+        self.state.inner.lock().unwrap().token_is_wrong = refuses;
+    }
+
+    pub(crate) fn never_started(&self, users: &[i64]) {
+        self.state.inner.lock().unwrap().never_started = users.to_vec();
     }
 
     pub(crate) fn sent(&self) -> Vec<Value> {
@@ -116,6 +127,18 @@ impl Bot {
 }
 
 impl State {
+    fn refusal(&self, method: &str, body: &Value) -> Option<Value> {
+        let inner = self.inner.lock().unwrap();
+        let chat = body["chat_id"].as_i64();
+        let unknown = chat.is_some_and(|chat| inner.never_started.contains(&chat));
+        let (code, words) = match method {
+            _ if inner.token_is_wrong => (401, "Unauthorized"),
+            "getChat" | "sendMessage" if unknown => (400, "Bad Request: chat not found"),
+            _ => return None,
+        };
+        Some(json!({"ok": false, "error_code": code, "description": words}))
+    }
+
     fn answer(&self, method: &str, body: &Value) -> Value {
         match method {
             "getMe" => json!({"id": 1, "is_bot": true, "first_name": "bot", "username": "bot"}),
@@ -162,8 +185,16 @@ fn serve(stream: &TcpStream, state: &State) {
     let mut reader = BufReader::new(stream);
     while let Ok((path, body)) = request(&mut reader) {
         let method = path.rsplit('/').next().unwrap_or_default();
-        let answer = json!({"ok": true, "result": state.answer(method, &body)}).to_string();
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+        let refusal = state.refusal(method, &body);
+        let status = if refusal.is_some() {
+            "400 Bad Request"
+        } else {
+            "200 OK"
+        };
+        let answer = refusal
+            .unwrap_or_else(|| json!({"ok": true, "result": state.answer(method, &body)}))
+            .to_string();
+        let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
         let whole = format!("{head}content-length: {}\r\n\r\n{answer}", answer.len());
         let mut stream = stream;
         if stream.write_all(whole.as_bytes()).is_err() {

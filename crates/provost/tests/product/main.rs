@@ -45,6 +45,7 @@ mod mcp;
 mod mcp_bridge;
 mod mcp_peers;
 mod people;
+mod people_test;
 mod proxy;
 mod record;
 mod reload;

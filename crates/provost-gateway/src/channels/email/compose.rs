@@ -5,7 +5,7 @@ mod exact;
 mod page;
 
 use provost_core::{
-    approval::Status,
+    approval::{Kind, Status},
     card::{Card, Claim, End, who},
     delivery::Purpose,
     ids::ApprovalId,
@@ -36,6 +36,9 @@ pub(super) struct Words {
 
 /// A question. The link leads to a page with a form.
 pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words {
+    if card.kind == Kind::Test {
+        return test_question(card);
+    }
     let mut page = Page::default();
     page.text(format!(
         "Provost asks: may {} use {}?",
@@ -75,13 +78,30 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
     }
 }
 
+/// All of it is our own words: no agent can have a mail begin like this.
+fn test_question(card: &Card) -> Words {
+    let mut page = Page::default();
+    page.text("Provost sends a test question.");
+    page.text(
+        "It decides nothing and opens no tool. It shows whether questions reach you here and answers come back. Any answer will do.",
+    );
+    menu(&mut page, &card.choices);
+    identify(&mut page, card);
+    Words {
+        subject: subject(card),
+        page,
+    }
+}
+
 /// How a question ended, for somebody who was asked and did not decide it by mail.
 pub(super) fn ended(card: &Card, end: &End) -> Words {
     let mut page = Page::default();
     let (agent, tool) = (name(&card.agent), name(&card.tool));
-    page.text(format!(
-        "Provost says: the question whether {agent} may use {tool} is closed."
-    ));
+    page.text(if card.kind == Kind::Test {
+        "Provost says: the test question is closed. It decided nothing.".to_owned()
+    } else {
+        format!("Provost says: the question whether {agent} may use {tool} is closed.")
+    });
     page.text(format!("{}.", outcome(end)));
     if let Some(note) = &end.note {
         page.heading("With these words");
@@ -157,6 +177,9 @@ pub(super) fn misread(why: &Misread) -> String {
 
 /// Always ends with the approval's id in brackets: the last ones in the subject.
 fn subject(card: &Card) -> String {
+    if card.kind == Kind::Test {
+        return format!("Test question from Provost [{}]", card.id);
+    }
     let title = card.claim.as_ref().and_then(|claim| claim.title.as_deref());
     let what = title.map_or_else(
         || name(&card.tool),

@@ -7,13 +7,17 @@ mod connect;
 mod place;
 mod session;
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use provost_core::ports::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use self::{connect::Connector, place::Stuck, session::Reader};
 use super::{Email, settings::Imap, visible};
+use crate::channels::Problem;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -22,16 +26,40 @@ const LONGEST_REASON: usize = 300;
 pub(super) struct Inbox {
     imap: Imap,
     connector: Connector,
+    /// Why it cannot read just now.
+    problem: Mutex<Option<Problem>>,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error("{}", visible::line(.0, LONGEST_REASON))]
     Server(String),
+    #[error("the IMAP server refuses the login: {}", visible::line(.0, LONGEST_REASON))]
+    Login(String),
     #[error("the mail server did not answer in time")]
     Slow,
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl Trouble {
+    /// What is to be done about it. The store's troubles are told elsewhere.
+    fn problem(&self) -> Option<Problem> {
+        let help = match self {
+            Self::Store(_) => return None,
+            Self::Login(_) => {
+                "check the user and the password in `channels.email.imap`; many providers want a password made for \
+                 one app, and IMAP switched on"
+            }
+            Self::Server(_) | Self::Slow => {
+                "check the host, the port and the mailbox in `channels.email.imap`"
+            }
+        };
+        Some(Problem::of_channel(
+            format!("replies cannot be read: {self}"),
+            help,
+        ))
+    }
 }
 
 impl From<async_imap::error::Error> for Trouble {
@@ -44,7 +72,20 @@ impl Inbox {
     /// Loads the machine's root certificates where there is TLS.
     pub(super) fn new(imap: Imap) -> Result<Self, String> {
         let connector = Connector::new(imap.encrypted)?;
-        Ok(Self { imap, connector })
+        Ok(Self {
+            imap,
+            connector,
+            problem: Mutex::default(),
+        })
+    }
+
+    pub(super) fn problem(&self) -> Option<Problem> {
+        let problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        problem.clone()
+    }
+
+    fn set_problem(&self, problem: Option<Problem>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
     pub(super) async fn run(&self, email: &Email, stop: CancellationToken) {
@@ -60,6 +101,7 @@ impl Inbox {
             if worked {
                 pause = FIRST_PAUSE;
             }
+            self.set_problem(trouble.problem());
             tracing::warn!(mail.host = %self.imap.server.host, error = %trouble, "cannot read replies by e-mail for now");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -75,6 +117,7 @@ impl Inbox {
     ) -> Result<std::convert::Infallible, Trouble> {
         let session = self.connector.session(&self.imap).await?;
         let mut reader = Reader::open(session, &self.imap).await?;
+        self.set_problem(None);
         loop {
             reader.handle_new(email, stuck).await?;
             *worked = true;

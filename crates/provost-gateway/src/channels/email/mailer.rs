@@ -18,6 +18,7 @@ use super::{
     settings::{Smtp, Tls},
     visible,
 };
+use crate::channels::Problem;
 
 /// For each command.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -82,10 +83,34 @@ impl Mailer {
     }
 }
 
+impl Mailer {
+    /// Connects and logs in, and sends nothing.
+    pub(super) async fn check(&self) -> Result<(), Problem> {
+        let unusable = |why: String| {
+            let help = "check the host, the port and the encryption in `channels.email.smtp`";
+            Problem::of_channel(format!("mails cannot be sent: {why}"), help)
+        };
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(unusable("the mail server hung up".to_owned())),
+            Err(error) if is_about_login(&error) => Err(Problem::of_channel(
+                format!("the SMTP server refuses the login: {}", reason(&error)),
+                "check the user and the password in `channels.email.smtp`; many providers want a password made \
+                 for one app",
+            )),
+            Err(error) => Err(unusable(reason(&error))),
+        }
+    }
+}
+
+fn is_about_login(error: &Error) -> bool {
+    let code = error.status().map(u16::from);
+    code.is_some_and(|code| LOGIN.contains(&code))
+}
+
 fn undelivered(error: &Error) -> Undelivered {
     let why = format!("the mail server did not take it: {}", reason(error));
-    let code = error.status().map(u16::from);
-    if error.is_permanent() && !code.is_some_and(|code| LOGIN.contains(&code)) {
+    if error.is_permanent() && !is_about_login(error) {
         Undelivered::Never { why }
     } else {
         Undelivered::Later { why, after: None }

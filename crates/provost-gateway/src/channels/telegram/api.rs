@@ -1,4 +1,4 @@
-//! The eight methods of the Bot API that are needed. The token is part of every URL, so no error repeats one.
+//! The nine methods of the Bot API that are needed. The token is part of every URL, so no error repeats one.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
+    chat::Address,
     trouble::Trouble,
     visible,
     wire::{Envelope, Me, Sent},
@@ -42,11 +43,7 @@ pub(super) struct Api {
 impl Api {
     /// The errors repeat neither the token nor the URL, which may hold another secret.
     pub(super) fn new(web: Web, base: &str, token: Secret) -> Result<Self, String> {
-        if !is_token(token.expose()) {
-            return Err(
-                "the token of the Telegram bot is malformed: it looks like `123456:ABC-DEF`".into(),
-            );
-        }
+        check_token(&token)?;
         let base = base.trim_end_matches('/');
         let uri: Uri = base.parse().map_err(|_| "`api_url` is not a URL")?;
         let known = matches!(uri.scheme_str(), Some("http" | "https"));
@@ -66,6 +63,13 @@ impl Api {
 
     pub(super) async fn get_me(&self) -> Result<Me, Trouble> {
         self.ask("getMe", json!({})).await
+    }
+
+    /// Fails where the bot may not write to that chat.
+    pub(super) async fn get_chat(&self, chat: &Address) -> Result<(), Trouble> {
+        self.call("getChat", &json!({"chat_id": chat}))
+            .await
+            .map(drop)
     }
 
     pub(super) async fn send_message(&self, message: Value) -> Result<Sent, Trouble> {
@@ -177,6 +181,14 @@ impl Api {
         let text = text.replace(self.token.expose(), "[token]");
         visible::line(&text, LONGEST_DESCRIPTION)
     }
+}
+
+/// What is wrong with a token that no bot can have. It does not repeat the token.
+pub fn check_token(token: &Secret) -> Result<(), &'static str> {
+    if is_token(token.expose()) {
+        return Ok(());
+    }
+    Err("the token of the Telegram bot is malformed: it looks like `123456:ABC-DEF`")
 }
 
 /// The parts of a token are a number and letters that need no escape in a URL.

@@ -19,7 +19,12 @@ pub(super) enum Address {
 
 impl Address {
     pub(super) fn of(delivery: &Delivery) -> Option<Self> {
-        match delivery.plan.address.get("tg_chat_id")? {
+        Self::named(&delivery.plan.address)
+    }
+
+    /// As an address of the channel names it.
+    pub(super) fn named(address: &Value) -> Option<Self> {
+        match address.get("tg_chat_id")? {
             Value::Number(id) => id.as_i64().map(Self::Id),
             Value::String(text) => match text.trim().parse() {
                 Ok(id) => Some(Self::Id(id)),

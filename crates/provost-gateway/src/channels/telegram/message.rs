@@ -51,6 +51,9 @@ struct Written {
 
 /// The link leads to the question in the console.
 pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> String {
+    if card.kind == Kind::Test {
+        return test_question(card);
+    }
     let mut top = Text::default();
     match purpose {
         _ if card.voted => top.bold("✅ You have approved this, and more people are needed"),
@@ -67,14 +70,7 @@ pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> Str
     circumstances(&mut top, card);
     let mut bottom = Text::default();
     menu(&mut bottom, &card.choices);
-    let lasts = format_duration(card.expires_at.since(card.created_at));
-    bottom
-        .plain("\n\nApproval ")
-        .code(&visible::line(card.id.as_str(), LONGEST_NAME))
-        .plain(&format!(
-            "\nExpires {}, {lasts} after it was asked",
-            ending::moment(card.expires_at)
-        ));
+    identify(&mut bottom, card);
     if let Some(fallback) = card.fallback {
         bottom.plain(&format!("\n⏳ {}", fallback.words()));
     }
@@ -88,7 +84,37 @@ pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> Str
     put_together(top, card, &whole, &bottom)
 }
 
+/// All of it is our own words: no agent can have a message begin like this.
+fn test_question(card: &Card) -> String {
+    let mut text = Text::default();
+    text.bold("🧪 This is a test question")
+        .plain("\nIt decides nothing and opens no tool. It shows whether questions reach you here and answers ")
+        .plain("come back. Any answer will do.");
+    menu(&mut text, &card.choices);
+    identify(&mut text, card);
+    text.into_html()
+}
+
+fn identify(text: &mut Text, card: &Card) {
+    let lasts = format_duration(card.expires_at.since(card.created_at));
+    text.plain("\n\nApproval ")
+        .code(&visible::line(card.id.as_str(), LONGEST_NAME))
+        .plain(&format!(
+            "\nExpires {}, {lasts} after it was asked",
+            ending::moment(card.expires_at)
+        ));
+}
+
 pub(super) fn ended(card: &Card, end: &End) -> String {
+    if card.kind == Kind::Test {
+        let mut text = Text::default();
+        let end = match end.by {
+            Some(_) => "🧪 The test question was answered: this works.",
+            None => "🧪 The test question is over; nobody answered it.",
+        };
+        text.bold(end).plain("\nIt decided nothing.");
+        return text.into_html();
+    }
     let mut top = Text::default();
     top.bold(&format!("{} {}", ending::sign(end), ending::outcome(end)))
         .plain(&ending::by_whom(end))
@@ -121,6 +147,7 @@ fn asker(text: &mut Text, card: &Card) {
         Kind::Permission => " asks permission for ",
         Kind::Message => " has a message held at ",
         Kind::Escalation => " hands over to a person: ",
+        Kind::Test => " tests ",
     };
     text.plain("\n")
         .code(&visible::line(&card.agent, LONGEST_NAME))

@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::{
-    approvals, calls, declared, events, grants, guard, hooks, keys, links, mcp, operations,
+    approvals, calls, declared, events, grants, guard, hooks, keys, links, mcp, operations, people,
     permissions, policies, runs, servers, stops, tools, traces, v1, wrapped,
 };
 use crate::{app::App, console};
@@ -53,6 +53,9 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/resume", post(stops::resume))
         .route("/mcp-servers/{name}/tools", get(servers::tools))
         .route("/mcp-servers/{name}/trust", post(servers::trust))
+        .route("/v1/people", get(people::list))
+        .route("/v1/people/{name}/test", post(people::test))
+        .route("/v1/people-tests/{id}", get(people::tested))
         .route("/v1/runs", get(runs::list).post(runs::create))
         .route("/v1/runs/{id}", get(runs::detail))
         .route("/v1/runs/{id}/events", get(runs::events))

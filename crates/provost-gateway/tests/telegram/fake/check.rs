@@ -13,6 +13,7 @@ const OPTIONAL: bool = false;
 fn rules(method: &str) -> Option<&'static [Rule]> {
     Some(match method {
         "getMe" => &[],
+        "getChat" => &[("chat_id", REQUIRED, chat)],
         "sendMessage" => &[
             ("chat_id", REQUIRED, chat),
             ("text", REQUIRED, a_text),

@@ -12,6 +12,13 @@ impl Api {
             "getMe" => Ok(
                 json!({"id": BOT, "is_bot": true, "first_name": "Provost", "username": "provost_bot"}),
             ),
+            "getChat" => match body["chat_id"].as_i64() {
+                Some(chat) if self.never_started.contains(&chat) => {
+                    Err((400, "Bad Request: chat not found"))
+                }
+                Some(chat) => Ok(chat_of(chat)),
+                None => Ok(chat_of(-1_000_500)),
+            },
             "sendMessage" => self.send(body),
             "editMessageText" | "editMessageReplyMarkup" => self.edit(body),
             "answerCallbackQuery" => self.answer_tap(body),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use http::StatusCode;
 use provost_core::time::format_duration;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{findings::Findings, runs};
 use crate::{
@@ -50,19 +50,35 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) -> Exit {
     declared_agents(health.get("auth").unwrap_or(&Value::Null), findings);
     tools(&client, findings).await;
     mcp_servers(&client, findings).await;
-    channels(&health, findings);
+    channels(&client, &health, findings).await;
     runs::counts(&client, findings).await;
     stops(&health, findings);
     Exit::Ok
 }
 
 /// The ways to people, and which of them fail.
-fn channels(health: &Value, findings: &mut Findings) {
+async fn channels(client: &Client, health: &Value, findings: &mut Findings) {
+    // Who cannot be reached is told to those who may know; others hear that somebody is.
+    let people = client.get(Target::new("/v1/people")).await;
+    let people = people.map(|answer| answer.body).unwrap_or_default();
     let channels = health.get("channels").and_then(Value::as_object);
     for (name, standing) in channels.into_iter().flatten() {
         let delivered = standing.get("delivered").and_then(Value::as_u64);
         let delivered = format!("{name}, {} delivered", delivered.unwrap_or_default());
+        let mut problems = standing
+            .get("problems")
+            .map(items)
+            .unwrap_or_default()
+            .to_vec();
+        // Several people may have the same one.
+        problems.dedup();
+        for problem in &problems {
+            let what = text(problem, "problem");
+            let detail = format!("{name}{}: {what}", concerned(&people, name, what));
+            findings.fail("channel", detail, text(problem, "help"));
+        }
         match some_text(standing, "failing_since") {
+            None if !problems.is_empty() => {}
             None => findings.ok("channel", delivered),
             Some(since) => findings.warn(
                 "channel",
@@ -71,6 +87,30 @@ fn channels(health: &Value, findings: &mut Findings) {
             ),
         }
     }
+}
+
+/// Those whom a problem is about, where it is not the whole channel's.
+fn concerned(people: &Value, channel: &str, problem: &str) -> String {
+    let list = |value: &Value, name: &str| value.get(name).map(items).unwrap_or_default().to_vec();
+    let has = |person: &&Value| {
+        let own = list(person, "channels").into_iter();
+        own.filter(|own| text(own, "channel") == channel)
+            .any(|own| {
+                let personal = json!(true);
+                list(&own, "problems").iter().any(|own| {
+                    text(own, "problem") == problem && own.get("personal") == Some(&personal)
+                })
+            })
+    };
+    let names: Vec<_> = items(people)
+        .iter()
+        .filter(has)
+        .map(|person| text(person, "name"))
+        .collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", names.join(", "))
 }
 
 fn version(running: &str, findings: &mut Findings) {

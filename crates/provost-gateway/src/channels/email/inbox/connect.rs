@@ -42,7 +42,12 @@ impl Connector {
             let login =
                 login.ok_or_else(|| Trouble::Server("there is no user to log in as".into()))?;
             let session = client.login(&login.user, login.password.expose()).await;
-            session.map_err(|(error, _)| Trouble::from(error))
+            session.map_err(|(error, _)| match error {
+                async_imap::error::Error::No(why) | async_imap::error::Error::Bad(why) => {
+                    Trouble::Login(why)
+                }
+                other => Trouble::from(other),
+            })
         };
         tokio::time::timeout(TIMEOUT, login)
             .await
