@@ -61,6 +61,7 @@ impl TestQuestion {
             request: None,
             needed: 1,
             denied_before: None,
+            hides_secret: false,
         }
     }
 

@@ -34,13 +34,11 @@ impl Keeper {
         }
         // Also of the chains that have ended: from here on only the others are read.
         let kept = KeptHeads::of(store).await?;
-        match (write(&heads, &kept).await, known) {
-            (Ok(()), Known::Moved(_, before)) => {
-                // Its place is free for another store.
-                let _ = fs::remove_file(before);
-            }
-            // It is tried again, and told.
-            (Ok(()) | Err(_), _) => {}
+        // What fails is tried again, and told.
+        let written = write(&heads, &kept).await;
+        if let (Ok(()), Known::Moved(_, before)) = (written, known) {
+            // Its place is free for another store.
+            let _ = fs::remove_file(before);
         }
         Ok(Self {
             heads,
@@ -51,10 +49,9 @@ impl Keeper {
     /// Follows the record, and writes down where it moved.
     pub(crate) async fn keep(&self, app: &App) {
         let mut kept = self.kept.lock().await;
-        let (moved, gaps) = match kept.follow(&**app.gate.store()).await {
-            Ok(followed) => followed,
-            // The store's own troubles are told elsewhere.
-            Err(_) => return,
+        // The store's own troubles are told elsewhere.
+        let Ok((moved, gaps)) = kept.follow(&**app.gate.store()).await else {
+            return;
         };
         let before = app.record.standing();
         let mut standing = before.clone();

@@ -26,7 +26,6 @@ impl Telegram {
         let mut problems = Vec::new();
         for (person, address) in chats {
             match self.api.get_chat(&address).await {
-                Ok(()) => {}
                 Err(Trouble::Refused(why)) => problems.push(of_chat(person, &why, bot)),
                 // The bot's own troubles were looked for above; being told to wait is none.
                 Err(Trouble::Wait(_)) => break,
@@ -34,7 +33,7 @@ impl Telegram {
                     problems.push(of_bot(&trouble));
                     break;
                 }
-                Err(_) => {}
+                Ok(()) | Err(Trouble::Token(_) | Trouble::Conflict(_)) => {}
             }
         }
         problems

@@ -23,18 +23,15 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) -> Exit {
     let client = client.clone().patient(PATIENCE);
     let health = match client.get(Target::new("/health")).await {
         Ok(answer) => answer.body,
-        Err(error) => match error
-            .refusal()
-            .filter(|refusal| refusal.body.get("uptime_seconds").is_some())
-        {
+        Err(error) => {
             // It runs, and its store does not: [`store`] tells.
-            Some(refusal) => refusal.body.clone(),
-            None => {
+            let Some(health) = failing(&error) else {
                 let hint = error.help().unwrap_or_else(|| "look at its log".to_owned());
                 findings.fail("gateway", error.to_string(), hint);
                 return error.exit();
-            }
-        },
+            };
+            health
+        }
     };
     let uptime = health
         .get("uptime_seconds")
@@ -54,6 +51,13 @@ pub(super) async fn gateway(client: &Client, findings: &mut Findings) -> Exit {
     runs::counts(&client, findings).await;
     stops(&health, findings);
     Exit::Ok
+}
+
+/// What a gateway tells of itself although its store fails.
+fn failing(error: &ClientError) -> Option<Value> {
+    let body = &error.refusal()?.body;
+    body.get("uptime_seconds")?;
+    Some(body.clone())
 }
 
 /// The ways to people, and which of them fail.
