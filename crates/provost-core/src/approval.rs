@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     call::{Call, Digest},
     door::Door,
+    grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
     menu::Code,
     review::{Summary, mask_map, mask_text, mask_value, redact, redact_map},
@@ -87,6 +88,9 @@ pub struct Question {
     /// The trace of the call that asked: its decision is recorded under this id.
     pub trace_id: TraceId,
     pub door: Door,
+    /// Where the agent says that it works. A claim: it is shown, and narrows what is remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub works_in: Option<Box<str>>,
     /// What the agent asks in its own words, where it asks a person and not for a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Box<Request>>,
@@ -324,6 +328,9 @@ pub struct Decision {
     /// The grant that this choice made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_grant: Option<GrantId>,
+    /// What that grant allows of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<Box<InForce>>,
     /// What a person put in the place of a [`Request`], as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<String>,
@@ -333,7 +340,31 @@ pub struct Decision {
     pub at: Time,
 }
 
+/// What was remembered with a decision, as it was shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InForce {
+    pub words: String,
+    pub until: Time,
+}
+
+impl InForce {
+    fn of(grant: &Grant) -> Option<Self> {
+        Some(Self {
+            words: grant.remembered.as_ref()?.scope.words(),
+            until: grant.expires_at?,
+        })
+    }
+}
+
 impl Decision {
+    /// With the grant that the choice makes.
+    #[must_use]
+    pub fn making(mut self, grant: Option<&Grant>) -> Self {
+        self.made_grant = grant.map(|grant| grant.id.clone());
+        self.remembered = grant.and_then(InForce::of).map(Box::new);
+        self
+    }
+
     pub fn new(status: Status, by: impl Into<String>, at: Time) -> Self {
         Self {
             status,
@@ -346,6 +377,7 @@ impl Decision {
             arguments: None,
             code: None,
             made_grant: None,
+            remembered: None,
             replacement: None,
             via: None,
             at,

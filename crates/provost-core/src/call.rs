@@ -72,6 +72,12 @@ impl Digest {
         Self(Sha256::digest(canonical_json(value).as_bytes()).into())
     }
 
+    /// Of arguments as they are written, every number as it was given: `1` is not `1.0`.
+    pub fn of_written(params: &Map<String, Value>) -> Self {
+        let written = serde_json::to_string(params).unwrap_or_default();
+        Self(Sha256::digest(written.as_bytes()).into())
+    }
+
     /// The same call through another door is another request.
     pub fn through(self, door: Door) -> Self {
         let name: &[u8] = if door.forwards() { b"run" } else { b"decide" };

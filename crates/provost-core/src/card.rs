@@ -1,15 +1,19 @@
 //! A card: what a person is shown of an approval, on whatever channel. What was computed from the call and
 //! what the agent merely claims stand apart.
 
+mod offer;
 mod whole;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use offer::{Offer, offers};
+
 use crate::{
-    approval::{Approval, Kind, Question, Status},
+    approval::{Approval, InForce, Kind, Question, Status},
+    grant::Breadth,
     ids::{ApprovalId, GrantId},
     key::Role,
     menu::Code,
@@ -63,6 +67,9 @@ pub struct Card {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
     pub choices: Vec<Code>,
+    /// What codes 2 and 6 would allow of a call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remember: Vec<Offer>,
     pub created_at: Time,
     pub expires_at: Time,
     /// What is decided when nobody does in time, where that is more than its expiry.
@@ -131,6 +138,9 @@ pub struct End {
     pub replacement: Option<String>,
     /// The grant that it made, or that answered.
     pub rule_id: Option<GrantId>,
+    /// What was remembered of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<InForce>,
     /// A grant answered, and nobody was asked.
     pub auto: bool,
     pub at: Time,
@@ -150,10 +160,21 @@ impl End {
         let plain = Code::plain(self.status == Status::Approved);
         self.code.unwrap_or(plain)
     }
+
+    /// What was remembered, until when, and how to take it back. The end is as `moment` writes it.
+    pub fn remembered_words(&self, moment: impl Fn(Time) -> String) -> Option<String> {
+        let (remembered, id) = (self.remembered.as_ref()?, self.rule_id.as_ref()?);
+        let until = moment(remembered.until);
+        Some(format!(
+            "Remembered until {until}: {}. Revoke it in the console under Grants, or with: provost grants revoke {id}",
+            remembered.words
+        ))
+    }
 }
 
 impl Card {
-    pub fn of(approval: &Approval, exposure: Exposure, now: Time) -> Self {
+    /// `longest` bounds what is remembered.
+    pub fn of(approval: &Approval, exposure: Exposure, longest: Duration, now: Time) -> Self {
         let (question, state) = (&approval.question, &approval.state);
         let hidden = exposure == Exposure::Structure;
         let summary = question.summary.clone();
@@ -181,11 +202,26 @@ impl Card {
             voted: false,
             waiting: None,
             choices: choices(approval),
+            remember: offers(question, longest),
             created_at: question.created_at,
             expires_at: state.expires_at,
             fallback: None,
             end: end(approval, now),
         }
+    }
+
+    /// What stands in the menu beside a code.
+    pub fn label(&self, code: Code) -> Cow<'static, str> {
+        match self.offer(code) {
+            Some(offer) => offer.label().into(),
+            None => code.label().into(),
+        }
+    }
+
+    /// What a code of the menu would have remembered.
+    pub fn offer(&self, code: Code) -> Option<&Offer> {
+        let is_menu = |offer: &&Offer| offer.code == code && offer.breadth == Breadth::Narrow;
+        self.remember.iter().find(is_menu)
     }
 
     /// In one line.
@@ -350,6 +386,7 @@ fn end(approval: &Approval, now: Time) -> Option<End> {
         note: shown(decision.and_then(|decision| decision.reasoning.as_deref())),
         replacement: shown(decision.and_then(|decision| decision.replacement.as_deref())),
         rule_id: decision.and_then(|decision| decision.rule().cloned()),
+        remembered: decision.and_then(|decision| decision.remembered.as_deref().cloned()),
         auto: decision.is_some_and(|decision| decision.grant_id.is_some()),
         at: decision.map_or(state.expires_at, |decision| decision.at),
     })

@@ -13,9 +13,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    approval::Kind,
     call::Call,
-    grant::{ActiveGrant, Grant},
+    grant::{ActiveGrant, Asked, Grant},
     ids::GrantId,
     key::{Key, KeyHash, Role},
     policy::scope::CallScope,
@@ -135,17 +134,18 @@ impl Control {
         self.stops.iter().find(|stop| stop.scope.holds(call))
     }
 
-    pub fn grant_for(&self, kind: Kind, call: &Call, now: Time) -> Option<&Grant> {
-        let scope = CallScope::new(call, now);
+    pub fn grant_for(&self, asked: &Asked<'_>, now: Time) -> Option<&Grant> {
+        let scope = CallScope::new(asked.call, now);
         self.grants
             .iter()
-            .find(|grant| grant.permits_in(kind, &scope, now))
+            .find(|grant| grant.permits_in(asked, &scope, now))
             .map(|active| &active.grant)
     }
 
-    /// Whether it was not revoked, though it may be over or used up.
-    pub fn has_grant(&self, id: &GrantId) -> bool {
-        self.grants.iter().any(|active| active.grant.id == *id)
+    /// Whether it is neither revoked nor over, though it may be used up.
+    pub fn has_grant(&self, id: &GrantId, now: Time) -> bool {
+        let mut grants = self.grants.iter().map(|active| &active.grant);
+        grants.any(|grant| grant.id == *id && grant.lasts_at(now))
     }
 
     pub fn key(&self, secret: &str) -> Option<&Arc<Key>> {

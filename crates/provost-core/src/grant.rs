@@ -1,13 +1,17 @@
 //! A grant: a standing permission. It answers what would otherwise be asked; it never beats a deny.
 
+mod folder;
+mod scope;
+
 use std::sync::Arc;
 
 use provost_abl::expr::Program;
 use serde::{Deserialize, Serialize};
 
+pub use scope::{Asked, Breadth, GrantScope, Remembered};
+
 use crate::{
     approval::Kind,
-    call::Call,
     glob::Glob,
     ids::GrantId,
     policy::{compile_when, scope::CallScope},
@@ -26,6 +30,9 @@ pub struct Grant {
     /// call of a tool, whatever the agent named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// What a person allowed by remembering an approval of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<Box<Remembered>>,
     /// An expression over the call's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
@@ -45,6 +52,24 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// What it permits of its tools, as people read it. `None` where nothing but `when` narrows it.
+    pub fn scope_words(&self) -> Option<String> {
+        let remembered = self.remembered.as_deref()?;
+        let words = remembered.scope.words();
+        Some(match remembered.scope {
+            GrantScope::Arguments { .. } => {
+                format!("{words}: those of approval {}", remembered.approval_id)
+            }
+            _ => words,
+        })
+    }
+
+    /// A permission for calls that says nothing of their arguments was made by an earlier version, from the
+    /// menu: it opens nothing.
+    fn is_without_scope(&self) -> bool {
+        self.kind == Some(Kind::Call) && self.remembered.is_none()
+    }
+
     pub fn active_at(&self, now: Time) -> bool {
         self.lasts_at(now) && self.max_uses.is_none_or(|max| self.uses < max)
     }
@@ -80,29 +105,34 @@ impl ActiveGrant {
         Self { grant, when }
     }
 
-    pub fn permits(&self, kind: Kind, call: &Call, now: Time) -> bool {
-        self.permits_in(kind, &CallScope::new(call, now), now)
+    pub fn permits(&self, asked: &Asked<'_>, now: Time) -> bool {
+        self.permits_in(asked, &CallScope::new(asked.call, now), now)
     }
 
     /// The same, in a scope that several grants share: what is computed of the call is computed once.
-    pub fn permits_in(&self, kind: Kind, scope: &CallScope<'_>, now: Time) -> bool {
-        self.grant.active_at(now) && self.covers_in(kind, scope)
+    pub fn permits_in(&self, asked: &Asked<'_>, scope: &CallScope<'_>, now: Time) -> bool {
+        self.grant.active_at(now) && self.covers_in(asked, scope)
     }
 
     /// Whether the call is one that the grant is about, however often and long it may still be used.
-    pub fn covers(&self, kind: Kind, call: &Call, now: Time) -> bool {
-        self.covers_in(kind, &CallScope::new(call, now))
+    pub fn covers(&self, asked: &Asked<'_>, now: Time) -> bool {
+        self.covers_in(asked, &CallScope::new(asked.call, now))
     }
 
-    fn covers_in(&self, kind: Kind, scope: &CallScope<'_>) -> bool {
-        let (grant, call) = (&self.grant, scope.call());
-        grant.kind.is_none_or(|only| only == kind)
+    fn covers_in(&self, asked: &Asked<'_>, scope: &CallScope<'_>) -> bool {
+        let (grant, call) = (&self.grant, asked.call);
+        grant.kind.is_none_or(|only| only == asked.kind)
+            && !grant.is_without_scope()
             && grant.agent.matches(&call.agent)
             && grant.tools.matches(&call.tool)
             && grant
                 .session_id
                 .as_ref()
                 .is_none_or(|session| call.session.as_ref() == Some(session))
+            && grant
+                .remembered
+                .as_deref()
+                .is_none_or(|remembered| remembered.permits(asked))
             && match &self.when {
                 Condition::None => true,
                 // What cannot be judged is not permitted: the call is asked about as before.
@@ -117,6 +147,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::{call::Call, door::Door};
 
     fn permits(when: &str, params: Value) -> bool {
         let Value::Object(params) = params else {
@@ -137,7 +168,13 @@ mod tests {
             params,
         };
         let grant = ActiveGrant::new(serde_json::from_value(grant).unwrap());
-        grant.permits(Kind::Call, &call, Time::from_millis(1))
+        let asked = Asked {
+            kind: Kind::Call,
+            call: &call,
+            door: Door::Http,
+            works_in: None,
+        };
+        grant.permits(&asked, Time::from_millis(1))
     }
 
     #[test]

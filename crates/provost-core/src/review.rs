@@ -21,3 +21,4 @@ pub use summary::{
     Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,
     not_shown, summarize, summarize_whole,
 };
+pub(crate) use summary::{one_file, plain_command, quoted};

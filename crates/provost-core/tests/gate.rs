@@ -21,3 +21,5 @@ mod exactly;
 mod keys;
 #[path = "gate/races.rs"]
 mod races;
+#[path = "gate/remembering.rs"]
+mod remembering;

@@ -2,7 +2,6 @@
 
 mod allowed;
 mod brake;
-mod change;
 mod check;
 mod deliver;
 mod desk;
@@ -27,7 +26,7 @@ pub(crate) use deliver::Prospects;
 pub use deliver::deliver;
 pub use desk::{Answered, Desk, Sender};
 pub use office::Office;
-pub(crate) use office::{decide, person};
+pub(crate) use office::person;
 pub use signed::SigningKey;
 
 use email::Email;

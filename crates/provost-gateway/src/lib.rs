@@ -7,6 +7,7 @@ pub mod app;
 pub mod backends;
 pub mod channels;
 pub mod console;
+mod desk;
 pub mod doors;
 pub mod fleet;
 pub mod hooks;

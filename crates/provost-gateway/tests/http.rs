@@ -28,6 +28,8 @@ mod people;
 mod permissions;
 #[path = "http/protocol.rs"]
 mod protocol;
+#[path = "http/remembering.rs"]
+mod remembering;
 #[path = "http/requests.rs"]
 mod requests;
 #[path = "http/roles.rs"]

@@ -196,6 +196,7 @@ fn question(version: u64) -> anyhow::Result<NewApproval> {
         summary: None,
         trace_id: TraceId::at(now),
         door: Door::Decide,
+        works_in: None,
         request: None,
         needed: 1,
         denied_before: None,

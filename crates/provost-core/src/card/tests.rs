@@ -14,6 +14,7 @@ use crate::{
 };
 
 const NOON: Time = Time::from_millis(1_731_931_200_000);
+const DAY: Duration = Duration::from_hours(24);
 
 fn approval(params: Value) -> Approval {
     let Value::Object(params) = params else {
@@ -42,6 +43,7 @@ fn approval(params: Value) -> Approval {
         hides_secret: false,
         trace_id: TraceId::at(NOON),
         door: Door::Http,
+        works_in: None,
         request: None,
         needed: 1,
         denied_before: None,
@@ -54,7 +56,7 @@ fn approval(params: Value) -> Approval {
 }
 
 fn card(approval: &Approval) -> Card {
-    Card::of(approval, Exposure::Everything, NOON)
+    Card::of(approval, Exposure::Everything, DAY, NOON)
 }
 
 /// Of everything that is shown.
@@ -204,7 +206,7 @@ fn p14_what_is_withheld_is_withheld_in_the_whole() {
     let asked = approval(json!({"command": secret, "body": "s3cr3t"}));
     let text = Whole::of(&asked.question, Exposure::Structure).to_text();
     assert!(!text.contains("s3cr3t"), "{text}");
-    let card = Card::of(&asked, Exposure::Structure, NOON);
+    let card = Card::of(&asked, Exposure::Structure, DAY, NOON);
     assert!(!serde_json::to_string(&card).unwrap().contains("s3cr3t"));
     assert!(card.is_risky(), "nobody has seen it");
 }

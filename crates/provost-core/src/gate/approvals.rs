@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     approval::{Approval, Claim, Decision, Escalation, Kind, Question, Status},
     glob::Glob,
-    grant::Grant,
+    grant::{Breadth, Grant, Remembered},
     ids::GrantId,
     menu::Code,
     people::Fallback,
@@ -21,7 +21,7 @@ use crate::{
 use super::{
     Gate, GateError,
     control::note,
-    decider::{Decider, NOT_YOUR_LEVEL},
+    decider::{Decider, NOT_YOUR_LEVEL, NOT_YOUR_TOOL},
     record::approval_row,
     telemetry,
 };
@@ -37,6 +37,8 @@ pub struct Resolution {
     pub arguments: Option<Map<String, Value>>,
     /// What was chosen from the menu. 2 and 6 make a grant.
     pub code: Option<Code>,
+    /// What that grant opens. Only a call's is chosen.
+    pub breadth: Breadth,
     /// What stands in the place of a request, as it was written.
     pub replacement: Option<String>,
 }
@@ -59,6 +61,22 @@ pub enum Resolving {
         reason: Arc<str>,
     },
     NotFound,
+}
+
+impl Resolving {
+    /// Why nothing was decided, in words for whoever chose, where the question itself is not the reason.
+    pub fn why(&self) -> Option<String> {
+        match self {
+            Self::Unfit(why) => Some(why.to_string()),
+            Self::Forbidden(why) => Some((*why).to_owned()),
+            Self::Held(claim) => Some(format!("claimed by {}", claim.by)),
+            Self::Denied { rule, reason } => Some(format!(
+                "policy denies the changed call ({rule}: {reason}); change it otherwise, approve it as it was \
+                 asked, or deny it"
+            )),
+            Self::Done(_) | Self::Counted(_) | Self::Already(_) | Self::NotFound => None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -87,6 +105,8 @@ const OTHER_CHANGE: &str =
     "a call is changed by other arguments, and what an agent asks in its own words by other words";
 const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret: write \
                       the value itself, or leave the masked part as it was shown";
+const NOT_SO_WIDE: &str = "this scope is not offered for this call: it shows a risk, or cannot be read in full, or is no \
+     plain command; remember exactly these arguments, or allow it once";
 const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_A_TEST: &str = "this is a test question, which opens nothing: 1 or 3";
 const ONLY_THIS_CALL: &str =
@@ -120,18 +140,17 @@ impl Gate {
         if let Some(refused) = self.unfit(&approval, decider, status, &resolution) {
             return Ok(refused);
         }
-        let grant = standing(&approval.question, &resolution, decider, now);
+        let grant = self.standing(&approval.question, &resolution, decider, now);
         let decision = Decision {
             person: decider.person.clone(),
             label: resolution.label,
             reasoning: resolution.reasoning,
             confidence: resolution.confidence,
             arguments: resolution.arguments,
-            made_grant: grant.as_ref().map(|grant| grant.id.clone()),
             code: resolution.code,
             replacement: resolution.replacement,
             via: decider.via.clone(),
-            ..Decision::new(status, decider.identity(), now)
+            ..Decision::new(status, decider.identity(), now).making(grant.as_ref())
         };
         let resolve = Resolve {
             only_supervisor_level: decider.is_supervisor(),
@@ -170,14 +189,13 @@ impl Gate {
         if !alone && decider.is_supervisor() && status == Status::Approved {
             return Some(Resolving::Forbidden(NEEDS_PEOPLE));
         }
-        if decider.is_supervisor() && matches!(resolution.code, Some(Code::Session | Code::Always))
-        {
+        if is_remembered(resolution) && decider.is_supervisor() {
             return Some(Resolving::Forbidden(NOT_YOURS_TO_REMEMBER));
         }
-        let opens_more = matches!(
-            resolution.code,
-            Some(Code::Session | Code::Change | Code::Always)
-        );
+        if is_remembered(resolution) && !decider.may_open(&question.tool) {
+            return Some(Resolving::Forbidden(NOT_YOUR_TOOL));
+        }
+        let opens_more = is_remembered(resolution) || resolution.code == Some(Code::Change);
         if question.kind == Kind::Test && (opens_more || resolution.arguments.is_some()) {
             return Some(Resolving::Unfit(ONLY_A_TEST.into()));
         }
@@ -191,6 +209,11 @@ impl Gate {
             _ => {}
         }
         let is_call = question.kind == Kind::Call;
+        if resolution.breadth != Breadth::Narrow
+            && !(is_call && Remembered::of(question, resolution.breadth).is_some())
+        {
+            return Some(Resolving::Unfit(NOT_SO_WIDE.into()));
+        }
         let (arguments, replacement) = (&resolution.arguments, &resolution.replacement);
         if arguments.is_some() && !is_call || replacement.is_some() && is_call {
             return Some(Resolving::Unfit(OTHER_CHANGE.into()));
@@ -210,6 +233,44 @@ impl Gate {
         (ruling.verdict == Verdict::Deny).then_some(Resolving::Denied {
             rule: ruling.rule,
             reason: ruling.reason,
+        })
+    }
+
+    /// The grant that a choice from the menu makes, for this agent and this tool alone. What is remembered of
+    /// a call lasts no longer than any grant; what an agent asked in its own words opens no tool, and lasts
+    /// until it is revoked.
+    fn standing(
+        &self,
+        question: &Question,
+        resolution: &Resolution,
+        decider: &Decider,
+        now: Time,
+    ) -> Option<Grant> {
+        let session_id = match resolution.code? {
+            Code::Session => question.session_id.clone(),
+            Code::Always => None,
+            _ => return None,
+        };
+        let is_call = question.kind == Kind::Call;
+        let longest = self.settings.load().max_grant;
+        Some(Grant {
+            id: GrantId::random(),
+            agent: Glob::exactly(&question.agent_id),
+            tools: Glob::exactly(&question.tool),
+            session_id,
+            kind: Some(question.kind),
+            remembered: match is_call {
+                true => Some(Box::new(Remembered::of(question, resolution.breadth)?)),
+                false => None,
+            },
+            when: None,
+            max_uses: None,
+            uses: 0,
+            granted_by: decider.identity(),
+            created_at: now,
+            expires_at: is_call.then(|| now.plus(longest)),
+            reasoning: resolution.reasoning.clone(),
+            revoked_at: None,
         })
     }
 
@@ -361,31 +422,7 @@ fn vote_note(approval: &Approval, decider: &Decider, now: Time) -> Option<Box<Tr
     Some(Box::new(note))
 }
 
-/// The grant that a choice from the menu makes, for this agent and this tool alone.
-fn standing(
-    question: &Question,
-    resolution: &Resolution,
-    decider: &Decider,
-    now: Time,
-) -> Option<Grant> {
-    let session_id = match resolution.code? {
-        Code::Session => question.session_id.clone(),
-        Code::Always => None,
-        _ => return None,
-    };
-    Some(Grant {
-        id: GrantId::random(),
-        agent: Glob::exactly(&question.agent_id),
-        tools: Glob::exactly(&question.tool),
-        session_id,
-        kind: Some(question.kind),
-        when: None,
-        max_uses: None,
-        uses: 0,
-        granted_by: decider.identity(),
-        created_at: now,
-        expires_at: None,
-        reasoning: resolution.reasoning.clone(),
-        revoked_at: None,
-    })
+/// Whether the choice allows more than this once.
+fn is_remembered(resolution: &Resolution) -> bool {
+    matches!(resolution.code, Some(Code::Session | Code::Always))
 }

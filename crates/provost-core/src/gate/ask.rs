@@ -96,6 +96,7 @@ impl Gate {
             summary,
             trace_id: subject.trace_id.clone(),
             door: subject.door,
+            works_in: walk.folder.clone(),
             request: None,
             needed: 1,
             denied_before: None,
@@ -223,9 +224,10 @@ impl Gate {
             let refusal = self.refuse(&refused, Answer::Deny, &ruling, reason, None);
             return Ok(Some(refusal.await?));
         }
-        // Revoking a grant takes back what it released, and the yes that made it: the question is asked anew.
+        // What a grant released ends with the grant, and so does the yes that made it: the question is asked
+        // anew.
         let grant = decision.and_then(Decision::rule);
-        if grant.is_some_and(|grant| !control.has_grant(grant)) {
+        if grant.is_some_and(|grant| !control.has_grant(grant, now)) {
             let (store, version) = (&self.store, control.version);
             let taken = store.take(&question.id, now, version, None).await?;
             return Ok((!matches!(taken, Taken::Stale)).then_some(Step::Again));

@@ -8,7 +8,7 @@ use crate::{
     approval::{Approval, Decision, Kind, Question, Status},
     control::{Scope, Stop},
     glob::Glob,
-    grant::{ActiveGrant, Grant},
+    grant::{ActiveGrant, Asked, Grant},
     ids::{GrantId, TraceId},
     key::{Key, Role},
     policy::Verdict,
@@ -50,6 +50,7 @@ impl Gate {
             tools: new.tools,
             session_id: new.session_id,
             kind: None,
+            remembered: None,
             when: new.when,
             max_uses: new.max_uses,
             uses: 0,
@@ -183,9 +184,14 @@ impl Gate {
     pub(super) async fn release(&self, grant: &Grant) -> Result<u64, GateError> {
         let active = ActiveGrant::new(grant.clone());
         let matches = |question: &Question| {
-            question.needed <= 1
-                && active.permits(question.kind, &question.call(), self.now())
-                && !self.forbids(question)
+            let call = question.call();
+            let asked = Asked {
+                kind: question.kind,
+                call: &call,
+                door: question.door,
+                works_in: question.works_in.as_deref(),
+            };
+            question.needed <= 1 && active.permits(&asked, self.now()) && !self.forbids(question)
         };
         self.each_pending(matches, |now| Decision {
             grant_id: Some(grant.id.clone()),

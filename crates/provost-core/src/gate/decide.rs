@@ -7,6 +7,7 @@ use crate::{
     call::Call,
     control::Control,
     door::Door,
+    grant::Asked,
     ids::{ApprovalId, GrantId, TraceId},
     limits::{Limited, LoopLimit},
     policy::{RateLimit, Ruling, Verdict},
@@ -25,6 +26,9 @@ use super::{
 /// How often a decision is made again because stops, grants or keys changed under it.
 pub(super) const ATTEMPTS: usize = 16;
 
+/// A folder whose name is longer is no folder of anybody.
+const LONGEST_FOLDER: usize = 4096;
+
 /// A call at a door.
 #[derive(Clone)]
 pub struct Ask {
@@ -34,7 +38,7 @@ pub struct Ask {
     pub wait: Wait,
     pub idempotency_key: Option<String>,
     /// Where the agent works, as it says itself: what the summary of the call takes for its project. It is
-    /// no part of the call, and nothing is decided by it.
+    /// no part of the call, and permits nothing: it only narrows what a remembered approval opens.
     pub folder: Option<Box<str>>,
     /// Why the arguments do not fit the tool they are for, where they do not: such a call is refused, and
     /// recorded.
@@ -114,10 +118,20 @@ pub(super) struct Walk {
     misfit: Option<Box<str>>,
     counted: bool,
     /// A question was opened under the trace id: should another be needed, it gets an id of its own.
-    asked: bool,
+    has_asked: bool,
 }
 
 impl Walk {
+    /// As grants look at it.
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked {
+            kind: Kind::Call,
+            call: &self.subject.call,
+            door: self.subject.door,
+            works_in: self.folder.as_deref(),
+        }
+    }
+
     fn begin(ask: Ask, backend: Option<Arc<dyn Backend>>, arrived_at: Time) -> Self {
         let digest = ask.call.digest();
         let key = ask.idempotency_key.map(|key| {
@@ -143,10 +157,10 @@ impl Walk {
             wait: ask.wait,
             key,
             backend,
-            folder: ask.folder,
+            folder: ask.folder.filter(|folder| folder.len() <= LONGEST_FOLDER),
             misfit: ask.misfit,
             counted: false,
-            asked: false,
+            has_asked: false,
         }
     }
 
@@ -195,7 +209,7 @@ impl Gate {
                     }
                     Step::Again => {}
                 }
-                if std::mem::take(&mut walk.asked) {
+                if std::mem::take(&mut walk.has_asked) {
                     walk.subject.trace_id = TraceId::at(self.now());
                 }
                 self.refresh_control().await?;
@@ -241,10 +255,10 @@ impl Gate {
             }
             Verdict::Allow => None,
             Verdict::Supervisor | Verdict::HumanApproval => {
-                let grant = control.grant_for(Kind::Call, &call, now);
+                let grant = control.grant_for(&walk.asked(), now);
                 let grant = grant.filter(|_| self.people_needed(walk, &ruling, &control, now) <= 1);
                 let Some(grant) = grant else {
-                    walk.asked = true;
+                    walk.has_asked = true;
                     // Boxed: most calls are not asked about, and need not carry the room for it.
                     return Box::pin(self.ask(walk, &ruling, &control, now)).await;
                 };

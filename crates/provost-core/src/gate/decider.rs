@@ -9,7 +9,7 @@ use crate::{
     time::Time,
 };
 
-const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this approval";
+pub(super) const NOT_YOUR_TOOL: &str = "this key's tools do not include the tool of this approval";
 pub(super) const NOT_YOUR_LEVEL: &str =
     "this approval is for people; a supervisor's key decides only at level supervisor";
 const NOT_YOUR_OWN: &str = "nobody approves their own call";
@@ -61,6 +61,11 @@ impl Decider {
 
     pub(super) fn is_supervisor(&self) -> bool {
         self.role == Role::Supervisor
+    }
+
+    /// Whether this decider may allow more of the tool than one call.
+    pub(super) fn may_open(&self, tool: &str) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|glob| glob.matches(tool))
     }
 
     /// Why this decider may not touch this approval, whatever it wants to do with it.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::{
-    approval::{Kind, Status},
+    approval::Status,
     call::Call,
     control::Control,
     ids::GrantId,
@@ -111,7 +111,7 @@ impl Gate {
         }
         let needed = self.people_needed(walk, &ruling, &control, now);
         if let Some(grant) = &yes.grant_id {
-            return Ok(needed <= 1 && is_granted(&control, grant, call, now));
+            return Ok(needed <= 1 && is_granted(&control, grant, walk, now));
         }
         self.approval_stands(walk, yes, needed, &control, now).await
     }
@@ -136,12 +136,11 @@ impl Gate {
         };
         // What a grant released goes with the grant. Whoever revokes the grant that an approval made takes
         // back what they said.
-        let call = &walk.subject.call;
         let released = decision.grant_id.as_ref();
         let made = decision.made_grant.as_ref();
         Ok(needed <= approval.question.needed
-            && released.is_none_or(|grant| is_granted(control, grant, call, now))
-            && made.is_none_or(|grant| is_in_force(control, grant, now)))
+            && released.is_none_or(|grant| is_granted(control, grant, walk, now))
+            && made.is_none_or(|grant| control.has_grant(grant, now)))
     }
 
     /// How many people would have to agree to this call.
@@ -180,15 +179,10 @@ fn covers(given: &str, asked: Verdict) -> bool {
 }
 
 /// The use that the yes took counts for its repetitions: a grant may be used up by it.
-fn is_granted(control: &Control, id: &GrantId, call: &Call, now: Time) -> bool {
+fn is_granted(control: &Control, id: &GrantId, walk: &Walk, now: Time) -> bool {
     let mut grants = control.grants.iter();
     let found = grants.find(|active| active.grant.id == *id);
-    found.is_some_and(|active| active.grant.lasts_at(now) && active.covers(Kind::Call, call, now))
-}
-
-fn is_in_force(control: &Control, id: &GrantId, now: Time) -> bool {
-    let mut grants = control.grants.iter();
-    grants.any(|active| active.grant.id == *id && active.grant.lasts_at(now))
+    found.is_some_and(|active| active.grant.lasts_at(now) && active.covers(&walk.asked(), now))
 }
 
 fn changed(call: &Call, arguments: &serde_json::Map<String, serde_json::Value>) -> Call {

@@ -11,7 +11,7 @@ use crate::{
     control::Control,
     delivery::{Plan, Purpose},
     door::Door,
-    grant::Grant,
+    grant::{Asked, Grant},
     ids::{ApprovalId, TraceId},
     limits::Limited,
     menu::Code,
@@ -139,6 +139,7 @@ impl NewRequest {
             summary: None,
             trace_id: subject.trace_id.clone(),
             door: Door::Request,
+            works_in: None,
             request: Some(Box::new(self.request.clone())),
             needed: 1,
             denied_before: None,
@@ -237,7 +238,13 @@ impl Gate {
         let mut state = self.pending_request(new, &ruling, now);
         let mut plans = new.plans();
         plans.extend(self.people.load().watching());
-        let grant = control.grant_for(Kind::Permission, &subject.call, now);
+        let asked = Asked {
+            kind: Kind::Permission,
+            call: &subject.call,
+            door: subject.door,
+            works_in: None,
+        };
+        let grant = control.grant_for(&asked, now);
         if let Some(grant) = grant {
             state = granted(state, grant, now);
             plans.clear();

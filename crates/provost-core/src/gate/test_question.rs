@@ -58,6 +58,7 @@ impl TestQuestion {
             summary: None,
             trace_id: TraceId::at(now),
             door: Door::Request,
+            works_in: None,
             request: None,
             needed: 1,
             denied_before: None,

@@ -54,6 +54,7 @@ fn question(tool: &str, risky: bool) -> Question {
         summary: None,
         trace_id: TraceId::at(NOON),
         door: Door::Http,
+        works_in: None,
         request: None,
         needed: 1,
         denied_before: None,

@@ -20,6 +20,9 @@ pub use facts::{ChangeFacts, CommandFacts, Facts, Program, Url, is_shell_tool};
 pub use rest::not_shown;
 pub use risk::Risk;
 
+pub(crate) use change::one_file;
+pub(crate) use command::{plain_command, quoted};
+
 use super::mask_text;
 use bounds::{Bounds, shorten};
 

@@ -205,7 +205,12 @@ async fn carry(
     approval: &Approval,
 ) -> Result<(), Failure> {
     let (store, now) = (app.gate.store(), app.gate.now());
-    let mut card = Card::of(approval, app.live.load().exposure, now);
+    let mut card = Card::of(
+        approval,
+        app.live.load().exposure,
+        app.gate.settings().max_grant,
+        now,
+    );
     if card.end.is_none() {
         let prospects = Prospects::of(&**store, approval, now).await?;
         card.fallback = prospects.fallback;

@@ -7,7 +7,7 @@ use provost_core::{
     card::Card,
     delivery::Delivery,
     ids::{ApprovalId, DeliveryId},
-    menu::{Code, Reply},
+    menu::Reply,
     ports::StoreError,
 };
 use serde_json::Value;
@@ -63,8 +63,8 @@ pub trait Desk: Send + Sync {
         reply: Reply,
     ) -> Result<Answered, StoreError>;
 
-    /// What can be chosen from the menu now. Nothing, where the question is gone.
-    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError>;
+    /// The question as it is now, with what can be chosen from the menu. `None` where it is gone.
+    async fn card(&self, delivery: &Delivery) -> Result<Option<Card>, StoreError>;
 
     /// How far a channel has read.
     async fn cursor(&self, name: &str) -> Result<Option<String>, StoreError>;

@@ -1,7 +1,7 @@
 //! E-mail: questions go out by SMTP, answers come back over IMAP or by the inbound webhook.
 //!
 //! A question is a mail whose Message-ID is the key of what was shown; reminders, and the mail that tells how
-//! it ended, stand in its thread. Whoever decided by replying gets no closing mail: they know. Everybody else
+//! it ended, stand in its thread. Whoever decided by replying gets no closing mail, unless something was remembered: they know. Everybody else
 //! who was asked gets one, also when nobody decided in time.
 
 mod address;
@@ -139,7 +139,8 @@ impl Email {
             let mut above = incoming.references.clone();
             above.extend(incoming.message_id.clone());
             let skip = above.len().saturating_sub(MOST_ABOVE);
-            let words = compose::again(why, &incoming.subject);
+            let card = self.desk.card(delivery).await.ok().flatten();
+            let words = compose::again(why, &incoming.subject, card.as_ref());
             self.say(delivery, above.split_off(skip), words).await;
         }
     }
@@ -258,7 +259,8 @@ impl Channel for Email {
         let Some(end) = &card.end else {
             return Ok(());
         };
-        if self.ended_here(delivery, end) {
+        // What is remembered is confirmed, with how to take it back.
+        if self.ended_here(delivery, end) && end.remembered.is_none() {
             return Ok(());
         }
         // Whoever was reminded is told the end once, below the mail that asked.

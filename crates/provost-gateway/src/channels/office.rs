@@ -1,22 +1,25 @@
-//! The desk of this gateway: replies go to the gate.
+//! What channels see of this gateway: their deliveries, and the desk that decides what people reply.
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use provost_core::{
-    approval::{Approval, Kind, Status},
-    card::{self, Card},
+    approval::Approval,
+    card::Card,
     delivery::Delivery,
-    gate::{Decider, GateError, Resolution, Resolving},
+    gate::{Decider, GateError, Resolving},
     ids::{ApprovalId, DeliveryId},
     key::Role,
-    menu::{Code, Reply},
+    menu::Reply,
     ports::StoreError,
 };
 use serde_json::Value;
 
-use super::{Answered, Desk, Sender, change};
-use crate::app::App;
+use super::{Answered, Desk, Sender};
+use crate::{
+    app::App,
+    desk::{self, Said},
+};
 
 pub struct Office(pub Arc<App>);
 
@@ -56,21 +59,17 @@ impl Desk for Office {
     ) -> Result<Answered, StoreError> {
         let decider = person(&self.0, sender.name.clone(), sender.via.clone());
         let id = delivery.approval_id.as_str();
-        match decide(&self.0, id, &decider, reply).await {
+        match desk::decide(&self.0, &decider, id, Said::reply(reply)).await {
             Ok(resolving) => Ok(answered(&self.0, resolving)),
             Err(GateError::Store(error)) => Err(error),
             Err(other) => Ok(Answered::AskAgain(other.to_string())),
         }
     }
 
-    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError> {
-        let approval = self
-            .0
-            .gate
-            .store()
-            .approval(delivery.approval_id.as_str())
-            .await?;
-        Ok(approval.as_ref().map(card::choices).unwrap_or_default())
+    async fn card(&self, delivery: &Delivery) -> Result<Option<Card>, StoreError> {
+        let (store, id) = (self.0.gate.store(), &delivery.approval_id);
+        let approval = store.approval(id.as_str()).await?;
+        Ok(approval.map(|approval| card(&self.0, &approval)))
     }
 
     async fn cursor(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -95,6 +94,12 @@ impl Desk for Office {
     }
 }
 
+/// As channels show it.
+pub(crate) fn card(app: &App, approval: &Approval) -> Card {
+    let (exposure, longest) = (app.live.load().exposure, app.gate.settings().max_grant);
+    Card::of(approval, exposure, longest, app.gate.now())
+}
+
 /// Somebody whom a channel asked, in the role they have among `people`.
 pub(crate) fn person(app: &App, name: Arc<str>, via: Arc<str>) -> Decider {
     let known = app.gate.people();
@@ -102,61 +107,15 @@ pub(crate) fn person(app: &App, name: Arc<str>, via: Arc<str>) -> Decider {
     Decider::person(name, role, via)
 }
 
-/// What a choice from the menu decides, whichever way it came.
-pub(crate) async fn decide(
-    app: &App,
-    id: &str,
-    decider: &Decider,
-    reply: Reply,
-) -> Result<Resolving, GateError> {
-    let Some(approval) = app.gate.store().approval(id).await? else {
-        return Ok(Resolving::NotFound);
-    };
-    let resolution = match resolution(app, &approval, reply) {
-        Ok(resolution) => resolution,
-        Err(why) => return Ok(Resolving::Unfit(why.into())),
-    };
-    let status = if resolution.code == Some(Code::Deny) {
-        Status::Denied
-    } else {
-        Status::Approved
-    };
-    app.gate.resolve(id, decider, status, resolution).await
-}
-
-/// A text with 5 is the new call, or what is done instead of what was asked; with any other code it is a note.
-fn resolution(app: &App, approval: &Approval, reply: Reply) -> Result<Resolution, String> {
-    let Reply { code, text } = reply;
-    let mut resolution = Resolution {
-        code: Some(code),
-        ..Resolution::default()
-    };
-    if code != Code::Change {
-        resolution.reasoning = text;
-    } else if approval.question.kind == Kind::Call {
-        let text = text.unwrap_or_default();
-        resolution.arguments = Some(change::arguments(app, &approval.question, &text)?);
-    } else {
-        resolution.replacement = text;
-    }
-    Ok(resolution)
-}
-
 fn answered(app: &App, resolving: Resolving) -> Answered {
-    let card = |approval: &Approval| {
-        let exposure = app.live.load().exposure;
-        Box::new(Card::of(approval, exposure, app.gate.now()))
-    };
+    let shown = |approval: &Approval| Box::new(card(app, approval));
+    let why = resolving.why().unwrap_or_default();
     match resolving {
-        Resolving::Done(approval) => Answered::Decided(card(&approval)),
-        Resolving::Counted(approval) => Answered::Counted(card(&approval)),
-        Resolving::Already(approval) => Answered::Already(card(&approval)),
-        Resolving::Unfit(why) => Answered::AskAgain(why.into_owned()),
-        Resolving::Forbidden(why) => Answered::Refused(why.to_owned()),
-        Resolving::Denied { reason, .. } => {
-            Answered::AskAgain(format!("policy denies the changed call: {reason}"))
-        }
-        Resolving::Held(claim) => Answered::Refused(format!("claimed by {}", claim.by)),
+        Resolving::Done(approval) => Answered::Decided(shown(&approval)),
+        Resolving::Counted(approval) => Answered::Counted(shown(&approval)),
+        Resolving::Already(approval) => Answered::Already(shown(&approval)),
+        Resolving::Unfit(_) | Resolving::Denied { .. } => Answered::AskAgain(why),
+        Resolving::Forbidden(_) | Resolving::Held(_) => Answered::Refused(why),
         Resolving::NotFound => Answered::NotFound,
     }
 }

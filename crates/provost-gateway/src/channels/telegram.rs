@@ -136,7 +136,7 @@ impl Channel for Telegram {
             "parse_mode": "HTML",
             "link_preview_options": {"is_disabled": true},
         });
-        let keyboard = buttons::keyboard(&delivery.id, &card.choices);
+        let keyboard = buttons::keyboard(&delivery.id, card);
         if card.end.is_none() && delivery.plan.purpose != Purpose::Callback {
             put(&mut message, "reply_markup", keyboard);
         }
@@ -161,7 +161,7 @@ impl Channel for Telegram {
         if card.end.is_some() {
             return Ok(());
         }
-        let keyboard = buttons::keyboard(&delivery.id, &card.choices);
+        let keyboard = buttons::keyboard(&delivery.id, card);
         let edit = self.edit(key_of(shown)?, delivery, card, keyboard);
         Ok(self.api.edit_message_text(edit).await?)
     }

@@ -108,7 +108,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let approval = found(app, visitor, id).await?;
     let (exposure, now) = (visitor.exposure(app, query), app.gate.now());
-    let mut item = Shown::new(&approval, visitor, exposure, now);
+    let mut item = Shown::new(app, &approval, visitor, exposure);
     let whole = query
         .text("whole")
         .map(|_| WholeShown::new(&approval.question, exposure, query));

@@ -2,12 +2,14 @@
 
 use askama::Template;
 use provost_core::{
-    approval::Approval,
+    approval::{Approval, InForce},
     card::{Card, Exact},
+    review::mask_map,
+    time::Time,
     trace::view::Exposure,
 };
 
-use super::{decide, error::PageError, fields::Fields, visitor::Visitor};
+use super::{decide, error::PageError, fields::Fields, moment::Moment, visitor::Visitor};
 use crate::app::App;
 
 const LONGEST_ACT: usize = 120;
@@ -28,6 +30,8 @@ struct About {
     tool: String,
     agent: String,
     act: String,
+    /// What was remembered, and until when.
+    remembered: Option<String>,
     /// The grant that it made, as long as it is in force and the visitor may revoke it.
     grant: Option<String>,
 }
@@ -90,6 +94,7 @@ impl About {
             tool: question.tool.to_string(),
             agent: question.agent_id.to_string(),
             act: act(approval, exposure, app),
+            remembered: remembered(approval, now),
             grant: grant
                 .filter(|grant| visitor.may_revoke(grant))
                 .map(|grant| grant.id.to_string()),
@@ -97,9 +102,17 @@ impl About {
     }
 }
 
+fn remembered(approval: &Approval, now: Time) -> Option<String> {
+    let decision = approval.state.decision.as_deref()?;
+    let InForce { words, until } = decision.remembered.as_deref()?;
+    let until = Moment::new(*until, now).clock();
+    Some(format!("Allowed without asking until {until}: {words}."))
+}
+
 /// In a few words.
 fn act(approval: &Approval, exposure: Exposure, app: &App) -> String {
-    let card = Card::of(approval, exposure, app.gate.now());
+    let longest = app.gate.settings().max_grant;
+    let card = Card::of(approval, exposure, longest, app.gate.now());
     let first_step = |card: &Card| match &card.exact {
         Exact::Command { parts, .. } => parts.first().and_then(|part| part.text.clone()),
         Exact::Change { path, .. } => path.clone(),
@@ -109,7 +122,7 @@ fn act(approval: &Approval, exposure: Exposure, app: &App) -> String {
     let words = first_step(&card).unwrap_or_else(|| match exposure {
         Exposure::Structure => String::new(),
         Exposure::Everything => {
-            serde_json::to_string(&approval.question.params).unwrap_or_default()
+            serde_json::to_string(&mask_map(&approval.question.params)).unwrap_or_default()
         }
     });
     let words: Vec<_> = words.split_whitespace().collect();

@@ -36,8 +36,8 @@ struct ConfirmPage {
     item: Shown,
     whole: WholeShown,
     choice: String,
-    /// On the button.
-    word: &'static str,
+    /// On the button: with what is remembered, where it is.
+    word: String,
     mark: String,
     /// What else was sent.
     kept: Vec<(String, String)>,
@@ -83,15 +83,12 @@ pub(super) async fn once_more(
     let exposure = visitor.exposure(app, fields);
     let hides = exposure == Exposure::Structure && visitor.is_person();
     let path = format!("/console/approval/{}", approval.question.id);
+    let item = Shown::new(app, &approval, visitor, exposure);
     let page = ConfirmPage {
-        item: Shown::new(&approval, visitor, exposure, app.gate.now()),
+        word: word(&item, choice, fields.text("scope")),
+        item,
         whole: WholeShown::new(&approval.question, exposure, &Fields::default()),
         choice: choice.to_owned(),
-        word: match choice {
-            "session" => "Approve, and allow for this session",
-            "always" => "Approve, and always allow",
-            _ => "Approve",
-        },
         mark: mark(visitor, CONFIRMED, &approval),
         kept: kept(fields),
         full: hides.then(|| format!("{path}?content=full&whole=1")),
@@ -99,6 +96,13 @@ pub(super) async fn once_more(
         shell: Shell::new(app, visitor, Here::Inbox).await?,
     };
     Ok(Some(asked(html(&page))))
+}
+
+fn word(item: &Shown, choice: &str, scope: Option<&str>) -> String {
+    let scope = scope.unwrap_or("narrow");
+    let mut lasting = item.remember.iter().chain(&item.wider);
+    let chosen = lasting.find(|it| it.choice == choice && it.scope == scope);
+    chosen.map_or_else(|| "Approve".to_owned(), |it| it.label.clone())
 }
 
 /// The same for those that were ticked.
@@ -117,7 +121,7 @@ pub(super) async fn many_once_more(
         match unread(app, visitor, id, fields).await? {
             Some(approval) => {
                 let mark = mark(visitor, CONFIRMED, &approval);
-                let shown = Shown::in_list(&approval, visitor, exposure, app.gate.now());
+                let shown = Shown::in_list(app, &approval, visitor, exposure);
                 items.push((shown, mark));
             }
             None => plain.push((*id).to_owned()),
@@ -157,7 +161,7 @@ async fn unread(
         return Ok(None);
     }
     let exposure = visitor.exposure(app, fields);
-    let risky = Card::of(&approval, exposure, now).is_risky();
+    let risky = Card::of(&approval, exposure, app.gate.settings().max_grant, now).is_risky();
     let marked = [SEEN, CONFIRMED].iter().any(|what| {
         let expected = mark(visitor, what, &approval);
         let mut given = fields.all(what);

@@ -8,12 +8,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::StatusCode;
-use provost_core::{
-    approval::Status,
-    call::{NOT_EXACT, is_exact},
-    menu::LONGEST_TEXT,
-    trace::view::Exposure,
-};
+use provost_core::{approval::Status, grant::Breadth, trace::view::Exposure};
 use serde_json::{Map, Value};
 
 use super::{
@@ -26,7 +21,10 @@ use super::{
     shown::Shown,
     visitor::{Posted, Visitor},
 };
-use crate::app::App;
+use crate::{
+    app::App,
+    desk::{Choice, Remember, Said},
+};
 
 const HANDED_UP: &str = "handed_up";
 /// Decided in one go at most.
@@ -56,7 +54,7 @@ pub(super) async fn one(
 
 async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> PageResult {
     let (chosen, word) = chosen(fields)?;
-    let note = note(fields)?;
+    let note = note(fields);
     if let Some(asked) = confirm::once_more(app, visitor, id, fields).await? {
         return Ok(asked);
     }
@@ -74,7 +72,7 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
         }
         Acted::Already(approval) => {
             let exposure = Exposure::Structure;
-            let item = Shown::new(&approval, visitor, exposure, app.gate.now());
+            let item = Shown::new(app, &approval, visitor, exposure);
             already(app, visitor, item).await
         }
         Acted::Refused(why) => Err(PageError::new(
@@ -123,12 +121,12 @@ pub(super) async fn many(
     Posted { visitor, fields }: Posted,
 ) -> PageResult {
     let (chosen, word) = chosen(&fields)?;
-    if !matches!(chosen, Act::Once | Act::Deny) {
+    if !matches!(chosen, Act::Decide(Choice::Once | Choice::Deny)) {
         return Err(PageError::bad(
             "Several are approved or denied, and no more.",
         ));
     }
-    let note = note(&fields)?;
+    let note = note(&fields);
     let ids: Vec<_> = fields.all("id").collect();
     if ids.is_empty() {
         return Err(PageError::bad("None was ticked, so nothing was decided."));
@@ -179,61 +177,70 @@ fn content(fields: &Fields) -> (&str, Option<&str>) {
 
 /// What was chosen, and the word for it in the address that follows.
 fn chosen(fields: &Fields) -> Result<(Act, &'static str), PageError> {
-    Ok(match fields.text("do") {
-        Some("approve") => (Act::Once, "approved"),
-        Some("session") => (Act::Session, "session"),
-        Some("always") => (Act::Always, "always"),
-        Some("deny") => (Act::Deny, "denied"),
-        Some("hand_up") => (Act::HandUp, HANDED_UP),
-        Some("replace") => (Act::Replace(replacement(fields)?), "changed"),
-        Some("change") => (Act::Change(arguments(fields)?), "changed"),
+    let (choice, word) = match fields.text("do") {
+        Some("hand_up") => return Ok((Act::HandUp, HANDED_UP)),
+        Some("approve") => (Choice::Once, "approved"),
+        Some("session") => (Choice::Remember(remember(fields, true)?), "session"),
+        Some("always") => (Choice::Remember(remember(fields, false)?), "always"),
+        Some("deny") => (Choice::Deny, "denied"),
+        Some("replace") => (Choice::Instead(replacement(fields)), "changed"),
+        Some("change") => (Choice::Arguments(arguments(fields)?), "changed"),
         _ => {
             return Err(PageError::bad(
                 "Nothing was chosen, so nothing was decided.",
             ));
         }
+    };
+    let said = Said::by_menu(choice.clone(), note(fields));
+    match said.problem() {
+        Some(problem) => Err(PageError::bad(format!("Nothing was decided: {problem}."))),
+        None => Ok((Act::Decide(choice), word)),
+    }
+}
+
+/// The form of a wide scope brings its words along, once they were ticked.
+fn remember(fields: &Fields, for_session: bool) -> Result<Remember, PageError> {
+    let breadth = match fields.text("scope") {
+        None | Some("narrow") => Breadth::Narrow,
+        Some("words") => Breadth::Words,
+        Some("any") => Breadth::Any,
+        Some(_) => {
+            return Err(PageError::bad(
+                "There is no such scope, so nothing was decided.",
+            ));
+        }
+    };
+    Ok(Remember {
+        for_session,
+        breadth,
+        confirmed: fields.text("confirm").map(str::to_owned),
     })
 }
 
-fn note(fields: &Fields) -> Result<Option<String>, PageError> {
-    let note = fields.text("note").map(|note| note.replace("\r\n", "\n"));
-    if note.as_ref().is_some_and(|note| note.len() > LONGEST_TEXT) {
-        return Err(PageError::bad(format!(
-            "The note is longer than {LONGEST_TEXT} bytes, so nothing was decided."
-        )));
-    }
-    Ok(note)
+fn note(fields: &Fields) -> Option<String> {
+    fields.text("note").map(|note| note.replace("\r\n", "\n"))
 }
 
-fn replacement(fields: &Fields) -> Result<String, PageError> {
+fn replacement(fields: &Fields) -> String {
     let text = fields.text("replacement").unwrap_or_default();
-    if text.is_empty() || text.len() > LONGEST_TEXT {
-        return Err(PageError::bad(format!(
-            "What should be done instead is a text of at most {LONGEST_TEXT} bytes. Nothing was decided."
-        )));
-    }
-    Ok(text.replace("\r\n", "\n"))
+    text.replace("\r\n", "\n")
 }
 
 fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
     let text = fields.text("arguments").unwrap_or_default();
-    let arguments: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
+    serde_json::from_str(text).map_err(|error| {
         PageError::bad(format!(
             "The arguments are not a JSON object ({error}), so nothing was decided."
         ))
-    })?;
-    if !arguments.values().all(is_exact) {
-        return Err(PageError::bad(format!("{NOT_EXACT}. Write it as text.")));
-    }
-    Ok(arguments)
+    })
 }
 
 /// What the address says was just done. Only our own words are ever shown.
 pub(super) fn said(query: &Fields) -> Option<String> {
     let word = match query.text("done")? {
         "approved" => "Approved",
-        "session" => "Approved, and allowed for the rest of the session",
-        "always" => "Approved, and allowed from now on",
+        "session" => "Approved, and remembered for this session",
+        "always" => "Approved, and remembered",
         "denied" => "Denied",
         HANDED_UP => "Left to people",
         "changed" => "Approved as edited",

@@ -38,6 +38,8 @@ pub(super) struct GrantRow {
     pub(super) tools: String,
     pub(super) session: Option<Arc<str>>,
     pub(super) when: Option<String>,
+    /// What was remembered of a call, in words.
+    pub(super) scope: Option<String>,
     pub(super) uses: String,
     pub(super) by: String,
     pub(super) why: Option<String>,
@@ -71,6 +73,7 @@ impl GrantRow {
             tools: grant.tools.to_string(),
             session: grant.session_id.clone(),
             when: grant.when.clone(),
+            scope: grant.scope_words(),
             uses: match grant.max_uses {
                 Some(most) => format!("{} of {most}", grant.uses),
                 None => grant.uses.to_string(),

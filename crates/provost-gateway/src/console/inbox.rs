@@ -101,7 +101,7 @@ async fn list(app: &App, visitor: &Visitor, query: &Fields) -> Result<List, Page
             question,
             state: row.state.clone(),
         };
-        let mut item = Shown::in_list(&approval, visitor, exposure, now);
+        let mut item = Shown::in_list(app, &approval, visitor, exposure);
         // One read for each: there are few that need several people.
         if item.needed > 1 {
             let prospects = Prospects::of(&**app.gate.store(), &approval, now).await?;

@@ -4,13 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use provost_core::{
     approval::{Approval, Kind, Level, Status},
-    card::{Card, Claim, End, Exact},
+    card::{Card, Claim, End, Exact, Offer},
+    grant::Breadth,
     menu::Code,
     people::Waiting,
     review::{Excerpt, hides, mask_map, mask_text},
     time::Time,
     trace::view::Exposure,
 };
+
+use crate::app::App;
 
 use super::{
     diff::{Line, changes, lines},
@@ -52,6 +55,10 @@ pub(super) struct Shown {
     /// The arguments as they may be changed, where they may be.
     pub(super) editable: Option<String>,
     pub(super) can: Can,
+    /// What can be allowed for longer, each in the words that the person is shown.
+    pub(super) remember: Vec<Lasting>,
+    /// The same with wider scopes: each is confirmed by its words.
+    pub(super) wider: Vec<Lasting>,
     pub(super) end: Option<Ended>,
     /// What a person changed when approving it.
     pub(super) changed: Vec<Line>,
@@ -75,6 +82,18 @@ pub(super) struct WaitsFor {
 pub(super) struct Claimed {
     pub(super) title: Option<String>,
     pub(super) preview: Vec<Run<String>>,
+}
+
+/// One way to allow it for longer than this once.
+pub(super) struct Lasting {
+    /// What the form sends: `session` or `always`.
+    pub(super) choice: &'static str,
+    /// `narrow`, `words` or `any`.
+    pub(super) scope: &'static str,
+    /// On the button.
+    pub(super) label: String,
+    /// What is allowed. Empty where an agent asked in its own words.
+    pub(super) words: String,
 }
 
 /// What the visitor may do with it.
@@ -114,38 +133,41 @@ pub(super) struct Ended {
     pub(super) note: Option<String>,
     /// What is to be done instead.
     pub(super) instead: Option<String>,
+    /// What was remembered, until when, and how to take it back.
+    pub(super) remembered: Option<String>,
     pub(super) at: Moment,
 }
 
 impl Shown {
     /// On a page of its own.
     pub(super) fn new(
+        app: &App,
         approval: &Approval,
         visitor: &Visitor,
         exposure: Exposure,
-        now: Time,
     ) -> Self {
-        Self::made(approval, visitor, exposure, now, |_| Folding::Open)
+        Self::made(app, approval, visitor, exposure, |_| Folding::Open)
     }
 
     /// Among many: what is long is folded.
     pub(super) fn in_list(
+        app: &App,
         approval: &Approval,
         visitor: &Visitor,
         exposure: Exposure,
-        now: Time,
     ) -> Self {
-        Self::made(approval, visitor, exposure, now, Folding::After)
+        Self::made(app, approval, visitor, exposure, Folding::After)
     }
 
     fn made(
+        app: &App,
         approval: &Approval,
         visitor: &Visitor,
         exposure: Exposure,
-        now: Time,
         folding: impl Fn(usize) -> Folding,
     ) -> Self {
-        let card = Card::of(approval, exposure, now);
+        let (now, longest) = (app.gate.now(), app.gate.settings().max_grant);
+        let card = Card::of(approval, exposure, longest, now);
         let more = card.more();
         let (question, state) = (&approval.question, &approval.state);
         let can = can(approval, &card, visitor, now);
@@ -153,6 +175,7 @@ impl Shown {
             .then(|| json(&mask_map(&question.params)));
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
+        let (remember, wider) = (remember(&card, can), wider(&card, can));
         let exact = exactly(card.exact, &folding);
         let decision = state.decision.as_deref();
         let instead = decision.and_then(|decision| decision.replacement.as_deref());
@@ -181,6 +204,8 @@ impl Shown {
             soon: left < Duration::from_mins(1),
             editable,
             can,
+            remember,
+            wider,
             end: card.end.map(|end| ended(end, instead, now)),
             changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
@@ -245,6 +270,47 @@ fn can(approval: &Approval, card: &Card, visitor: &Visitor, now: Time) -> Can {
         replace: has(Code::Change) && card.kind != Kind::Call,
         hand_up: !person && with_supervisors,
     }
+}
+
+fn remember(card: &Card, can: Can) -> Vec<Lasting> {
+    let codes = [
+        (can.session, Code::Session, "session"),
+        (can.always, Code::Always, "always"),
+    ];
+    let offered = codes.into_iter().filter(|(may, ..)| *may);
+    offered
+        .map(|(_, code, choice)| Lasting {
+            choice,
+            scope: "narrow",
+            label: card.label(code).into_owned(),
+            words: card
+                .offer(code)
+                .map_or_else(String::new, |offer| offer.words.clone()),
+        })
+        .collect()
+}
+
+fn wider(card: &Card, can: Can) -> Vec<Lasting> {
+    if !can.always {
+        return Vec::new();
+    }
+    let wide = |offer: &&Offer| offer.breadth != Breadth::Narrow;
+    let wide = card.remember.iter().filter(wide);
+    wide.map(|offer| Lasting {
+        choice: if offer.code == Code::Session {
+            "session"
+        } else {
+            "always"
+        },
+        scope: if offer.breadth == Breadth::Words {
+            "words"
+        } else {
+            "any"
+        },
+        label: offer.short_label(),
+        words: offer.words.clone(),
+    })
+    .collect()
 }
 
 fn remarks(approval: &Approval, card: &Card, now: Time) -> Vec<String> {
@@ -369,7 +435,9 @@ fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
 
 fn ended(end: End, instead: Option<String>, now: Time) -> Ended {
     let (word, kind) = status_words(end.status);
+    let remembered = end.remembered_words(|until| Moment::new(until, now).clock());
     Ended {
+        remembered,
         word,
         kind,
         by: end.by,

@@ -83,7 +83,7 @@ pub(super) async fn page(
     let hides = exposure == Exposure::Structure && visitor.is_person();
     let page = TracePage {
         row: Row::of_view(&view, now),
-        steps: steps(&view, approval.as_ref(), &visitor, exposure, now),
+        steps: steps(&app, &view, approval.as_ref(), &visitor, exposure),
         full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
         record: json(&view),
         shell: Shell::new(&app, &visitor, Here::Traces).await?,
@@ -92,13 +92,14 @@ pub(super) async fn page(
 }
 
 fn steps(
+    app: &App,
     view: &View,
     approval: Option<&Approval>,
     visitor: &Visitor,
     exposure: Exposure,
-    now: Time,
 ) -> Vec<Step> {
-    let card = approval.map(|approval| Shown::new(approval, visitor, exposure, now));
+    let now = app.gate.now();
+    let card = approval.map(|approval| Shown::new(app, approval, visitor, exposure));
     let asked_at = approval
         .map(|approval| approval.question.created_at)
         .or_else(|| time(view, "timestamp"));

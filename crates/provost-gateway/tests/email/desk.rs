@@ -100,8 +100,8 @@ impl Desk for MemoryDesk {
         Ok(self.find(|delivery| delivery.id == *id))
     }
 
-    async fn choices(&self, _delivery: &Delivery) -> Result<Vec<Code>, StoreError> {
-        Ok(Code::ALL.to_vec())
+    async fn card(&self, delivery: &Delivery) -> Result<Option<Card>, StoreError> {
+        Ok(Some(card(&delivery.approval_id)))
     }
 
     async fn shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>, StoreError> {
@@ -210,6 +210,7 @@ pub(crate) fn card(id: &ApprovalId) -> Card {
         voted: false,
         waiting: None,
         choices: Code::ALL.to_vec(),
+        remember: Vec::new(),
         created_at: time("2026-03-03T10:00:00Z"),
         expires_at: time("2026-03-03T11:00:00Z"),
         fallback: None,
@@ -232,6 +233,7 @@ pub(crate) fn ended(id: &ApprovalId, by: &Sender, reply: &Reply) -> Card {
         note: reply.text.clone(),
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at: card.created_at,
     };

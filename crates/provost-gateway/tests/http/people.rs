@@ -107,13 +107,13 @@ async fn an_approval_is_remembered_for_the_session_or_always() {
     for (remember, released) in [("session", "pending"), ("always", "approved")] {
         let app = TestApp::new().await;
         let first = asked(&app, "pay.run", Some("s1"), 1).await;
-        let same_session = asked(&app, "pay.run", Some("s1"), 2).await;
-        let other_session = asked(&app, "pay.run", Some("s2"), 3).await;
-        let other_tool = asked(&app, "pay.more", Some("s1"), 4).await;
+        let other_arguments = asked(&app, "pay.run", Some("s1"), 2).await;
+        let other_session = asked(&app, "pay.run", Some("s2"), 1).await;
+        let other_tool = asked(&app, "pay.more", Some("s1"), 1).await;
         let body = json!({"remember": remember, "reasoning": "fine"});
         let done = approve(&app, Who::Human, &first, body).await;
         assert_eq!(done.status, 200, "{}", done.body);
-        assert_eq!(status(&app, &same_session).await, "approved");
+        assert_eq!(status(&app, &other_arguments).await, "pending");
         assert_eq!(status(&app, &other_session).await, released);
         assert_eq!(status(&app, &other_tool).await, "pending");
         let grants = app.ask(Who::Admin, "GET", "/grants", Value::Null).await;

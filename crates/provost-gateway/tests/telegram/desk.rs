@@ -148,12 +148,10 @@ impl Desk for MemoryDesk {
             .map(|(delivery, _)| delivery.clone()))
     }
 
-    async fn choices(&self, delivery: &Delivery) -> Result<Vec<Code>, StoreError> {
+    async fn card(&self, delivery: &Delivery) -> Result<Option<Card>, StoreError> {
         let papers = self.papers();
         let found = papers.deliveries.get(&delivery.id);
-        Ok(found
-            .map(|(_, card)| card.choices.clone())
-            .unwrap_or_default())
+        Ok(found.map(|(_, card)| card.clone()))
     }
 
     async fn shown_as(&self, channel: &str, key: &str) -> Result<Option<Delivery>, StoreError> {
@@ -262,6 +260,7 @@ fn decide(card: &mut Card, sender: &Sender, reply: &Reply) -> Answered {
         note: reply.text.clone(),
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at: card.created_at.plus(Duration::from_mins(1)),
     });
@@ -311,6 +310,7 @@ pub(crate) fn card() -> Card {
         voted: false,
         waiting: None,
         choices: Code::ALL.to_vec(),
+        remember: Vec::new(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),
         fallback: None,

@@ -26,6 +26,7 @@ fn ended(card: &Card) -> Card {
         note: Some("only <once>".into()),
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at: card.created_at,
     };

@@ -101,6 +101,7 @@ async fn messages_that_are_gone_are_given_up() {
         note: None,
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at: card.expires_at,
     });

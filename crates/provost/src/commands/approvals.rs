@@ -1,6 +1,7 @@
 //! `provost approvals`: what waits for a decision, and the decision.
 
 mod detail;
+mod remember;
 mod watch;
 
 use clap::{Subcommand, ValueEnum};
@@ -17,6 +18,7 @@ use crate::{
 
 pub(super) use detail::detail;
 use detail::whole_detail;
+use remember::{RememberArgs, Remembering};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
@@ -51,6 +53,7 @@ pub(crate) enum Approvals {
     #[command(after_help = "Examples:
   provost approvals approve 3f9a --reason 'checked with the team'
   provost approvals approve 3f9a --for session
+  provost approvals approve 3f9a --for always --scope words
   provost approvals approve 3f9a --arguments '{\"command\":\"git push --dry-run\"}'")]
     Approve {
         #[command(flatten)]
@@ -58,14 +61,8 @@ pub(crate) enum Approvals {
         /// Permit the call with these arguments instead, a JSON object
         #[arg(long, value_name = "JSON")]
         arguments: Option<String>,
-        /// Allow this tool to this agent for longer than this once
-        #[arg(
-            long = "for",
-            value_enum,
-            value_name = "HOW LONG",
-            conflicts_with = "arguments"
-        )]
-        remember: Option<Remember>,
+        #[command(flatten)]
+        remember: RememberArgs,
     },
     /// Deny one
     #[command(
@@ -89,23 +86,6 @@ pub(crate) struct DecideArgs {
     /// Why: the agent is told, and it stays in the record
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Remember {
-    /// For the rest of the agent's session
-    Session,
-    /// Until somebody revokes it: `provost grants`
-    Always,
-}
-
-impl Remember {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Always => "always",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -138,9 +118,13 @@ pub(super) async fn run(context: &Context, command: Approvals) -> anyhow::Result
             arguments,
             remember,
         } => {
+            let arguments = arguments.as_deref().map(object).transpose()?;
+            let Some(remember) = remember.chosen(context, &args.id).await? else {
+                return Ok(Exit::No);
+            };
             let said = Said {
                 reason: args.reason.as_deref(),
-                arguments: arguments.as_deref().map(object).transpose()?,
+                arguments,
                 remember,
             };
             decide(context, "approve", &args.id, said).await
@@ -244,7 +228,7 @@ pub(super) struct Said<'a> {
     pub(super) reason: Option<&'a str>,
     /// What is permitted instead of what was asked.
     pub(super) arguments: Option<Map<String, Value>>,
-    pub(super) remember: Option<Remember>,
+    pub(super) remember: Option<Remembering>,
 }
 
 impl<'a> Said<'a> {
@@ -273,10 +257,7 @@ pub(super) async fn send_decision(
         said.arguments
             .map(|arguments| ("arguments".to_owned(), Value::Object(arguments))),
     );
-    body.extend(
-        said.remember
-            .map(|remember| ("remember".to_owned(), json!(remember.as_str()))),
-    );
+    body.extend(said.remember.into_iter().flat_map(Remembering::body));
     let target = Target::new("/approvals").step(id).step(verb);
     Ok(client.post(target, &Value::Object(body)).await?.body)
 }
@@ -296,6 +277,9 @@ async fn decide(context: &Context, verb: &str, id: &str, said: Said<'_>) -> anyh
     match verb {
         "escalate" => output::line(format_args!("{id} is for people now"))?,
         _ => output::line(format_args!("{id} {}", text(&decided, "status")))?,
+    }
+    if let Some(remembered) = remember::told(&decided) {
+        output::line(remembered)?;
     }
     Ok(Exit::Ok)
 }

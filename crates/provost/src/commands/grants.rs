@@ -93,7 +93,7 @@ async fn list(context: &Context) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn grants_table(grants: &[Value]) -> Table {
-    let mut table = Table::new(["id", "agent", "tools", "left", "uses", "only when", "by"]);
+    let mut table = Table::new(["id", "agent", "tools", "left", "uses", "only", "by"]);
     for grant in grants {
         let uses = grant
             .get("uses")
@@ -105,7 +105,8 @@ pub(super) fn grants_table(grants: &[Value]) -> Table {
         };
         let session = some_text(grant, "session_id").map(|id| format!("session {id}"));
         let when = some_text(grant, "when").map(str::to_owned);
-        let only: Vec<_> = session.into_iter().chain(when).collect();
+        let scope = some_text(grant, "scope").map(str::to_owned);
+        let only: Vec<_> = session.into_iter().chain(scope).chain(when).collect();
         table.row([
             text(grant, "id"),
             text(grant, "agent"),

@@ -49,6 +49,7 @@ mod people_test;
 mod proxy;
 mod record;
 mod reload;
+mod remembering;
 mod replicas;
 mod run;
 mod run_replay;

@@ -91,7 +91,7 @@ fn a_call_at_the_gate_is_decided_by_a_tap() {
     assert_eq!(trace["approved_by"], "human:carol");
     eventually("the message's end", || bot.edited().pop());
 
-    // "Always": the next one asks nobody.
+    // "Always": the same asks nobody again, and anything else does.
     let waiting = gateway
         .agent()
         .tool_waiting("payments.send", json!({"id": "pay"}));
@@ -100,11 +100,14 @@ fn a_call_at_the_gate_is_decided_by_a_tap() {
     waiting.join().unwrap().ok();
     gateway
         .agent()
-        .tool("payments.send", json!({"id": "pay again"}))
+        .tool("payments.send", json!({"id": "pay"}))
         .ok();
+    assert_eq!(echo.executions("pay"), 2);
     assert_eq!(bot.sent().len(), 2);
     let grants = gateway.admin().get("/grants").ok().json();
     assert_eq!(grants[0]["granted_by"], "human:carol");
+    let other = json!({"id": "pay more"});
+    gateway.agent().tool_async("payments.send", other).is(202);
 }
 
 #[test]

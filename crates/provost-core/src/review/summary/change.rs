@@ -2,6 +2,7 @@
 //! written file held before is not known here.
 
 mod diff;
+mod one_file;
 pub(super) mod patch;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use super::{
     text,
 };
 use diff::Diff;
+pub(crate) use one_file::one_file;
 
 pub(super) const LONGEST_PATH: usize = 1024;
 pub(super) const PATHS: [&str; 5] = [

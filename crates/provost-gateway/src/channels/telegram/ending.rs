@@ -28,6 +28,7 @@ pub(super) fn outcome(end: &End) -> &'static str {
         (Status::Approved, Some(Code::Session)) => "Allowed for this session",
         (Status::Approved, Some(Code::Note)) => "Allowed once, with a note",
         (Status::Approved, Some(Code::Change)) => "Changed, then allowed",
+        (Status::Approved, Some(Code::Always)) if end.remembered.is_some() => "Allowed for longer",
         (Status::Approved, Some(Code::Always)) => "Allowed from now on",
         (Status::Approved, Some(Code::Deny) | None) => "Allowed",
     }

@@ -26,6 +26,8 @@ use crate::channels::WITHHELD;
 const LONGEST_NAME: usize = 80;
 const LONGEST_RISK: usize = 100;
 const LONGEST_NOTE: usize = 500;
+/// A line of the menu: a scope is shown whole.
+const LONGEST_CHOICE: usize = 400;
 const MOST_RISKS: usize = 8;
 const MOST_NAMES: usize = 5;
 /// For the notice that a block was cut, and the line breaks around it.
@@ -69,7 +71,7 @@ pub(super) fn question(card: &Card, purpose: Purpose, link: Option<&str>) -> Str
     }
     circumstances(&mut top, card);
     let mut bottom = Text::default();
-    menu(&mut bottom, &card.choices);
+    menu(&mut bottom, card);
     identify(&mut bottom, card);
     if let Some(fallback) = card.fallback {
         bottom.plain(&format!("\n⏳ {}", fallback.words()));
@@ -90,7 +92,7 @@ fn test_question(card: &Card) -> String {
     text.bold("🧪 This is a test question")
         .plain("\nIt decides nothing and opens no tool. It shows whether questions reach you here and answers ")
         .plain("come back. Any answer will do.");
-    menu(&mut text, &card.choices);
+    menu(&mut text, card);
     identify(&mut text, card);
     text.into_html()
 }
@@ -123,6 +125,10 @@ pub(super) fn ended(card: &Card, end: &End) -> String {
         top.plain("\nNote: ")
             .code(head(&visible::prose(note), LONGEST_NOTE));
     }
+    if let Some(remembered) = end.remembered_words(ending::moment) {
+        let most = LONGEST_CHOICE + 200;
+        top.plain(&format!("\n{}", visible::line(&remembered, most)));
+    }
     top.plain("\n");
     asker(&mut top, card);
     people(&mut top, card);
@@ -134,10 +140,11 @@ pub(super) fn ended(card: &Card, end: &End) -> String {
 }
 
 /// The menu as it is repeated to somebody whose reply was not understood.
-pub(super) fn menu_lines(choices: &[Code]) -> String {
-    let lines = choices
-        .iter()
-        .map(|code| format!("{} {}", code.as_str(), code.label()));
+pub(super) fn menu_lines(card: &Card) -> String {
+    let lines = card.choices.iter().map(|code| {
+        let label = visible::line(&card.label(*code), LONGEST_CHOICE);
+        format!("{} {label}", code.as_str())
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -201,11 +208,12 @@ fn people(text: &mut Text, card: &Card) {
     }
 }
 
-fn menu(text: &mut Text, choices: &[Code]) {
+fn menu(text: &mut Text, card: &Card) {
+    let choices = &card.choices;
     if choices.is_empty() {
         return;
     }
-    text.plain("\n\n").plain(&menu_lines(choices));
+    text.plain("\n\n").plain(&menu_lines(card));
     let words: Vec<_> = [(Code::Note, "4 note"), (Code::Change, "5 replacement")]
         .into_iter()
         .filter(|(code, _)| choices.contains(code))

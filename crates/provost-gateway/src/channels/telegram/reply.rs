@@ -109,10 +109,10 @@ impl Telegram {
         delivery: &Delivery,
         why: &str,
     ) -> Result<(), StoreError> {
-        let choices = desk.choices(delivery).await?;
+        let card = desk.card(delivery).await?;
         let words = format!(
             "Nothing was decided. {why}\n\n{}\n\nReply with the number; 4 and 5 are followed by the text.",
-            menu_lines(&choices)
+            card.as_ref().map(menu_lines).unwrap_or_default()
         );
         let Some(asked) = self.ask_again(key, &words).await else {
             return Ok(());

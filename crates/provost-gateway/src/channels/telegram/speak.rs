@@ -137,7 +137,13 @@ pub(super) fn repeats(card: &Card, sender: &Sender, code: Code) -> bool {
 
 fn done(card: &Card, code: Code) -> String {
     match &card.end {
-        Some(end) => format!("{} {}.", ending::sign(end), ending::outcome(end)),
+        Some(end) => {
+            let remembered = end.remembered_words(ending::moment);
+            let remembered =
+                remembered.map(|words| format!(" {}", visible::line(&words, LONGEST_ANSWER / 2)));
+            let (sign, outcome) = (ending::sign(end), ending::outcome(end));
+            format!("{sign} {outcome}.{}", remembered.unwrap_or_default())
+        }
         None => format!("Recorded: {}.", code.label()),
     }
 }

@@ -41,6 +41,9 @@ pub(super) struct GrantView<'a> {
     #[serde(flatten)]
     grant: &'a Grant,
     remaining: String,
+    /// What it permits of its tools, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<String>,
 }
 
 pub(super) fn grant_view(grant: &Grant, now: Time) -> GrantView<'_> {
@@ -48,7 +51,11 @@ pub(super) fn grant_view(grant: &Grant, now: Time) -> GrantView<'_> {
         || "until revoked".to_owned(),
         |at| format_duration(at.since(now)),
     );
-    GrantView { grant, remaining }
+    GrantView {
+        grant,
+        remaining,
+        scope: grant.scope_words(),
+    }
 }
 
 pub(super) async fn list(

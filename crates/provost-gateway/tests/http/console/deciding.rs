@@ -99,7 +99,7 @@ async fn a_longer_permission_holds_for_the_session_or_for_good() {
             "POST",
             path,
             &headers,
-            json!({"tool": "pay.run", "arguments": {"s": session}}),
+            json!({"tool": "pay.run", "arguments": {"n": 1}}),
         )
         .await
     };
@@ -118,6 +118,7 @@ async fn a_longer_permission_holds_for_the_session_or_for_good() {
     assert_eq!(ask("three").await.status, 200);
     let page = tab.get("/console/grants").await.is(200);
     page.says("only in session one");
+    page.says("exactly these arguments: those of approval");
     page.says("it is fine");
     // Where there is no session there is nothing to allow it for.
     let id = asked(&app, "pay.other", json!({})).await;
@@ -246,4 +247,36 @@ async fn a_supervisor_decides_its_own_tools_at_its_own_level() {
         .get("/")
         .await
         .says("handed up by supervisor:fs-bot: I cannot tell");
+}
+
+#[tokio::test]
+async fn p04_a_wider_permission_is_ticked_before_it_is_given() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let id = asked(&app, "pay.Bash", json!({"command": "npm test"})).await;
+    let page = tab.get(&format!("/console/approval/{id}")).await.is(200);
+    page.says("Allow for 30 days: exactly these arguments");
+    let words = "commands that begin with npm test and show no risk";
+    page.says(&format!("name=\"confirm\" value=\"{words}\" required"));
+    let wide = [("do", "always"), ("scope", "words")];
+    decide(&tab, &id, &wide).await.is(422);
+    decide(&tab, &id, &[("do", "always"), ("scope", "everything")])
+        .await
+        .is(400);
+    assert_eq!(approval(&app, &id).await["status"], "pending");
+    decide(
+        &tab,
+        &id,
+        &[("do", "always"), ("scope", "words"), ("confirm", words)],
+    )
+    .await
+    .is(303);
+    let page = tab.get(&format!("/console/approval/{id}")).await.is(200);
+    page.says(words);
+    page.says("provost grants revoke");
+
+    let risky = asked(&app, "pay.Bash", json!({"command": "rm -rf build"})).await;
+    let page = tab.get(&format!("/console/approval/{risky}")).await.is(200);
+    page.says("Allow for 30 days: exactly these arguments");
+    page.says_not("name=\"confirm\"");
 }

@@ -74,6 +74,7 @@ fn context(approval: &Value) -> String {
         }
     };
     let list = |name: &str| approval.get(name).map(items).unwrap_or_default();
+    add("What you can allow for longer", &lasting(list("remember")));
     add("What it did lately", &lately(list("recent_traces")));
     add("Grants it has", &grants_table(list("active_grants")));
     shown
@@ -180,6 +181,19 @@ fn left_out(summary: &Value) -> usize {
         .and_then(Value::as_u64)
         .unwrap_or_default();
     usize::try_from(more).unwrap_or(usize::MAX)
+}
+
+/// The usual scopes stand for themselves; the others are chosen by `--scope`.
+fn lasting(offers: &[Value]) -> Table {
+    let mut table = Table::new(["approve with", "what that allows"]);
+    for offer in offers {
+        let mut flags = format!("--for {}", text(offer, "remember"));
+        if let breadth @ ("words" | "any") = text(offer, "breadth") {
+            let _ = write!(flags, " --scope {breadth}");
+        }
+        table.row([&flags, text(offer, "label")]);
+    }
+    table
 }
 
 fn lately(traces: &[Value]) -> Table {

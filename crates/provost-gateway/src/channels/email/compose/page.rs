@@ -11,7 +11,8 @@ pub(super) enum Block {
     Heading(&'static str),
     /// What others wrote. In plain text a bar stands before each line, which replies are never read from.
     Quoted(String),
-    Menu(Vec<Code>),
+    /// Each code with what it says.
+    Menu(Vec<(Code, String)>),
     Link(String),
 }
 
@@ -52,7 +53,7 @@ impl Block {
                 lines.collect::<Vec<_>>().join("\n")
             }
             Self::Menu(codes) => {
-                let lines = codes.iter().map(|code| choice(*code));
+                let lines = codes.iter().map(|(code, label)| choice(*code, label));
                 lines.collect::<Vec<_>>().join("\n")
             }
         }
@@ -67,7 +68,9 @@ impl Block {
                 escape(text)
             ),
             Self::Menu(codes) => {
-                let lines = codes.iter().map(|code| escape(&choice(*code)));
+                let lines = codes
+                    .iter()
+                    .map(|(code, label)| escape(&choice(*code, label)));
                 format!("<p>{}</p>\n", lines.collect::<Vec<_>>().join("<br>\n"))
             }
             Self::Link(url) => format!("<p><a href=\"{0}\">{0}</a></p>\n", escape(url)),
@@ -76,13 +79,13 @@ impl Block {
 }
 
 /// In brackets, so that a line of the menu is no answer where a program quotes it without a mark.
-fn choice(code: Code) -> String {
+fn choice(code: Code, label: &str) -> String {
     let how = match code {
         Code::Note => " (reply: 4 your note)",
         Code::Change => " (reply: 5 what to do instead)",
         _ => "",
     };
-    format!("[{}] {}{how}", code.as_str(), code.label())
+    format!("[{}] {label}{how}", code.as_str())
 }
 
 fn escape(text: &str) -> String {

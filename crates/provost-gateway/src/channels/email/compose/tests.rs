@@ -47,6 +47,7 @@ fn card() -> Card {
         voted: false,
         waiting: None,
         choices: vec![Code::Once, Code::Deny, Code::Note],
+        remember: Vec::new(),
         created_at: time("2026-03-03T10:00:00Z"),
         expires_at: time("2026-03-03T11:00:00Z"),
         fallback: None,
@@ -253,6 +254,7 @@ fn our_mails_are_no_answers_where_they_are_quoted_without_a_mark() {
             note: Some("1\n1".into()),
             replacement: None,
             rule_id: None,
+            remembered: None,
             auto: false,
             at: card.created_at,
         };
@@ -260,7 +262,7 @@ fn our_mails_are_no_answers_where_they_are_quoted_without_a_mark() {
             ask(&card, Purpose::Ask, None),
             ask(&card, Purpose::Remind, None),
             ended(&card, &end),
-            again("1", "1"),
+            again("1", "1", Some(&card)),
         ];
         for words in pages {
             let text = words.page.plain();
@@ -286,6 +288,7 @@ fn the_end_says_who_and_how() {
         note: None,
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at,
     };

@@ -2,15 +2,16 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use provost_core::{
-    approval::Status,
-    card::{Claim, CommandPart, Exact},
+    approval::{InForce, Status},
+    card::{Claim, CommandPart, Exact, Offer},
+    grant::Breadth,
     people::{AskedNext, Fallback, Waiting},
     review::Excerpt,
     time::Time,
 };
 
 use super::*;
-use crate::channels::telegram::text;
+use crate::channels::telegram::{buttons, text};
 
 fn card(exact: Exact) -> Card {
     let created_at = Time::parse("2026-04-10T14:30:00Z").unwrap();
@@ -32,6 +33,7 @@ fn card(exact: Exact) -> Card {
         voted: false,
         waiting: None,
         choices: Code::ALL.to_vec(),
+        remember: Vec::new(),
         created_at,
         expires_at: created_at.plus(Duration::from_mins(5)),
         fallback: None,
@@ -192,6 +194,7 @@ fn end(status: Status, code: Option<Code>) -> End {
         note: None,
         replacement: None,
         rule_id: None,
+        remembered: None,
         auto: false,
         at: Time::parse("2026-04-10T14:31:00Z").unwrap(),
     }
@@ -394,4 +397,48 @@ proptest! {
             prop_assert!(!bare.contains('<'), "{}", bare);
         }
     }
+}
+
+#[test]
+fn p04_the_menu_says_what_is_remembered_and_the_end_says_it_again() {
+    let offer = |code| Offer {
+        code,
+        breadth: Breadth::Narrow,
+        scope: "folder",
+        words: "edits of files directly in /srv/project/src".into(),
+        lasts: "30 days".into(),
+    };
+    let card = Card {
+        remember: vec![offer(Code::Session), offer(Code::Always)],
+        ..command()
+    };
+    let asked = question(&card, Purpose::Ask, None);
+    for line in [
+        "2 Allow for this session: edits of files directly in /srv/project/src",
+        "6 Allow for 30 days: edits of files directly in /srv/project/src",
+    ] {
+        assert!(asked.contains(line), "{asked}");
+    }
+    let buttons = buttons::keyboard(&"d1".into(), &card)["inline_keyboard"].clone();
+    assert_eq!(
+        buttons[1][0]["text"],
+        "2 Allow for this session: edits in this folder"
+    );
+    assert_eq!(
+        buttons[2][0]["text"],
+        "6 Allow for 30 days: edits in this folder"
+    );
+    assert_eq!(buttons[2][0]["callback_data"], "6:d1");
+    let end = End {
+        rule_id: Some("g1".into()),
+        remembered: Some(InForce {
+            words: "edits of files directly in /srv/project/src".into(),
+            until: Time::parse("2026-12-17T10:00:00Z").unwrap(),
+        }),
+        ..end(Status::Approved, Some(Code::Always))
+    };
+    let told = ended(&card, &end);
+    let expected = "Remembered until 2026-12-17 10:00:00 UTC: edits of files directly in /srv/project/src. \
+                    Revoke it in the console under Grants, or with: provost grants revoke g1";
+    assert!(told.contains(expected), "{told}");
 }

@@ -1,13 +1,15 @@
 //! `GET /approvals/{id}`: one approval with its context, what the agent did lately and what it is
 //! already trusted with.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
     approval::{Approval, Status},
+    card::{Offer, offers},
     gate::Decider,
     key::{Key, Role},
+    menu::Code,
     people::Waiting,
     ports::TraceFilter,
     trace::view::{Exposure, trace_view},
@@ -63,6 +65,10 @@ pub(in crate::doors::http) async fn detail(
         );
         body.insert("active_grants".into(), active_grants(&app, &approval));
         body.extend(prospects(&app, &key, &approval).await?);
+        if key.role != Role::Supervisor && approval.state.status == Status::Pending {
+            let longest = app.gate.settings().max_grant;
+            body.insert("remember".into(), remember(&approval, longest));
+        }
     }
     Ok(Json(body).into_response())
 }
@@ -112,6 +118,25 @@ async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<S
         told.insert("escalates_at".into(), json!(next.at));
     }
     Ok(told)
+}
+
+/// What a person may have remembered, the narrow scope first, each with its words.
+fn remember(approval: &Approval, longest: Duration) -> Value {
+    let offers = offers(&approval.question, longest);
+    let shown = |offer: &Offer| {
+        let mut shown = json!(offer);
+        if let Some(shown) = shown.as_object_mut() {
+            let how_long = if offer.code == Code::Session {
+                "session"
+            } else {
+                "always"
+            };
+            shown.insert("remember".into(), how_long.into());
+            shown.insert("label".into(), offer.label().into());
+        }
+        shown
+    };
+    offers.iter().map(shown).collect()
 }
 
 fn active_grants(app: &App, approval: &Approval) -> Value {

@@ -6,9 +6,8 @@ use axum::{Json, extract::State, response::IntoResponse as _};
 use http::StatusCode;
 use provost_core::{
     approval::{Approval, Claim, Decision, Status},
-    call::{NOT_EXACT, is_exact},
     gate::{Claiming, Decider, Escalating, Resolution, Resolving},
-    menu::Code,
+    grant::Breadth,
     time::parse_duration,
     trace::view::Exposure,
 };
@@ -18,6 +17,7 @@ use serde_json::{Map, Value, json};
 use super::view::view;
 use crate::{
     app::App,
+    desk::{self, Choice, Remember, Said},
     doors::http::{
         caller::Reviewer,
         error::{ApiError, ApiResult},
@@ -25,8 +25,6 @@ use crate::{
     },
 };
 
-const LONGEST_REASONING: usize = 16 * 1024;
-const LONGEST_LABEL: usize = 256;
 const NOT_REMEMBERED: &str = "only an approval is remembered";
 
 #[derive(Deserialize)]
@@ -38,24 +36,19 @@ pub(in crate::doors::http) struct ResolveBody {
     /// Only with an approval: what is permitted instead.
     arguments: Option<Map<String, Value>>,
     /// Only with an approval, and only by a person: the same is not asked again.
-    remember: Option<Remember>,
+    remember: Option<HowLong>,
+    /// More than the narrow scope that is computed: `words` or `any`.
+    scope: Option<Breadth>,
+    /// The words of that scope, as the approval shows them under `remember`.
+    confirm: Option<String>,
 }
 
 /// For how long: codes 2 and 6 of the menu.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Remember {
+enum HowLong {
     Session,
     Always,
-}
-
-impl Remember {
-    fn code(self) -> Code {
-        match self {
-            Self::Session => Code::Session,
-            Self::Always => Code::Always,
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -65,50 +58,55 @@ pub(in crate::doors::http) struct ClaimBody {
 }
 
 impl ResolveBody {
-    fn resolution(self) -> ApiResult<Resolution> {
-        let too_long = |name, most| {
-            Err(ApiError::bad_request(format!(
-                "`{name}` is longer than {most} bytes"
-            )))
-        };
-        if self
-            .reasoning
-            .as_ref()
-            .is_some_and(|text| text.len() > LONGEST_REASONING)
-        {
-            return too_long("reasoning", LONGEST_REASONING);
-        }
-        if self
-            .resolved_by
-            .as_ref()
-            .is_some_and(|text| text.len() > LONGEST_LABEL)
-        {
-            return too_long("resolved_by", LONGEST_LABEL);
-        }
-        if self
-            .confidence
-            .is_some_and(|confidence| !(0.0..=1.0).contains(&confidence))
-        {
-            return Err(ApiError::bad_request(
-                "`confidence` is a number from 0.0 to 1.0",
-            ));
-        }
-        let exact = |arguments: &Map<String, Value>| arguments.values().all(is_exact);
-        if !self.arguments.as_ref().is_none_or(exact) {
-            return Err(ApiError::bad_request(NOT_EXACT).help("send it as text"));
-        }
+    /// What an approval with this body says.
+    fn yes(self) -> ApiResult<Said> {
         if self.remember.is_some() && self.arguments.is_some() {
             let why = "what was changed is never remembered";
             return Err(ApiError::bad_request(why).help("leave out `remember` or `arguments`"));
         }
-        Ok(Resolution {
+        if self.remember.is_none() && (self.scope.is_some() || self.confirm.is_some()) {
+            let why = "`scope` and `confirm` say what is remembered";
+            return Err(ApiError::bad_request(why).help("add `remember`: `session` or `always`"));
+        }
+        let choice = match (self.arguments, self.remember) {
+            (Some(arguments), _) => Choice::Arguments(arguments),
+            (None, Some(how_long)) => Choice::Remember(Remember {
+                for_session: matches!(how_long, HowLong::Session),
+                breadth: self.scope.unwrap_or_default(),
+                confirmed: self.confirm,
+            }),
+            (None, None) => Choice::Once,
+        };
+        checked(Said {
             label: self.resolved_by,
-            reasoning: self.reasoning,
             confidence: self.confidence,
-            arguments: self.arguments,
-            code: self.remember.map(Remember::code),
-            ..Resolution::default()
+            ..Said::plainly(choice, self.reasoning)
         })
+    }
+
+    /// What a denial says, or leaving it to people.
+    fn no(self) -> ApiResult<Said> {
+        if self.arguments.is_some() {
+            return Err(
+                ApiError::bad_request("`arguments` changes a call that is approved")
+                    .help("approve it with them, or leave them out"),
+            );
+        }
+        if self.remember.is_some() || self.scope.is_some() || self.confirm.is_some() {
+            return Err(ApiError::bad_request(NOT_REMEMBERED));
+        }
+        checked(Said {
+            label: self.resolved_by,
+            confidence: self.confidence,
+            ..Said::plainly(Choice::Deny, self.reasoning)
+        })
+    }
+}
+
+fn checked(said: Said) -> ApiResult<Said> {
+    match said.problem() {
+        Some(problem) => Err(ApiError::bad_request(problem)),
+        None => Ok(said),
     }
 }
 
@@ -139,23 +137,13 @@ pub(in crate::doors::http) async fn resolve(
     status: Status,
     body: ResolveBody,
 ) -> ApiResult<Value> {
-    if status == Status::Denied && body.arguments.is_some() {
-        return Err(
-            ApiError::bad_request("`arguments` changes a call that is approved")
-                .help("approve it with them, or deny it without"),
-        );
-    }
-    if status == Status::Denied && body.remember.is_some() {
-        return Err(ApiError::bad_request(NOT_REMEMBERED));
-    }
-    if let Some(arguments) = &body.arguments {
-        fits(app, id, arguments).await?;
-    }
-    match app
-        .gate
-        .resolve(id, decider, status, body.resolution()?)
-        .await?
-    {
+    let said = match status {
+        Status::Denied => body.no()?,
+        _ => body.yes()?,
+    };
+    let resolving = desk::decide(app, decider, id, said).await?;
+    let why = resolving.why().unwrap_or_default();
+    match resolving {
         Resolving::Done(approval) => Ok(done(&approval, status)),
         Resolving::Counted(approval) => Ok(json!({
             "id": approval.question.id,
@@ -163,21 +151,13 @@ pub(in crate::doors::http) async fn resolve(
             "approvals_needed": approval.question.needed,
             "approved_by": approval.state.votes.iter().map(|vote| &vote.by).collect::<Vec<_>>(),
         })),
-        Resolving::Unfit(why) => Err(ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "unfit",
-            why,
-        )),
         Resolving::Already(approval) => Err(already(app, &approval)),
         Resolving::Held(claim) => Err(held(claim)),
         Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
-        Resolving::Denied { rule, reason } => Err(ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "changed_call_denied",
-            format!("policy denies the changed call: {reason}"),
-        )
-        .help("change it otherwise, approve it as it was asked, or deny it")
-        .with("rule", &*rule)),
+        Resolving::Unfit(_) => Err(unprocessable("unfit", why)),
+        Resolving::Denied { rule, .. } => {
+            Err(unprocessable("changed_call_denied", why).with("rule", &*rule))
+        }
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
 }
@@ -189,20 +169,22 @@ fn done(approval: &Approval, status: Status) -> Value {
         "status": status,
         "resolved_by": decision.map(|decision| &decision.by),
     });
-    let made = decision.and_then(|decision| decision.made_grant.as_ref());
-    if let (Some(done), Some(made)) = (done.as_object_mut(), made) {
-        done.insert("grant_id".into(), json!(made));
+    let Some(decision) = decision else {
+        return done;
+    };
+    let more = [
+        ("grant_id", json!(decision.made_grant)),
+        ("remembered", json!(decision.remembered)),
+    ];
+    if let Some(done) = done.as_object_mut() {
+        let said = more.into_iter().filter(|(_, value)| !value.is_null());
+        done.extend(said.map(|(name, value)| (name.to_owned(), value)));
     }
     done
 }
 
-/// A changed call is a new one, and must fit its tool.
-async fn fits(app: &App, id: &str, arguments: &Map<String, Value>) -> ApiResult<()> {
-    let Some(approval) = app.gate.store().approval(id).await? else {
-        return Err(ApiError::not_found("approval"));
-    };
-    let fitted = app.backends.fits(&approval.question.tool, arguments);
-    fitted.map_err(|why| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "unfit", why))
+fn unprocessable(code: &'static str, why: String) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, code, why)
 }
 
 fn held(claim: Claim) -> ApiError {
@@ -258,10 +240,14 @@ pub(in crate::doors::http) async fn hand_up(
     id: &str,
     body: ResolveBody,
 ) -> ApiResult<Value> {
-    if body.remember.is_some() {
-        return Err(ApiError::bad_request(NOT_REMEMBERED));
-    }
-    match app.gate.escalate(id, decider, body.resolution()?).await? {
+    let said = body.no()?;
+    let resolution = Resolution {
+        label: said.label,
+        reasoning: said.note,
+        confidence: said.confidence,
+        ..Resolution::default()
+    };
+    match app.gate.escalate(id, decider, resolution).await? {
         Escalating::Done(approval) => Ok(json!({
             "id": approval.question.id,
             "status": approval.state.status,

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use super::{client::Forwarder, unprocessable, view::view};
 use crate::{
     app::App,
-    channels::{decide, email, person},
+    channels::{email, person},
+    desk::{self, Said},
     doors::http::{
         error::{ApiError, ApiResult},
         input::Body,
@@ -54,7 +55,8 @@ pub(in crate::doors::http) async fn email_reply(
     let approval = approval.ok_or_else(|| ApiError::not_found("approval"))?;
     let decider = sender(&app, &key, &approval, &mail).await?;
     let reply = email::reply_in_text(&mail.body).map_err(unclear)?;
-    let resolving = decide(&app, approval.question.id.as_str(), &decider, reply).await?;
+    let id = approval.question.id.as_str();
+    let resolving = desk::decide(&app, &decider, id, Said::reply(reply)).await?;
     answer(&app, resolving)
 }
 
@@ -138,21 +140,16 @@ fn name(app: &App, copy: &Delivery) -> Option<Arc<str>> {
 
 fn answer(app: &App, resolving: Resolving) -> ApiResult {
     let shown = |approval: &Approval| -> Value { view(approval, app.gate.now()) };
+    let why = resolving.why().unwrap_or_default();
     match resolving {
         Resolving::Done(approval) | Resolving::Counted(approval) => {
             Ok(Json(shown(&approval)).into_response())
         }
         Resolving::Already(approval) => Err(over(&approval, &shown(&approval), app)),
-        Resolving::Unfit(why) => Err(unprocessable("unfit", why)),
-        Resolving::Forbidden(why) => Err(ApiError::forbidden(why)),
-        Resolving::Denied { reason, .. } => Err(unprocessable(
-            "changed_call_denied",
-            format!("policy denies the changed call: {reason}"),
-        )),
-        Resolving::Held(claim) => Err(ApiError::conflict(
-            "claimed",
-            format!("claimed by {}", claim.by),
-        )),
+        Resolving::Unfit(_) => Err(unprocessable("unfit", why)),
+        Resolving::Denied { .. } => Err(unprocessable("changed_call_denied", why)),
+        Resolving::Forbidden(_) => Err(ApiError::forbidden(why)),
+        Resolving::Held(_) => Err(ApiError::conflict("claimed", why)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
 }

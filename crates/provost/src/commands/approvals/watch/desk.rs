@@ -11,7 +11,13 @@ use super::{change, pending};
 use crate::{
     client::{Client, ClientError, Feed},
     commands::{
-        approvals::{Remember, Said, detail, detail::whole, fetch, send_decision},
+        approvals::{
+            Said, detail,
+            detail::whole,
+            fetch,
+            remember::{HowLong, Remembering, offer, told},
+            send_decision,
+        },
         terminal::Terminal,
         view::text,
     },
@@ -22,35 +28,51 @@ use crate::{
 
 /// What may be answered: to be remembered only where the gateway would.
 struct Menu {
-    session: bool,
-    always: bool,
+    /// Each with what it says.
+    session: Option<String>,
+    always: Option<String>,
 }
 
 impl Menu {
     fn of(approval: &Value) -> Self {
         let alone = approval.get("needed").and_then(Value::as_u64).unwrap_or(1) <= 1;
+        let is_call = text(approval, "kind") == "call";
+        let label = |how_long, plain: &str| match offer(approval, how_long, "narrow") {
+            Some(offer) => Some(text(offer, "label").to_owned()),
+            // What an agent asks in its own words has one scope only.
+            None => (alone && !is_call).then(|| plain.to_owned()),
+        };
+        let has_session = !text(approval, "session_id").is_empty();
         Self {
-            session: alone && !text(approval, "session_id").is_empty(),
-            always: alone,
+            session: label(HowLong::Session, "Allow for this session").filter(|_| has_session),
+            always: label(HowLong::Always, "Always allow this"),
         }
     }
 
     fn question(&self) -> String {
-        let session = if self.session {
-            "for this s[e]ssion, "
-        } else {
-            ""
+        let lasting = [("e", &self.session), ("l", &self.always)];
+        let lasting: String = lasting
+            .into_iter()
+            .filter_map(|(key, label)| Some(format!("[{key}] {}\n", label.as_deref()?)))
+            .collect();
+        let keys = match (&self.session, &self.always) {
+            (Some(_), Some(_)) => "[e], [l], ",
+            (Some(_), None) => "[e], ",
+            (None, Some(_)) => "[l], ",
+            (None, None) => "",
         };
-        let always = if self.always { "a[l]ways, " } else { "" };
-        format!("[a]pprove, {session}{always}[d]eny, read all of it in [f]ull, [s]kip or [q]uit? ")
+        let question = format!(
+            "{lasting}[a]pprove, {keys}[d]eny, read all of it in [f]ull, [s]kip or [q]uit? "
+        );
+        output::safe_lines(&question).into_owned()
     }
 
     fn read(&self, answer: &str) -> Option<Choice> {
         let approve = |remember| Some(Choice::Send("approve", remember));
         match answer {
             "a" | "approve" => approve(None),
-            "e" | "session" if self.session => approve(Some(Remember::Session)),
-            "l" | "always" if self.always => approve(Some(Remember::Always)),
+            "e" | "session" if self.session.is_some() => approve(Some(HowLong::Session)),
+            "l" | "always" if self.always.is_some() => approve(Some(HowLong::Always)),
             "d" | "deny" => Some(Choice::Send("deny", None)),
             "f" | "full" => Some(Choice::Full),
             "s" | "skip" => Some(Choice::Skip),
@@ -62,7 +84,7 @@ impl Menu {
 
 #[derive(Clone, Copy)]
 enum Choice {
-    Send(&'static str, Option<Remember>),
+    Send(&'static str, Option<HowLong>),
     /// Shows all of it.
     Full,
     Skip,
@@ -221,7 +243,7 @@ impl Desk {
                 Answered::Quit => return Ok(Next::Quit),
             };
             let said = Said {
-                remember,
+                remember: remember.map(Remembering::narrowly),
                 ..Said::because(Some(&*reason).filter(|reason| !reason.is_empty()))
             };
             return self.send(&id, verb, said).await;
@@ -271,7 +293,12 @@ impl Desk {
 
     async fn send(&self, id: &str, verb: &str, said: Said<'_>) -> anyhow::Result<Next> {
         match send_decision(&self.client, id, verb, said).await {
-            Ok(decided) => output::line(format_args!("{id} {}", text(&decided, "status")))?,
+            Ok(decided) => {
+                output::line(format_args!("{id} {}", text(&decided, "status")))?;
+                if let Some(remembered) = told(&decided) {
+                    output::line(remembered)?;
+                }
+            }
             // Lost a race, or ran out of time: the gateway says which.
             Err(ClientError::Refused(refusal)) => {
                 output::line(output::safe(&format!("{id}: {refusal}")))?;
@@ -290,10 +317,37 @@ mod tests {
 
     #[test]
     fn what_cannot_be_remembered_is_neither_offered_nor_taken() {
+        let offer = |how_long: &str| json!({"remember": how_long, "breadth": "narrow", "label": "Allow: this"});
+        let both = [offer("session"), offer("always")];
+        let wide = json!({"remember": "always", "breadth": "any", "label": "Allow: all"});
         for (approval, session, always) in [
-            (json!({"session_id": "s1"}), true, true),
-            (json!({}), false, true),
-            (json!({"session_id": "s1", "needed": 2}), false, false),
+            (
+                json!({"kind": "call", "session_id": "s1", "remember": both}),
+                true,
+                true,
+            ),
+            (
+                json!({"kind": "call", "remember": [offer("always")]}),
+                false,
+                true,
+            ),
+            (
+                json!({"kind": "call", "session_id": "s1", "needed": 2}),
+                false,
+                false,
+            ),
+            (
+                json!({"kind": "call", "session_id": "s1", "remember": [wide]}),
+                false,
+                false,
+            ),
+            (
+                json!({"kind": "permission", "session_id": "s1"}),
+                true,
+                true,
+            ),
+            (json!({"kind": "permission"}), false, true),
+            (json!({"kind": "permission", "needed": 2}), false, false),
         ] {
             let menu = Menu::of(&approval);
             let takes = |answer: &str| menu.read(answer).is_some();
@@ -301,8 +355,8 @@ mod tests {
             assert_eq!(takes("l"), always, "{approval}");
             assert!(takes("a") && takes("d") && takes("f") && takes("s") && takes("q"));
             let question = menu.question();
-            assert_eq!(question.contains("s[e]ssion"), session, "{question}");
-            assert_eq!(question.contains("a[l]ways"), always, "{question}");
+            assert_eq!(question.contains("[e] Allow"), session, "{question}");
+            assert_eq!(question.contains("[l] Al"), always, "{question}");
         }
     }
 }

@@ -24,7 +24,17 @@ pub(super) fn arguments(
     if !arguments.values().all(is_exact) {
         return Err(format!("{NOT_EXACT}: write it as text"));
     }
-    app.backends.fits(&question.tool, &arguments)?;
+    fitting(app, question, arguments)
+}
+
+/// A changed call is a new one, and must fit its tool.
+pub(super) fn fitting(
+    app: &App,
+    question: &Question,
+    arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    let fits = app.backends.fits(&question.tool, &arguments);
+    fits.map_err(|why| format!("the changed call does not fit the tool: {why}"))?;
     Ok(arguments)
 }
 
