@@ -64,7 +64,9 @@ pub struct Settings {
     pub max_grant: Duration,
     /// How many callers may wait for decisions at once.
     pub max_waiting: usize,
-    /// How many requests of one agent may wait at once.
+    /// How many of them may be one agent's.
+    pub max_waiting_per_agent: usize,
+    /// How many requests of one agent may wait at once, and how many of its calls that nobody waits for.
     pub max_pending_per_agent: u32,
 }
 
@@ -78,6 +80,7 @@ impl Default for Settings {
             repeat: None,
             max_grant: Duration::from_hours(30 * 24),
             max_waiting: 20_000,
+            max_waiting_per_agent: 5_000,
             max_pending_per_agent: 100,
         }
     }

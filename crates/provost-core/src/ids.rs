@@ -76,6 +76,10 @@ impl ApprovalId {
     pub fn requested() -> Self {
         Self(format!("appr_{}", hex(&random_bytes::<16>())).into())
     }
+
+    pub fn is_requested(&self) -> bool {
+        self.0.starts_with("appr_")
+    }
 }
 
 impl DeliveryId {

@@ -1,4 +1,4 @@
-//! How often an agent may call: per minute, in total, and the same call again and again.
+//! How often an agent may call: per minute, in total, and the same call again and again, in whichever session.
 //!
 //! Windows live in memory and each replica keeps its own; totals are durable and shared, and are
 //! only cached here.
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{call::Digest, policy::RateLimit, time::Time};
+use crate::{policy::RateLimit, time::Time};
 
 /// Agents may name themselves, so the table of agents is bounded.
 const MAX_AGENTS_PER_SHARD: usize = 4096;
@@ -65,11 +65,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Counts one call, or says why it may not be made. A refused call does not count.
+    /// Counts one call, or says why it may not be made. A refused call does not count. `act` stands for tool and
+    /// arguments, without the session: a new one does not begin a loop anew.
     pub fn enter(
         &self,
         agent: &Arc<str>,
-        digest: Digest,
+        act: u64,
         rate: Option<RateLimit>,
         repeat: Option<LoopLimit>,
         now: Time,
@@ -85,7 +86,7 @@ impl Limits {
             state.check_rate(agent, rate, now)?;
         }
         if let Some(repeat) = repeat {
-            state.repeats.count(digest, repeat, now)?;
+            state.repeats.count(act, repeat, now)?;
         }
         if rate.is_some_and(|rate| rate.max_per_minute.is_some()) {
             state.minute.push_back(now);
@@ -166,12 +167,12 @@ impl Agent {
 }
 
 impl Repeats {
-    fn count(&mut self, digest: Digest, limit: LoopLimit, now: Time) -> Result<(), Limited> {
+    fn count(&mut self, act: u64, limit: LoopLimit, now: Time) -> Result<(), Limited> {
         if now.since(self.began_at) >= limit.window || self.counts.len() >= MAX_CALLS_WATCHED {
             self.began_at = now;
             self.counts.clear();
         }
-        let count = self.counts.entry(digest.short()).or_default();
+        let count = self.counts.entry(act).or_default();
         if *count >= limit.max {
             let wait = limit.window.saturating_sub(now.since(self.began_at));
             let reason = format!(
@@ -212,10 +213,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn digest(n: u8) -> Digest {
-        Digest::parse(&format!("{n:02x}").repeat(32)).unwrap()
-    }
-
     fn at(seconds: i64) -> Time {
         Time::from_millis(1_000_000 + seconds * 1000)
     }
@@ -227,7 +224,7 @@ mod tests {
             max_per_minute: Some(2),
             max_total: None,
         });
-        let enter = |now| limits.enter(&agent, digest(1), rate, None, at(now));
+        let enter = |now| limits.enter(&agent, 1, rate, None, at(now));
         assert_eq!(enter(0), Ok(()));
         assert_eq!(enter(30), Ok(()));
         assert_eq!(
@@ -249,10 +246,7 @@ mod tests {
         limits.set_total(&agent, 8);
         assert!(!limits.needs_total(&agent));
         for expected in [true, true, false] {
-            assert_eq!(
-                limits.enter(&agent, digest(1), rate, None, at(0)).is_ok(),
-                expected
-            );
+            assert_eq!(limits.enter(&agent, 1, rate, None, at(0)).is_ok(), expected);
         }
     }
 
@@ -273,9 +267,7 @@ mod tests {
             (1, 11, true),
         ] {
             assert_eq!(
-                limits
-                    .enter(&agent, digest(n), None, repeat, at(now))
-                    .is_ok(),
+                limits.enter(&agent, n, None, repeat, at(now)).is_ok(),
                 expected,
                 "{n} {now}"
             );
@@ -290,13 +282,7 @@ mod tests {
             max_total: None,
         });
         for n in 0..(MAX_AGENTS_PER_SHARD * SHARDS + 5000) {
-            let _ = limits.enter(
-                &Arc::from(n.to_string()),
-                digest(1),
-                rate,
-                None,
-                at(n as i64),
-            );
+            let _ = limits.enter(&Arc::from(n.to_string()), 1, rate, None, at(n as i64));
         }
         assert!(
             limits

@@ -19,6 +19,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::{
     access::{Access, Attempts},
+    admission::Admission,
     backends::{Backends, mcp::McpServers},
     channels::Channels,
     console::Console,
@@ -42,6 +43,8 @@ pub struct App {
     pub live: ArcSwap<Live>,
     /// Failed attempts with keys.
     pub attempts: Attempts,
+    /// How many requests are in progress, and whose.
+    pub admission: Arc<Admission>,
     pub policy_state: ArcSwap<PolicyState>,
     /// The upstream MCP servers, which are among the backends.
     pub mcp: Arc<McpServers>,
@@ -122,6 +125,7 @@ impl App {
             channels: ArcSwap::default(),
             live: ArcSwap::from_pointee(parts.live),
             attempts: Attempts::default(),
+            admission: Arc::default(),
             policy_state: ArcSwap::from_pointee(parts.policy_state),
             sessions: Sessions::default(),
             listed: Listed::default(),

@@ -57,6 +57,12 @@ pub struct Console {
 }
 
 impl Console {
+    /// Names the session of a browser that was signed in when it was last here. It opens nothing.
+    pub(crate) fn signed_in(&self, headers: &http::HeaderMap) -> Option<Arc<str>> {
+        let session = self.sessions.seen(cookie::read(headers)?)?;
+        Some(format!("console:{session}").into())
+    }
+
     /// How drafts of policies are read: as the config file is, which only the binary can read.
     pub fn read_drafts_by(&self, read: ReadDraft) {
         // Whoever came first is as good.

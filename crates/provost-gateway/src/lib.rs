@@ -3,6 +3,7 @@
 
 pub mod access;
 mod acp;
+pub mod admission;
 pub mod app;
 pub mod backends;
 pub mod channels;

@@ -43,7 +43,7 @@ use provost_core::{
     people::Directory,
     policy::{Policy, PolicySet, Rule, Verdict},
 };
-use provost_gateway::{app::Waiting, backends::BackendsConfig, fleet};
+use provost_gateway::{admission::Limits, app::Waiting, backends::BackendsConfig, fleet};
 
 pub(crate) use auth::Auth;
 pub(crate) use channels::ChannelsConfig;
@@ -119,6 +119,8 @@ pub(crate) struct Config {
     pub(crate) body_bytes: usize,
     /// How many callers may wait for decisions at once.
     pub(crate) max_waiting: usize,
+    /// How much of everything one agent or address may have in progress.
+    pub(crate) doors: Limits,
     pub(crate) policies: Vec<Policy>,
     /// Whether the file says anything of policies; if not, they are the embedded ones.
     pub(crate) has_policies: bool,
@@ -161,6 +163,7 @@ impl Default for Config {
             retention: None,
             body_bytes: bounds.body_bytes,
             max_waiting: bounds.max_waiting,
+            doors: bounds.doors,
             policies: vec![everything_asks()],
             has_policies: false,
             backends: BackendsConfig::default(),
@@ -313,6 +316,7 @@ impl Reader<'_> {
             retention: self.read_retention(top),
             body_bytes: bounds.body_bytes,
             max_waiting: bounds.max_waiting,
+            doors: bounds.doors,
             policies: policies.policies,
             has_policies: top
                 .key_span("policies")

@@ -22,6 +22,7 @@ use provost_core::{
 };
 use provost_gateway::{
     access::Access,
+    admission::Room,
     app::{App, Live, Parts, PolicyState},
     backends::Backends,
     console, doors,
@@ -31,7 +32,7 @@ use provost_gateway::{
     web::Web,
 };
 use provost_store::StoreConfig;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use crate::{
     config::{Config, Database, read_draft},
@@ -42,6 +43,9 @@ use crate::{
 };
 
 pub(crate) use reload::{Started, name_new_file, reload_on_change};
+
+/// Fewer open files than this are worth a word.
+const FEW_FILES: u64 = 4096;
 
 /// A gateway that serves.
 pub(crate) struct Running {
@@ -76,7 +80,7 @@ pub(crate) async fn start(
     let policies = compile(&config)?;
     prepare_folder(&config.data)?;
     // Bound first: a port in use is found out before anything is opened or changed.
-    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+    let listener = server::bind(config.listen).with_context(|| {
         format!(
             "cannot listen on {}; is a gateway running there?",
             config.listen
@@ -110,6 +114,9 @@ pub(crate) async fn start(
         version: env!("CARGO_PKG_VERSION"),
         gate,
     });
+    let room = room(&config);
+    warn_of_few_files(&room);
+    app.admission.set_room(room);
     app.console.read_drafts_by(read_draft);
     people::open(&config, &app, &web).await?;
     start_notifying(&config, &app, web)?;
@@ -246,9 +253,30 @@ fn compile(config: &Config) -> anyhow::Result<PolicySet> {
 }
 
 fn settings(config: &Config) -> Settings {
+    let room = room(config);
+    let max_waiting = config.max_waiting.min(room.waiting);
     Settings {
-        max_waiting: config.max_waiting,
+        max_waiting,
+        max_waiting_per_agent: room.waiting_per_agent.min(max_waiting),
         ..config.gate.clone()
+    }
+}
+
+/// How much there is room for, by the files that this process may open.
+fn room(config: &Config) -> Room {
+    Room::of(server::raise_open_files(), config.doors)
+}
+
+fn warn_of_few_files(room: &Room) {
+    let files = server::raise_open_files();
+    if files < FEW_FILES {
+        tracing::warn!(
+            files,
+            requests = room.agents,
+            of_one_agent = room.per_agent,
+            "few files may be open at once, so few requests of agents can be in progress; raise the limit \
+             (`ulimit -n`, `LimitNOFILE=`) for more"
+        );
     }
 }
 

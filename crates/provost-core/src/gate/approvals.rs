@@ -334,7 +334,8 @@ impl Gate {
         let resolved = self.store.resolve(resolve).await?;
         if matches!(resolved, Resolved::Won(_)) {
             telemetry::resolved(status, now.since(approval.question.created_at));
-            self.waiters.wake(&approval.question.id);
+            let question = &approval.question;
+            self.waiters.decided(&question.id, &question.agent_id);
         }
         Ok(resolved)
     }

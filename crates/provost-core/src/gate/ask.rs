@@ -20,10 +20,17 @@ use super::{
     decide::{ATTEMPTS, Step, Walk},
     record::{answer_reason, approval_row},
     run::{Commit, Settled},
+    waiters::Slot,
 };
 
 /// How far the clocks of replicas may be apart.
 const BETWEEN_CLOCKS: Duration = Duration::from_mins(1);
+/// People decide when they do: a while, so that nobody asks all the time.
+const UNTIL_SOME_ARE_DECIDED: Duration = Duration::from_secs(5);
+const WAITING: &str =
+    "wait for a decision already; `limits.max_waiting_per_agent` sets how many may";
+const LEFT: &str =
+    "are left pending without a caller; `approval.max_pending_per_agent` sets how many may be";
 
 impl Gate {
     /// Asks a supervisor or a person, and waits as long as the caller does.
@@ -34,10 +41,26 @@ impl Gate {
         control: &Control,
         now: Time,
     ) -> Result<Step, GateError> {
-        if self.waiters.len() >= self.settings.load().max_waiting {
+        let agent = &walk.subject.call.agent;
+        let settings = self.settings.load_full();
+        let waits = walk.wait != Wait::AtMost(Duration::ZERO);
+        if waits && self.waiters.len() >= settings.max_waiting {
             return Err(GateError::Crowded);
         }
-        let new = self.question(walk, ruling, control.version, now);
+        let most = settings.max_waiting_per_agent;
+        let most = if waits { most } else { usize::MAX };
+        let Some(slot) = self.waiters.slot(agent, most) else {
+            return Box::pin(self.crowded(walk, ruling, most, WAITING)).await;
+        };
+        let of_agent = self.waiters.of_agent(agent);
+        let mut new = self.question(walk, ruling, control.version, now);
+        let most = settings.max_pending_per_agent;
+        if of_agent.left >= most as usize {
+            // The store counts what waits for a caller, too.
+            let others = of_agent.waiting.saturating_sub(1);
+            let waiting = u32::try_from(others).unwrap_or(u32::MAX);
+            new.most_pending = Some(most.saturating_add(waiting));
+        }
         let id = match self.store.open_approval(new, now).await? {
             Opened::Approval(approval) => {
                 let until = approval.state.expires_at;
@@ -45,18 +68,37 @@ impl Gate {
                 approval.question.id
             }
             Opened::TotalSpent => {
-                self.limits.set_total(&walk.subject.call.agent, u64::MAX);
+                self.limits.set_total(agent, u64::MAX);
                 return Ok(Step::Spent);
             }
-            Opened::Stale | Opened::KeyTaken | Opened::GrantSpent | Opened::Crowded => {
-                return Ok(Step::Again);
+            Opened::Crowded => {
+                return Box::pin(self.crowded(walk, ruling, most as usize, LEFT)).await;
             }
+            Opened::Stale | Opened::KeyTaken | Opened::GrantSpent => return Ok(Step::Again),
         };
-        let Some(approval) = self.await_decision(walk.wait, &id).await? else {
+        let Some(approval) = self.await_in(slot, walk.wait, &id).await? else {
             return Ok(Step::Again);
         };
         // Boxed: while callers wait, none of this is needed.
         Box::pin(self.answer(walk, approval)).await
+    }
+
+    /// Too much of one agent is open already: that is traced as other limits are.
+    async fn crowded(
+        &self,
+        walk: &Walk,
+        ruling: &Ruling,
+        most: usize,
+        of_what: &str,
+    ) -> Result<Step, GateError> {
+        let reason = format!(
+            "{most} calls of agent `{}` {of_what}",
+            walk.subject.call.agent
+        );
+        let after = Some(UNTIL_SOME_ARE_DECIDED);
+        let (subject, reason) = (&walk.subject, reason.into());
+        self.refuse(subject, Answer::RateLimited, ruling, reason, after)
+            .await
     }
 
     pub(super) fn question(
@@ -122,8 +164,20 @@ impl Gate {
         &self,
         wait: Wait,
         id: &ApprovalId,
+        agent: &Arc<str>,
     ) -> Result<Option<Approval>, GateError> {
-        let waiter = self.waiters.join(id);
+        let slot = self.waiters.slot(agent, usize::MAX);
+        let slot = slot.ok_or(GateError::Crowded)?;
+        self.await_in(slot, wait, id).await
+    }
+
+    async fn await_in(
+        &self,
+        slot: Slot,
+        wait: Wait,
+        id: &ApprovalId,
+    ) -> Result<Option<Approval>, GateError> {
+        let waiter = self.waiters.join(id, slot);
         let give_up_at = match wait {
             Wait::UntilDecided => None,
             // A question ends by itself: patience without end is patience until then.
@@ -140,6 +194,7 @@ impl Gate {
                 };
                 let now = self.now();
                 if approval.state.status_at(now) != Status::Pending {
+                    waiter.settled();
                     return Ok(Some(approval));
                 }
                 if self.waiters.is_closed() {

@@ -304,7 +304,8 @@ impl Gate {
             self.limits
                 .set_total(agent, self.store.total_calls(agent).await?);
         }
-        Ok(self.limits.enter(agent, subject.digest, rate, repeat, now))
+        let act = if repeat.is_some() { subject.act() } else { 0 };
+        Ok(self.limits.enter(agent, act, rate, repeat, now))
     }
 
     pub(super) async fn refuse(

@@ -31,6 +31,18 @@ impl Subject {
         }
     }
 
+    /// Stands for the agent's act, whichever session it is done in.
+    pub(super) fn act(&self) -> u64 {
+        if self.call.session.is_none() {
+            return self.digest.short();
+        }
+        let act = Call {
+            session: None,
+            ..(*self.call).clone()
+        };
+        act.digest().short()
+    }
+
     /// The record of an answer that needed no approval.
     pub(super) fn decision(
         &self,

@@ -24,6 +24,17 @@ struct Table {
     waiting: HashMap<ApprovalId, Entry>,
     /// Digests that were asked about lately: an identical call is the same question again, not a loop.
     asked: HashMap<Digest, Time>,
+    agents: HashMap<Arc<str>, OfAgent>,
+}
+
+/// What one agent has open here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfAgent {
+    /// Its callers that wait.
+    pub(super) waiting: usize,
+    /// Its questions that nobody waits for any more. An estimate: other replicas decide, too, and a question that
+    /// is asked again and left again counts twice. The store knows how many there really are.
+    pub(super) left: usize,
 }
 
 struct Entry {
@@ -35,14 +46,42 @@ struct Entry {
 pub(super) struct Waiter {
     table: Arc<Waiters>,
     id: ApprovalId,
+    slot: Slot,
+    settled: AtomicBool,
     wake: Arc<Notify>,
+}
+
+/// The right of one agent's caller to wait. Taken before the question is asked: of all that come at once, no more
+/// than may wait do.
+pub(super) struct Slot {
+    table: Arc<Waiters>,
+    agent: Arc<str>,
 }
 
 /// Enough for every caller that can wait, and small enough to forget.
 const MAX_ASKED: usize = 65_536;
+/// Agents may name themselves, so the table of agents is bounded.
+const MAX_AGENTS: usize = 16_384;
 
 impl Waiters {
-    pub(super) fn join(self: &Arc<Self>, id: &ApprovalId) -> Waiter {
+    /// `None`: so many callers of this agent wait already.
+    pub(super) fn slot(self: &Arc<Self>, agent: &Arc<str>, most: usize) -> Option<Slot> {
+        let mut table = self.lock();
+        if table.agents.len() >= MAX_AGENTS {
+            table.agents.retain(|_, of_agent| of_agent.waiting > 0);
+        }
+        let of_agent = table.agents.entry(agent.clone()).or_default();
+        if of_agent.waiting >= most {
+            return None;
+        }
+        of_agent.waiting += 1;
+        Some(Slot {
+            table: self.clone(),
+            agent: agent.clone(),
+        })
+    }
+
+    pub(super) fn join(self: &Arc<Self>, id: &ApprovalId, slot: Slot) -> Waiter {
         let mut table = self.lock();
         let entry = table.waiting.entry(id.clone()).or_insert_with(|| Entry {
             wake: Arc::new(Notify::new()),
@@ -53,6 +92,8 @@ impl Waiters {
         Waiter {
             table: self.clone(),
             id: id.clone(),
+            slot,
+            settled: AtomicBool::new(false),
             wake: entry.wake.clone(),
         }
     }
@@ -61,6 +102,20 @@ impl Waiters {
         if let Some(entry) = self.lock().waiting.get(id) {
             entry.wake.notify_waiters();
         }
+    }
+
+    /// A question was decided: whoever waits is woken, and one that was left is left no more.
+    pub(super) fn decided(&self, id: &ApprovalId, agent: &str) {
+        let mut table = self.lock();
+        if let Some(entry) = table.waiting.get(id) {
+            entry.wake.notify_waiters();
+        } else if let Some(of_agent) = table.agents.get_mut(agent) {
+            of_agent.left = of_agent.left.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn of_agent(&self, agent: &str) -> OfAgent {
+        self.lock().agents.get(agent).copied().unwrap_or_default()
     }
 
     pub(super) fn close(&self) {
@@ -114,6 +169,11 @@ impl Waiter {
     pub(super) fn woken(&self) -> tokio::sync::futures::Notified<'_> {
         self.wake.notified()
     }
+
+    /// The question is answered: it is not left behind.
+    pub(super) fn settled(&self) {
+        self.settled.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Waiter {
@@ -125,6 +185,23 @@ impl Drop for Waiter {
             if entry.callers == 0 {
                 table.waiting.remove(&self.id);
             }
+        }
+        let is_left = !self.settled.load(Ordering::Relaxed);
+        if let Some(of_agent) = table.agents.get_mut(&self.slot.agent) {
+            of_agent.left += usize::from(is_left);
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut table = self.table.lock();
+        let Some(of_agent) = table.agents.get_mut(&self.agent) else {
+            return;
+        };
+        of_agent.waiting = of_agent.waiting.saturating_sub(1);
+        if *of_agent == OfAgent::default() {
+            table.agents.remove(&self.agent);
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct NewApproval {
     pub key: Option<IdempotencyKey>,
     /// The record of the grant that answers it, whose use is taken in the same transaction. Its key is `key`.
     pub granted: Option<Box<Record>>,
-    /// How many requests of this agent may wait at once.
+    /// How many questions of this agent and kind may wait at once.
     pub most_pending: Option<u32>,
     /// As [`Record::max_total`]; what waits is counted, too.
     pub max_total: Option<u64>,
@@ -117,7 +117,7 @@ pub enum Opened {
     GrantSpent,
     /// As [`Recorded::TotalSpent`].
     TotalSpent,
-    /// As many requests of this agent wait as may: nothing was written.
+    /// As many questions of this agent wait as may: nothing was written.
     Crowded,
 }
 

@@ -61,6 +61,106 @@ async fn the_same_call_again_and_again_is_a_loop() {
 }
 
 #[tokio::test]
+async fn p10_a_new_session_does_not_begin_a_loop_anew() {
+    let repeat = Some(LoopLimit {
+        max: 2,
+        window: Duration::from_secs(10),
+    });
+    let bench = Bench::with(Settings {
+        repeat,
+        ..Settings::default()
+    })
+    .await;
+    for (session, tool, expected) in [
+        (Some("s1"), "allow.echo", true),
+        (None, "allow.echo", true),
+        (Some("s2"), "allow.echo", false),
+        (None, "allow.echo", false),
+        (Some("s3"), "allow.other", true),
+    ] {
+        let mut ask = bench.ask(tool, json!({"a": 1}));
+        ask.call.session = session.map(Into::into);
+        let decided = bench.run(ask).await;
+        assert_eq!(matches!(decided, Decided::Ran(_)), expected, "{decided:?}");
+    }
+}
+
+#[tokio::test]
+async fn p10_only_so_many_callers_of_one_agent_wait() {
+    let bench = Bench::with(Settings {
+        max_waiting_per_agent: 3,
+        ..Settings::default()
+    })
+    .await;
+    let waiting: Vec<_> = (0..3)
+        .map(|n| bench.start(bench.ask("l2.pay", json!({"n": n}))))
+        .collect();
+    until(&bench, |waiting| waiting >= 3).await;
+    let refused = (3..20).map(|n| bench.start(bench.ask("l2.pay", json!({"n": n}))));
+    for caller in refused.collect::<Vec<_>>() {
+        let Decided::Refused(refusal) = caller.await.unwrap() else {
+            panic!()
+        };
+        assert_eq!(refusal.answer, Answer::RateLimited);
+        assert!(refusal.retry_after.is_some());
+        assert!(refusal.reason.contains("max_waiting_per_agent"));
+    }
+    let mut other = bench.ask("l2.pay", json!({}));
+    other.call.agent = "other".into();
+    let other = bench.start(other);
+    until(&bench, |waiting| waiting >= 4).await;
+    bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;
+    other.abort();
+    until(&bench, |waiting| waiting == 3).await;
+    // Whoever hangs up makes room.
+    waiting[0].abort();
+    until(&bench, |waiting| waiting == 2).await;
+    let next = bench.start(bench.ask("l2.pay", json!({"n": 20})));
+    until(&bench, |waiting| waiting == 3).await;
+    next.abort();
+}
+
+async fn until(bench: &Bench, reached: impl Fn(usize) -> bool) {
+    while !reached(bench.gate.waiting()) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn p10_only_so_many_questions_of_one_agent_are_left() {
+    let bench = Bench::with(Settings {
+        max_pending_per_agent: 3,
+        ..Settings::default()
+    })
+    .await;
+    let leave = |n: u64| {
+        let mut ask = bench.ask("l2.pay", json!({"n": n}));
+        ask.wait = Wait::AtMost(Duration::ZERO);
+        ask
+    };
+    let mut left = Vec::new();
+    for n in 0..3 {
+        left.push(bench.ask_and_leave(leave(n)).await);
+    }
+    let Decided::Refused(refusal) = bench.run(leave(3)).await else {
+        panic!()
+    };
+    assert_eq!(refusal.answer, Answer::RateLimited);
+    assert!(refusal.reason.contains("max_pending_per_agent"));
+    // The same questions again are none more, and others have their own.
+    bench.ask_and_leave(leave(0)).await;
+    let mut other = leave(3);
+    other.call.agent = "other".into();
+    bench.ask_and_leave(other).await;
+    // Who hangs up leaves a question, too.
+    let hung_up = bench.start(bench.ask("l2.pay", json!({"n": 4})));
+    assert!(matches!(hung_up.await.unwrap(), Decided::Refused(_)));
+    bench.approve(&left[0]).await;
+    bench.ask_and_leave(leave(3)).await;
+    assert!(matches!(bench.run(leave(5)).await, Decided::Refused(_)));
+}
+
+#[tokio::test]
 async fn asking_again_about_an_open_question_is_not_a_loop() {
     let repeat = Some(LoopLimit {
         max: 2,

@@ -129,6 +129,16 @@ impl Sessions {
         Ok(())
     }
 
+    /// A short name of a session that the store knew when it was last asked, however long ago.
+    pub(super) fn seen(&self, secret: &str) -> Option<String> {
+        if secret.len() != SECRET {
+            return None;
+        }
+        let hash = KeyHash::of(secret);
+        let name = || hex(hash.0.get(..8).unwrap_or_default());
+        self.lock().known.contains_key(&hash).then(name)
+    }
+
     fn remembered(&self, hash: &KeyHash, now: Time) -> Option<SignIn> {
         let memory = self.lock();
         let known = memory.known.get(hash)?;

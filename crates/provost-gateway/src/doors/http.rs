@@ -24,10 +24,11 @@ mod stops;
 mod tools;
 mod traces;
 mod v1;
+mod who;
 mod wrapped;
 
 pub(crate) use events::feed;
 pub(crate) use grants::{make_by_form as make_grant, revoke_by_form as revoke_grant};
-pub use guard::handle;
+pub use guard::{handle, handle_on};
 pub(crate) use mcp::{Listed, Sessions};
 pub use router::router;

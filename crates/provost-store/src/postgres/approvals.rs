@@ -34,7 +34,7 @@ pub(super) async fn open(batch: &mut Batch, new: &NewApproval, now: Time) -> Res
         return Ok(Opened::Approval(Box::new(open)));
     }
     if let Some(most) = new.most_pending
-        && pending_requests(batch, new, most, now).await? >= i64::from(most)
+        && pending_of_kind(batch, new, most, now).await? >= i64::from(most)
     {
         return Ok(Opened::Crowded);
     }
@@ -261,20 +261,21 @@ async fn keep_key(batch: &Batch, new: &NewApproval, approval: &Approval) -> Resu
     }
 }
 
-/// How many requests of the same agent wait, up to `most`.
-async fn pending_requests(
+/// How many questions of the same agent and kind wait, up to `most`.
+async fn pending_of_kind(
     batch: &Batch,
     new: &NewApproval,
     most: u32,
     now: Time,
 ) -> Result<i64, Fault> {
     let count = "SELECT count(*) FROM (SELECT 1 FROM approvals WHERE status = 'pending' \
-         AND agent = $1 AND expires_at > $2 AND id LIKE 'appr\\_%' LIMIT $3) AS waiting";
+         AND agent = $1 AND expires_at > $2 AND (id LIKE 'appr\\_%') = $3 LIMIT $4) AS waiting";
     let count = batch.sql().prepare_cached(count).await?;
     let (agent, most) = (&*new.question.agent_id, i64::from(most));
+    let is_request = new.question.id.is_requested();
     let found = batch
         .sql()
-        .query_one(&count, &[&agent, &now.millis(), &most])
+        .query_one(&count, &[&agent, &now.millis(), &is_request, &most])
         .await?;
     Ok(found.try_get(0)?)
 }

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/postgres/0003.sql"),
     include_str!("../sql/postgres/0004.sql"),
     include_str!("../sql/postgres/0005.sql"),
+    include_str!("../sql/postgres/0006.sql"),
 ];
 
 pub(super) async fn migrate(sql: &ClientWrapper, server: &str) -> Result<(), OpenError> {

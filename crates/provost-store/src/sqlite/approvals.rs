@@ -40,7 +40,7 @@ pub(super) fn open(batch: &mut Batch<'_>, new: &NewApproval, now: Time) -> Resul
         return Ok(Opened::Approval(Box::new(open)));
     }
     if let Some(most) = new.most_pending
-        && pending_requests(batch, new, most, now)? >= most
+        && pending_of_kind(batch, new, most, now)? >= most
     {
         return Ok(Opened::Crowded);
     }
@@ -266,17 +266,18 @@ fn keep_key(batch: &Batch<'_>, new: &NewApproval, approval: &Approval) -> Result
     }
 }
 
-/// How many requests of the same agent wait, up to `most`.
-fn pending_requests(
+/// How many questions of the same agent and kind wait, up to `most`.
+fn pending_of_kind(
     batch: &Batch<'_>,
     new: &NewApproval,
     most: u32,
     now: Time,
 ) -> Result<u32, Fault> {
     let count = "SELECT count(*) FROM (SELECT 1 FROM approvals WHERE status = 'pending' \
-         AND agent = ?1 AND expires_at > ?2 AND id LIKE 'appr\\_%' ESCAPE '\\' LIMIT ?3)";
+         AND agent = ?1 AND expires_at > ?2 AND (id LIKE 'appr\\_%' ESCAPE '\\') = ?3 LIMIT ?4)";
     let mut count = batch.sql().prepare_cached(count)?;
-    let of_agent = params![&*new.question.agent_id, now.millis(), most];
+    let is_request = new.question.id.is_requested();
+    let of_agent = params![&*new.question.agent_id, now.millis(), is_request, most];
     Ok(count.query_row(of_agent, |row| row.get(0))?)
 }
 

@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0004.sql"),
     include_str!("../sql/sqlite/0005.sql"),
     include_str!("../sql/sqlite/0006.sql"),
+    include_str!("../sql/sqlite/0007.sql"),
 ];
 
 /// `Prvs`, in the file's header: tells our files from those of other programs.

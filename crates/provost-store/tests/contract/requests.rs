@@ -13,6 +13,7 @@ use crate::{making::*, place::Place};
 crate::contract!(
     a_grant_is_used_with_the_request_it_answers_or_not_at_all,
     only_so_many_requests_of_an_agent_wait,
+    p10_calls_that_wait_are_counted_apart_from_requests,
     what_waits_counts_against_the_total,
 );
 
@@ -127,6 +128,26 @@ async fn only_so_many_requests_of_an_agent_wait(place: &Place) {
     assert!(matches!(refused, Opened::Crowded), "{refused:?}");
     // What is over does not wait.
     opened(open("6", "claude", after(300)).await);
+}
+
+async fn p10_calls_that_wait_are_counted_apart_from_requests(place: &Place) {
+    let store = place.open().await;
+    for argument in ["a", "b", "c"] {
+        let new = request(&*store, argument).await;
+        opened(store.open_approval(new, START).await.unwrap());
+    }
+    let seen = version(&*store).await;
+    let open = async |argument: &str, now| {
+        let mut new = question("mail.send", argument, seen);
+        new.most_pending = Some(2);
+        store.open_approval(new, now).await.unwrap()
+    };
+    opened(open("1", START).await);
+    opened(open("2", START).await);
+    let refused = open("3", START).await;
+    assert!(matches!(refused, Opened::Crowded), "{refused:?}");
+    opened(open("2", START).await);
+    opened(open("3", after(300)).await);
 }
 
 async fn what_waits_counts_against_the_total(place: &Place) {

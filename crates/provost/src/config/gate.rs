@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use provost_core::{gate::Settings, limits::LoopLimit};
+use provost_gateway::admission::Limits;
 
 use super::{fields::Map, reader::Reader, secret::Secret};
 
@@ -18,6 +19,7 @@ pub(super) struct Bounds {
     pub(super) repeat: Option<LoopLimit>,
     pub(super) body_bytes: usize,
     pub(super) max_waiting: usize,
+    pub(super) doors: Limits,
 }
 
 impl Default for Bounds {
@@ -26,6 +28,7 @@ impl Default for Bounds {
             repeat: None,
             body_bytes: DEFAULT_BODY as usize,
             max_waiting: Settings::default().max_waiting,
+            doors: Limits::default(),
         }
     }
 }
@@ -115,7 +118,15 @@ impl Reader<'_> {
 
     pub(super) fn read_limits(&mut self, top: &Map<'_>) -> Bounds {
         let mut bounds = Bounds::default();
-        let keys = ["loop", "body_bytes", "max_waiting"];
+        let keys = [
+            "loop",
+            "body_bytes",
+            "held_bytes",
+            "max_waiting",
+            "max_waiting_per_agent",
+            "max_requests_per_agent",
+            "max_connections_per_address",
+        ];
         let Some(map) = top.get("limits").and_then(|field| self.map(field, &keys)) else {
             return bounds;
         };
@@ -129,7 +140,33 @@ impl Reader<'_> {
             bounds.max_waiting = max as usize;
         }
         bounds.repeat = self.read_loop(&map);
+        bounds.doors = self.read_doors(&map);
+        if let Some(field) = map.get("held_bytes")
+            && bounds
+                .doors
+                .held_bytes
+                .is_some_and(|held| held / 2 < bounds.body_bytes)
+        {
+            self.error(
+                field.span(),
+                "one agent gets half of `held_bytes`, which is less than one body may have",
+                "make it at least twice `body_bytes`",
+            );
+        }
         bounds
+    }
+
+    fn read_doors(&mut self, limits: &Map<'_>) -> Limits {
+        let mut read = |key: &'static str, most: u64| {
+            let field = limits.get(key)?;
+            self.number(field, 1, most).map(|number| number as usize)
+        };
+        Limits {
+            waiting_per_agent: read("max_waiting_per_agent", 10_000_000),
+            requests_per_agent: read("max_requests_per_agent", 10_000_000),
+            connections_per_address: read("max_connections_per_address", 10_000_000),
+            held_bytes: read("held_bytes", 1 << 40),
+        }
     }
 
     /// What is left out is as the ancestor has it: three times in ten seconds.

@@ -100,6 +100,7 @@ async fn apply(app: &App, config: &Config, policies: PolicySet) {
     let rules = policies.rule_count();
     app.live.store(Arc::new(super::live(config)));
     app.gate.replace_settings(super::settings(config));
+    app.admission.set_room(super::room(config));
     app.gate.replace_policy(policies);
     app.gate.replace_people(config.people.clone());
     let telegram = config.channels.telegram.as_ref();

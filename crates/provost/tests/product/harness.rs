@@ -203,6 +203,14 @@ impl Site {
         started(self.launch(self.at_home(command)))
     }
 
+    /// With so many files that may be open at once, and no way to raise that.
+    pub(crate) fn start_with_open_files(&self, files: usize) -> Gateway {
+        let mut command = Command::new("sh");
+        let limit = format!("ulimit -n {files}; exec \"$0\" serve");
+        command.args(["-c", &limit, PROVOST]);
+        started(self.launch(self.at_home(command)))
+    }
+
     fn launch(&self, mut command: Command) -> Result<Gateway, (ExitStatus, String)> {
         let mut child = command
             .stdout(Stdio::null())

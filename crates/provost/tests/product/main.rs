@@ -34,6 +34,7 @@ mod connect;
 mod console;
 mod corrupt;
 mod crash;
+mod crowds;
 mod declared;
 mod defects;
 mod ending;

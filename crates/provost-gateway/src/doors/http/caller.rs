@@ -77,6 +77,16 @@ pub(super) fn keyed(parts: &Parts, app: &App) -> Result<Arc<Key>, ApiError> {
     }
 }
 
+/// Who it is, if it is somebody. Failed attempts are not counted here.
+pub(super) fn known(headers: &HeaderMap, remote: SocketAddr, app: &App) -> Option<Caller> {
+    if let Some(agent) = run_here(headers, app) {
+        return Some(Caller::Agent(agent));
+    }
+    let live = app.live.load();
+    let caller = live.access.identify(headers, remote, &app.gate.control());
+    caller.ok()
+}
+
 fn whoever(headers: &HeaderMap, remote: SocketAddr, app: &App) -> Result<Caller, ApiError> {
     if let Some(agent) = run_here(headers, app) {
         return Ok(Caller::Agent(agent));

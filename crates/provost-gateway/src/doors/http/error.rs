@@ -10,6 +10,11 @@ use http::{HeaderValue, StatusCode, header};
 use provost_core::{gate::GateError, ports::StoreError};
 use serde_json::{Map, Value, json};
 
+use crate::admission::Full;
+
+/// The code of those who are not let in for want of room. Their connection is closed.
+const TOO_MANY: &str = "too_many_requests";
+
 #[derive(Debug)]
 pub(super) struct ApiError {
     status: StatusCode,
@@ -119,6 +124,10 @@ impl IntoResponse for ApiError {
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if self.code == TOO_MANY {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             response
                 .headers_mut()
@@ -139,6 +148,37 @@ impl From<StoreError> for ApiError {
         )
         .help("nothing was allowed; try again when `GET /ready` answers 200")
         .retry_after(Duration::from_secs(1))
+    }
+}
+
+/// Whoever is not let in is not kept waiting either.
+impl From<Full> for ApiError {
+    fn from(full: Full) -> Self {
+        let (message, help) = match full {
+            Full::Own(most) => (
+                format!("{most} requests of this caller are in progress already"),
+                "wait until some are answered; `limits.max_requests_per_agent` sets how many an agent may have",
+            ),
+            Full::Agents(most) => (
+                format!("{most} requests of agents are in progress already"),
+                "try again soon; with a higher limit of open files (`ulimit -n`) there is room for more",
+            ),
+            Full::Strangers(most) => (
+                format!("{most} requests without a key are in progress already"),
+                "try again soon, or send a key",
+            ),
+            Full::Address(most) => (
+                format!("{most} connections come from this address already"),
+                "close some, or raise `limits.max_connections_per_address`",
+            ),
+            Full::Bytes(most) => (
+                format!("the requests in progress hold {most} bytes already"),
+                "try again soon, send less, or raise `limits.held_bytes`",
+            ),
+        };
+        Self::new(StatusCode::TOO_MANY_REQUESTS, TOO_MANY, message)
+            .help(help)
+            .retry_after(Duration::from_secs(1))
     }
 }
 

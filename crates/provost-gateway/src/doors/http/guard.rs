@@ -1,6 +1,11 @@
 //! What every request passes before its handler: ours or a foreign page's, and a request id.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
 
 use axum::{
     BoxError, Router,
@@ -8,26 +13,44 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
-use futures_util::{FutureExt as _, future::ready};
+use futures_util::{FutureExt as _, future};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
-use hyper::body::Body;
+use hyper::body::{Body, Frame, SizeHint};
 use provost_core::ids::TraceId;
 use tower::ServiceExt as _;
 
 use super::{
     calls::{Target, direct},
     error::ApiError,
+    who::who,
 };
 use crate::{
     access::{Foreign, check_origin},
+    admission::{Occupied, Seat},
     app::App,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Answers one request that comes on no connection of ours.
+pub fn handle<B>(
+    app: &Arc<App>,
+    router: &Router,
+    request: Request<B>,
+    remote: SocketAddr,
+) -> impl Future<Output = Response> + use<B>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let seat = Arc::new(Seat::new(app.admission.clone()));
+    handle_on(&seat, app, router, request, remote)
+}
+
 /// Answers one request from there. Stands around the router and not in it, where it would cost every request a
 /// boxed service more; and is no async function, which would hold the request twice while it is answered.
-pub fn handle<B>(
+pub fn handle_on<B>(
+    seat: &Arc<Seat>,
     app: &Arc<App>,
     router: &Router,
     request: Request<B>,
@@ -44,8 +67,8 @@ where
         &app.live.load().access.hosts,
     );
     let answered = match foreign {
-        Ok(()) => answer(app, router, request, remote).left_future(),
-        Err(foreign) => ready(refuse(&foreign).into_response()).right_future(),
+        Ok(()) => answer(seat, app, router, request, remote).left_future(),
+        Err(foreign) => future::ready(refuse(&foreign).into_response()).right_future(),
     };
     answered.map(|mut response| {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -54,7 +77,28 @@ where
 }
 
 fn answer<B>(
+    seat: &Arc<Seat>,
     app: &Arc<App>,
+    router: &Router,
+    request: Request<B>,
+    remote: SocketAddr,
+) -> impl Future<Output = Response> + use<B>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    if let Some(target) = Target::of(&request) {
+        return direct(seat, app, target, request, remote).left_future();
+    }
+    let routed = match seat.enter(&who(&request, remote, app)) {
+        Ok(occupied) => route(occupied, router, request, remote).left_future(),
+        Err(full) => future::ready(ApiError::from(full).into_response()).right_future(),
+    };
+    routed.right_future()
+}
+
+fn route<B>(
+    occupied: Occupied,
     router: &Router,
     mut request: Request<B>,
     remote: SocketAddr,
@@ -63,12 +107,53 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    if let Some(target) = Target::of(&request) {
-        return direct(app, target, request, remote).left_future();
-    }
+    let occupied = Arc::new(occupied);
     request.extensions_mut().insert(ConnectInfo(remote));
+    request.extensions_mut().insert(occupied.clone());
     let routed = router.clone().oneshot(request);
-    routed.map(|Ok(response)| response).right_future()
+    routed.map(|Ok(response)| lasting(response, occupied))
+}
+
+/// An answer that is a stream is in progress until it ends.
+fn lasting(response: Response, occupied: Arc<Occupied>) -> Response {
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| {
+        axum::body::Body::new(Lasting {
+            body,
+            occupied: Some(occupied),
+        })
+    })
+}
+
+struct Lasting {
+    body: axum::body::Body,
+    occupied: Option<Arc<Occupied>>,
+}
+
+impl Body for Lasting {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if frame.is_none() {
+            self.occupied = None;
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The caller's own id, where it is one; else a new one.

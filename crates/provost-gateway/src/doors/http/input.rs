@@ -6,10 +6,10 @@ use axum::{
     BoxError,
     extract::{FromRequest, FromRequestParts, Path, Query, Request},
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, StatusCode, Uri, request::Parts};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use provost_core::{
     gate::Wait,
     glob::Glob,
@@ -19,10 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
-use crate::app::App;
+use crate::{admission::Occupied, app::App};
 
 /// A client that does not finish its body in this time is cut off.
 const BODY_TIME: Duration = Duration::from_mins(1);
+/// So is one from which nothing comes for so long.
+const BETWEEN_PARTS: Duration = Duration::from_secs(10);
+/// Small bodies are not worth counting: all that can come at once take little.
+const UNCOUNTED: usize = 16 * 1024;
 
 /// A JSON body. An empty one reads as `{}`.
 pub(super) struct Body<T>(pub(super) T);
@@ -32,10 +36,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
         let limit = app.live.load().body_limit;
-        let announced = announced(request.headers());
-        read_object(request.into_body(), announced, limit)
-            .await
-            .map(Self)
+        parse(&read(request, limit).await?).map(Self)
     }
 }
 
@@ -44,13 +45,14 @@ pub(super) async fn read_object<T, B>(
     body: B,
     announced: Option<usize>,
     limit: usize,
+    occupied: Option<&Occupied>,
 ) -> Result<T, ApiError>
 where
     T: DeserializeOwned,
-    B: hyper::body::Body,
+    B: hyper::body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    parse(&read_bytes(body, announced, limit).await?)
+    parse(&read_bytes(body, announced, limit, occupied).await?)
 }
 
 /// The length that a request says its body has.
@@ -61,38 +63,85 @@ pub(super) fn announced(headers: &HeaderMap) -> Option<usize> {
 
 pub(super) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let announced = announced(request.headers());
-    read_bytes(request.into_body(), announced, limit).await
+    let occupied = request.extensions().get::<Arc<Occupied>>().cloned();
+    read_bytes(request.into_body(), announced, limit, occupied.as_deref()).await
 }
 
-async fn read_bytes<B>(body: B, announced: Option<usize>, limit: usize) -> Result<Bytes, ApiError>
+async fn read_bytes<B>(
+    body: B,
+    announced: Option<usize>,
+    limit: usize,
+    occupied: Option<&Occupied>,
+) -> Result<Bytes, ApiError>
 where
-    B: hyper::body::Body,
+    B: hyper::body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    let too_large = || {
-        ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("the body is larger than {limit} bytes"),
-        )
-        .help("send less, or raise `limits.body_bytes` in the config")
-    };
     if announced.is_some_and(|length| length > limit) {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
-    let mut reading = pin!(Limited::new(body, limit).collect());
+    let mut reading = pin!(collect(body, limit, occupied));
     // Most bodies come along with their head, and need no clock.
-    let read = match reading.as_mut().now_or_never() {
+    match reading.as_mut().now_or_never() {
         Some(read) => read,
         None => tokio::time::timeout(BODY_TIME, reading)
             .await
             .map_err(|_| slow_body())?,
-    };
-    match read {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-        Err(_) => Err(ApiError::bad_request("the body broke off")),
     }
+}
+
+/// All of a body. What it takes is counted while it comes in, and not as it was announced: whoever announces much
+/// and sends little holds up nobody.
+async fn collect<B>(body: B, limit: usize, occupied: Option<&Occupied>) -> Result<Bytes, ApiError>
+where
+    B: hyper::body::Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    let mut body = pin!(body);
+    let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
+    let mut counted = UNCOUNTED;
+    loop {
+        let mut rest_of_body = body.as_mut();
+        let mut frame = rest_of_body.frame();
+        let next = match (&mut frame).now_or_never() {
+            Some(next) => next,
+            None => tokio::time::timeout(BETWEEN_PARTS, frame)
+                .await
+                .map_err(|_| slow_body())?,
+        };
+        let part = match next {
+            None => break,
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            Some(Err(_)) => return Err(ApiError::bad_request("the body broke off")),
+        };
+        let length = first.len() + rest.len() + part.len();
+        if length > limit {
+            return Err(too_large(limit));
+        }
+        if let Some(occupied) = occupied.filter(|_| length > counted) {
+            occupied.hold(length - counted)?;
+            counted = length;
+        }
+        if first.is_empty() {
+            first = part;
+        } else {
+            rest.extend_from_slice(&part);
+        }
+    }
+    Ok(if rest.is_empty() {
+        first
+    } else {
+        [first, rest.freeze()].concat().into()
+    })
+}
+
+fn too_large(limit: usize) -> ApiError {
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too_large",
+        format!("the body is larger than {limit} bytes"),
+    )
+    .help("send less, or raise `limits.body_bytes` in the config")
 }
 
 fn slow_body() -> ApiError {

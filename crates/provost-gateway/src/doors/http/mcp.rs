@@ -24,7 +24,7 @@ mod virtual_tools;
 mod waiting;
 mod words;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json,
@@ -116,10 +116,12 @@ fn initialize(app: &App, caller: &Caller, request: Request) -> ApiResult {
     let session = app.sessions.open(Owner::of(caller), takes_forms, now);
     let session = session.ok_or_else(|| {
         ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "busy",
-            "too many MCP sessions are open",
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_sessions",
+            "too many MCP sessions are open, and all of them are in use",
         )
+        .help("end sessions that are not needed with `DELETE /mcp`")
+        .retry_after(Duration::from_secs(5))
     })?;
     let said = message::result(&request.id, &hello::initialized(app, version));
     let mut response = answer(StatusCode::OK, &said);

@@ -18,7 +18,8 @@ const MANY: usize = 1000;
 #[test]
 fn defect_09_the_queue_is_paged_and_connections_are_pooled() {
     let echo = Echo::start();
-    let site = Site::new(&echo, POLICY);
+    let most = format!("approval: {{max_pending_per_agent: {MANY}}}\n");
+    let site = Site::new(&echo, &format!("{most}{POLICY}"));
     let gateway = site.start();
     let agent = gateway.agent();
     thread::scope(|scope| {

@@ -14,6 +14,7 @@ use hyper::body::Body;
 
 use super::{DecideCall, Manner, ToolCall, decide_call, pass, tool_call};
 use crate::{
+    admission::{Occupied, Seat, Who},
     app::App,
     doors::http::{
         caller::Agent,
@@ -31,6 +32,7 @@ pub(in crate::doors::http) enum Target {
 /// Who calls what, and how.
 struct Head {
     agent: Arc<str>,
+    occupied: Occupied,
     target: Target,
     manner: Manner,
     length: Option<usize>,
@@ -39,6 +41,7 @@ struct Head {
 
 /// Answers a call as its route would.
 pub(in crate::doors::http) fn direct<B>(
+    seat: &Arc<Seat>,
     app: &Arc<App>,
     target: Target,
     request: Request<B>,
@@ -49,7 +52,7 @@ where
     B::Error: Into<BoxError>,
 {
     let (parts, body) = request.into_parts();
-    let answered = match head(app, target, &parts, remote) {
+    let answered = match head(seat, app, target, &parts, remote) {
         Ok(head) => answer(app.clone(), head, body).left_future(),
         Err(error) => ready(Err(error)).right_future(),
     };
@@ -73,10 +76,19 @@ impl Target {
     }
 }
 
-fn head(app: &App, target: Target, parts: &Parts, remote: SocketAddr) -> ApiResult<Head> {
+/// Counted before its body is read.
+fn head(
+    seat: &Arc<Seat>,
+    app: &App,
+    target: Target,
+    parts: &Parts,
+    remote: SocketAddr,
+) -> ApiResult<Head> {
     let Agent(agent) = Agent::by(&parts.headers, remote, app)?;
+    let occupied = seat.enter(&Who::Agent(agent.clone()))?;
     Ok(Head {
         agent,
+        occupied,
         target,
         manner: Manner::of(&parts.headers, &parts.uri)?,
         length: announced(&parts.headers),
@@ -91,6 +103,7 @@ where
 {
     let Head {
         agent,
+        occupied,
         target,
         mut manner,
         length,
@@ -99,13 +112,15 @@ where
     let session = manner.take_session();
     let asked = match target {
         Target::Tool(tool) => {
-            let call: ToolCall = read_object(body, length, limit).await?;
+            let call: ToolCall = read_object(body, length, limit, Some(&occupied)).await?;
             tool_call(&app, agent, &tool, session, call)
         }
         Target::Decide => {
-            let call: DecideCall = read_object(body, length, limit).await?;
+            let call: DecideCall = read_object(body, length, limit, Some(&occupied)).await?;
             decide_call(agent, session, call)
         }
     };
-    pass(app, asked, manner).await
+    let answered = pass(app, asked, manner).await;
+    drop(occupied);
+    answered
 }

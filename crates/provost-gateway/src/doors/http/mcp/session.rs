@@ -20,6 +20,8 @@ use super::message::{Answer, Id};
 use crate::access::Caller;
 
 const MOST: usize = 10_000;
+/// The rest is for those who decide.
+const MOST_OF_AGENTS: usize = 9_000;
 const MOST_OF_ONE: usize = 256;
 /// Without a request, a call that runs or a stream that is open.
 const IDLE: Duration = Duration::from_hours(1);
@@ -28,11 +30,11 @@ const MOST_ASKED: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Sessions {
-    table: Mutex<HashMap<Arc<str>, Arc<Session>>>,
+    table: Mutex<Table>,
 }
 
 /// Whose session it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
     role: Role,
     name: Arc<str>,
@@ -91,18 +93,29 @@ impl Owner {
 }
 
 impl Sessions {
-    /// `None`: there are too many.
+    /// `None`: there are too many, and all of them are in use. Else one that rests makes room: its owner's own,
+    /// or, where agents have all that they may, one of the agent that has most.
     pub(super) fn open(&self, owner: Owner, takes_forms: bool, now: Time) -> Option<Arc<Session>> {
         let mut table = self.lock();
-        if table.len() >= MOST {
+        let of_agents =
+            |table: &Table| table.values().filter(|session| session.is_agents()).count();
+        if table.len() >= MOST_OF_AGENTS {
             table.retain(|_, session| !session.is_idle(now));
         }
         let own = table.values().filter(|session| session.owner == owner);
-        if own.count() >= MOST_OF_ONE {
-            forget_longest_unseen(&mut table, &owner);
-        }
-        if table.len() >= MOST {
+        if own.count() >= MOST_OF_ONE && !forget_longest_unseen(&mut table, &owner) {
             return None;
+        }
+        let is_full = if owner.role == Role::Agent {
+            table.len() >= MOST_OF_AGENTS && of_agents(&table) >= MOST_OF_AGENTS
+        } else {
+            table.len() >= MOST
+        };
+        if is_full {
+            let largest = largest_agent(&table)?;
+            if !forget_longest_unseen(&mut table, &largest) {
+                return None;
+            }
         }
         let id: Arc<str> = format!("mcp-{}", hex(&random_bytes::<16>())).into();
         let session = Arc::new(Session {
@@ -145,18 +158,33 @@ impl Sessions {
         self.lock().values().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Session>>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn forget_longest_unseen(table: &mut HashMap<Arc<str>, Arc<Session>>, owner: &Owner) {
+type Table = HashMap<Arc<str>, Arc<Session>>;
+
+/// Ends the session of an owner in which nothing happened for longest. `false`: all are in use.
+fn forget_longest_unseen(table: &mut Table, owner: &Owner) -> bool {
     let own = table.values().filter(|session| session.owner == *owner);
-    let oldest = own.min_by_key(|session| session.lock().seen_at).cloned();
-    if let Some(oldest) = oldest {
-        table.remove(&oldest.id);
-        oldest.end();
+    let resting = own.filter(|session| session.rests());
+    let oldest = resting
+        .min_by_key(|session| session.lock().seen_at)
+        .cloned();
+    let Some(oldest) = oldest else { return false };
+    table.remove(&oldest.id);
+    oldest.end();
+    true
+}
+
+fn largest_agent(table: &Table) -> Option<Owner> {
+    let mut counts: HashMap<&Owner, usize> = HashMap::new();
+    for session in table.values().filter(|session| session.is_agents()) {
+        *counts.entry(&session.owner).or_default() += 1;
     }
+    let largest = counts.into_iter().max_by_key(|(_, count)| *count);
+    largest.map(|(owner, _)| owner.clone())
 }
 
 impl Session {
@@ -253,8 +281,17 @@ impl Session {
     }
 
     fn is_idle(&self, now: Time) -> bool {
+        self.rests() && now.since(self.lock().seen_at) > IDLE
+    }
+
+    /// No call runs in it, and nobody listens.
+    fn rests(&self) -> bool {
         let state = self.lock();
-        state.running.is_empty() && state.stream.is_none() && now.since(state.seen_at) > IDLE
+        state.running.is_empty() && state.stream.is_none()
+    }
+
+    fn is_agents(&self) -> bool {
+        self.owner.role == Role::Agent
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -311,22 +348,46 @@ mod tests {
     }
 
     #[test]
-    fn one_owner_has_only_so_many_and_loses_the_oldest() {
+    fn p10_one_owner_has_only_so_many_and_loses_the_oldest_that_rests() {
         let sessions = Sessions::default();
         let open = |minute: u64| {
             let now = Time::default().plus(Duration::from_secs(minute));
-            sessions.open(owner("a"), false, now).unwrap()
+            sessions.open(owner("a"), false, now)
         };
-        let first = open(0);
+        let first = open(0).unwrap();
         let cancel = CancellationToken::new();
         let _running = first.begin(&Id::Number(1), cancel.clone()).unwrap();
-        let second = open(1);
+        let second = open(1).unwrap();
         for minute in 2..=MOST_OF_ONE as u64 {
-            open(minute);
+            open(minute).unwrap();
         }
-        assert!(sessions.find(&first.id, &owner("a"), at(0)).is_none());
-        assert!(cancel.is_cancelled(), "what ran in it ends with it");
-        assert!(sessions.find(&second.id, &owner("a"), at(0)).is_some());
+        assert!(sessions.find(&first.id, &owner("a"), at(0)).is_some());
+        assert!(!cancel.is_cancelled(), "a call runs in it");
+        assert!(sessions.find(&second.id, &owner("a"), at(0)).is_none());
+        // Where all are in use, nobody's work ends for a newcomer.
+        let running: Vec<_> = sessions.all();
+        let _running: Vec<_> = running.iter().map(Session::listen).collect();
+        assert!(open(900).is_none());
+        assert!(sessions.open(owner("b"), false, at(0)).is_some());
+    }
+
+    #[test]
+    fn p10_agents_leave_room_for_those_who_decide() {
+        let sessions = Sessions::default();
+        let names = (0..).map(|n: usize| format!("agent-{n}"));
+        let all = names.flat_map(|name| std::iter::repeat_n(name, MOST_OF_ONE - 1));
+        for name in all.take(MOST_OF_AGENTS + 50) {
+            assert!(sessions.open(owner(&name), false, at(0)).is_some());
+        }
+        assert_eq!(sessions.all().len(), MOST_OF_AGENTS);
+        let decider = Owner {
+            role: Role::Human,
+            name: "alice".into(),
+        };
+        assert!(sessions.open(decider, false, at(0)).is_some());
+        let in_use: Vec<_> = sessions.all();
+        let _streams: Vec<_> = in_use.iter().map(Session::listen).collect();
+        assert!(sessions.open(owner("late"), false, at(0)).is_none());
     }
 
     #[test]

@@ -109,7 +109,8 @@ pub(in crate::doors::http) async fn status(
     let patience = params.duration("wait")?.unwrap_or_default();
     let approval = owned(&app, &owner, &id).await?;
     let wait = Wait::AtMost(patience.min(LONGEST_WAIT));
-    let settled = match app.gate.await_decision(wait, &approval.question.id).await {
+    let (id, agent) = (&approval.question.id, &approval.question.agent_id);
+    let settled = match app.gate.await_decision(wait, id, agent).await {
         Ok(settled) => settled.unwrap_or(approval),
         Err(GateError::Closing) => approval,
         Err(error) => return Err(error.into()),

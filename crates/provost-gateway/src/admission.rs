@@ -1,0 +1,173 @@
+//! Who is let in while there is room. Requests in progress are counted for each agent and for agents as a whole,
+//! before their bodies are read, and agents may use up their share alone: people decide and stop however many
+//! calls wait.
+
+mod party;
+mod room;
+mod seat;
+mod seats;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use arc_swap::ArcSwap;
+
+use self::party::{Parties, Party};
+pub(crate) use self::seat::Occupied;
+pub use self::{
+    room::{Limits, MOST_FILES, Room},
+    seat::Seat,
+    seats::{Seats, Taken},
+};
+
+/// Who asks, as far as the door can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Agent(Arc<str>),
+    /// By a key that decides, or signed in to the console.
+    Decider(Arc<str>),
+    /// Without a key that is known: a page that signs in, a webhook, a stranger.
+    Stranger,
+    /// What is answered at once to anybody, such as `/health`.
+    Anybody,
+}
+
+/// Why somebody is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// So many requests of this one are in progress.
+    Own(usize),
+    /// So many requests of agents are.
+    Agents(usize),
+    /// So many requests of strangers are.
+    Strangers(usize),
+    /// So many connections come from one address.
+    Address(usize),
+    /// The requests in progress hold so many bytes.
+    Bytes(usize),
+}
+
+#[derive(Debug, Default)]
+pub struct Admission {
+    room: ArcSwap<Room>,
+    agents: AtomicUsize,
+    strangers: AtomicUsize,
+    agents_bytes: AtomicUsize,
+    others_bytes: AtomicUsize,
+    parties: Parties,
+}
+
+/// As whom a request in progress is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Counted {
+    #[default]
+    Not,
+    Agent,
+    Decider,
+    Stranger,
+}
+
+impl Admission {
+    pub fn with_room(room: Room) -> Self {
+        Self {
+            room: ArcSwap::from_pointee(room),
+            ..Self::default()
+        }
+    }
+
+    pub fn set_room(&self, room: Room) {
+        self.room.store(Arc::new(room));
+    }
+
+    pub fn room(&self) -> Arc<Room> {
+        self.room.load_full()
+    }
+
+    /// Counts a request, or says what there is too much of.
+    fn enter(&self, who: Counted, party: Option<&Party>) -> Result<(), Full> {
+        let room = self.room.load();
+        match who {
+            Counted::Not => Ok(()),
+            Counted::Stranger => {
+                let most = room.strangers();
+                take(&self.strangers, 1, most).map_err(|()| Full::Strangers(most))
+            }
+            Counted::Decider => {
+                let most = room.per_decider();
+                let party = party.map_or(Ok(()), |party| take(&party.requests, 1, most));
+                party.map_err(|()| Full::Own(most))
+            }
+            Counted::Agent => {
+                let most = room.per_agent;
+                if let Some(party) = party {
+                    take(&party.requests, 1, most).map_err(|()| Full::Own(most))?;
+                }
+                take(&self.agents, 1, room.agents).map_err(|()| {
+                    if let Some(party) = party {
+                        party.requests.fetch_sub(1, Relaxed);
+                    }
+                    Full::Agents(room.agents)
+                })
+            }
+        }
+    }
+
+    fn leave(&self, who: Counted, party: Option<&Party>, bytes: usize) {
+        match who {
+            Counted::Not | Counted::Decider => {}
+            Counted::Agent => drop(self.agents.fetch_sub(1, Relaxed)),
+            Counted::Stranger => drop(self.strangers.fetch_sub(1, Relaxed)),
+        }
+        if let Some(party) = party.filter(|_| who != Counted::Not) {
+            party.requests.fetch_sub(1, Relaxed);
+        }
+        if bytes > 0 {
+            self.bytes_of(who).fetch_sub(bytes, Relaxed);
+            if let Some(party) = party {
+                party.bytes.fetch_sub(bytes, Relaxed);
+            }
+        }
+    }
+
+    /// Counts bytes that a request holds until it is answered. One agent gets half of what all agents may hold,
+    /// and everybody else has room of their own.
+    fn hold(&self, who: Counted, party: Option<&Party>, bytes: usize) -> Result<(), Full> {
+        let most = self.room.load().held_bytes;
+        let most = if who == Counted::Agent {
+            most
+        } else {
+            most / 4
+        };
+        if let Some(party) = party {
+            take(&party.bytes, bytes, most / 2).map_err(|()| Full::Bytes(most / 2))?;
+        }
+        take(self.bytes_of(who), bytes, most).map_err(|()| {
+            if let Some(party) = party {
+                party.bytes.fetch_sub(bytes, Relaxed);
+            }
+            Full::Bytes(most)
+        })
+    }
+
+    fn bytes_of(&self, who: Counted) -> &AtomicUsize {
+        match who {
+            Counted::Agent => &self.agents_bytes,
+            Counted::Not | Counted::Decider | Counted::Stranger => &self.others_bytes,
+        }
+    }
+}
+
+/// Adds, unless that would be more than `most`.
+fn take(count: &AtomicUsize, more: usize, most: usize) -> Result<(), ()> {
+    let before = count.fetch_add(more, Relaxed);
+    if before.saturating_add(more) <= most {
+        return Ok(());
+    }
+    count.fetch_sub(more, Relaxed);
+    Err(())
+}
+
+#[cfg(test)]
+mod tests;

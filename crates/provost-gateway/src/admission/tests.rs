@@ -1,0 +1,151 @@
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::{Duration, Instant},
+};
+
+use super::{room::Limits, *};
+
+fn admission() -> Arc<Admission> {
+    Arc::new(Admission::with_room(Room::of(1024, Limits::default())))
+}
+
+fn agent(name: &str) -> Who {
+    Who::Agent(name.into())
+}
+
+/// So many requests of one, each on a connection of its own; the last says why it is not let in.
+fn fill(admission: &Arc<Admission>, who: &Who) -> (Vec<Occupied>, Full) {
+    let mut occupied = Vec::new();
+    loop {
+        match Arc::new(Seat::new(admission.clone())).enter(who) {
+            Ok(request) => occupied.push(request),
+            Err(full) => return (occupied, full),
+        }
+    }
+}
+
+#[test]
+fn p10_agents_use_up_their_own_share_and_nobody_elses() {
+    let admission = admission();
+    let room = admission.room();
+    let (first, full) = fill(&admission, &agent("a"));
+    assert_eq!(
+        (first.len(), full),
+        (room.per_agent, Full::Own(room.per_agent))
+    );
+    let (second, _) = fill(&admission, &agent("b"));
+    let (third, full) = fill(&admission, &agent("c"));
+    assert_eq!(first.len() + second.len() + third.len(), room.agents);
+    assert_eq!(full, Full::Agents(room.agents));
+    for who in [Who::Decider("alice".into()), Who::Stranger, Who::Anybody] {
+        assert!(Arc::new(Seat::new(admission.clone())).enter(&who).is_ok());
+    }
+    drop(second);
+    assert!(
+        Arc::new(Seat::new(admission.clone()))
+            .enter(&agent("c"))
+            .is_ok()
+    );
+    assert!(Arc::new(Seat::new(admission)).enter(&agent("a")).is_err());
+}
+
+#[test]
+fn p10_strangers_and_one_decider_leave_room_for_others() {
+    let admission = admission();
+    let room = admission.room();
+    let (strangers, full) = fill(&admission, &Who::Stranger);
+    assert_eq!(full, Full::Strangers(strangers.len()));
+    let (alice, _) = fill(&admission, &Who::Decider("alice".into()));
+    assert!(strangers.len() + alice.len() <= room.people);
+    let bob = Who::Decider("bob".into());
+    assert!(Arc::new(Seat::new(admission)).enter(&bob).is_ok());
+}
+
+#[test]
+fn p10_a_connection_that_changes_hands_is_counted_for_who_asks() {
+    let admission = admission();
+    let seat = Arc::new(Seat::new(admission.clone()));
+    for _ in 0..3 {
+        for who in [agent("a"), Who::Decider("alice".into()), agent("b")] {
+            drop(seat.enter(&who).unwrap());
+        }
+    }
+    assert_eq!(admission.agents.load(Relaxed), 0);
+    let (all, _) = fill(&admission, &agent("a"));
+    assert_eq!(all.len(), admission.room().per_agent);
+}
+
+#[test]
+fn p10_bodies_are_counted_until_their_request_is_answered() {
+    let admission = admission();
+    let half = admission.room().held_bytes / 2;
+    let enter = |who: &Who| Arc::new(Seat::new(admission.clone())).enter(who).unwrap();
+    let (a, b) = (enter(&agent("a")), enter(&agent("a")));
+    assert_eq!(a.hold(half), Ok(()));
+    assert_eq!(b.hold(1), Err(Full::Bytes(half)), "one agent has half");
+    let other = enter(&agent("b"));
+    assert_eq!(other.hold(half), Ok(()));
+    let third = enter(&agent("c"));
+    assert_eq!(third.hold(1), Err(Full::Bytes(2 * half)));
+    assert_eq!(enter(&Who::Decider("alice".into())).hold(1 << 20), Ok(()));
+    drop(a);
+    assert_eq!(b.hold(1), Ok(()));
+}
+
+#[test]
+fn p10_who_rests_longest_leaves_first_and_who_works_stays() {
+    let seats = Seats::new(admission());
+    let (from, now) = (
+        |last| IpAddr::from(Ipv4Addr::new(10, 0, 0, last)),
+        Instant::now(),
+    );
+    let take = |last| seats.take(from(last), now);
+    let busy = take(1);
+    let request = busy.seat.enter(&agent("a")).unwrap();
+    let (first, second) = (take(2), take(3));
+    assert!(!seats.make_room(now), "they have only just come");
+    let soon = now + Duration::from_millis(500);
+    assert!(seats.make_room(soon));
+    assert!(first.seat.leaves() && !second.seat.leaves() && !busy.seat.leaves());
+    assert!(seats.make_room(soon));
+    assert!(second.seat.leaves());
+    assert!(!seats.make_room(soon), "nobody is left who could go");
+    drop(request);
+    assert!(!seats.make_room(soon), "its answer may still be on its way");
+    assert!(seats.make_room(now + Duration::from_mins(1)));
+}
+
+#[test]
+fn p10_an_address_has_its_share_of_connections() {
+    let limits = Limits {
+        connections_per_address: Some(2),
+        ..Limits::default()
+    };
+    let admission = Arc::new(Admission::with_room(Room::of(1024, limits)));
+    let seats = Seats::new(admission);
+    let address = IpAddr::from(Ipv4Addr::new(10, 0, 0, 1));
+    let now = Instant::now();
+    let (one, two) = (seats.take(address, now), seats.take(address, now));
+    let _first = one.seat.enter(&agent("a")).unwrap();
+    let later = now + Duration::from_mins(1);
+    let three = seats.take(address, later);
+    assert!(two.seat.leaves(), "it rested");
+    let _third = three.seat.enter(&agent("a")).unwrap();
+    drop(two);
+    let mapped = IpAddr::from(Ipv4Addr::new(10, 0, 0, 1).to_ipv6_mapped());
+    let four = seats.take(mapped, later);
+    for who in [agent("b"), Who::Stranger] {
+        assert_eq!(four.seat.enter(&who).err(), Some(Full::Address(2)));
+    }
+    for who in [Who::Decider("alice".into()), Who::Anybody] {
+        assert!(four.seat.enter(&who).is_ok(), "they may share the address");
+    }
+    let elsewhere = seats.take(IpAddr::from([10, 0, 0, 2]), later);
+    assert!(elsewhere.seat.enter(&agent("b")).is_ok());
+    // Everybody on this machine has the same address.
+    let take = || seats.take(Ipv4Addr::LOCALHOST.into(), later);
+    let local: Vec<_> = (0..9).map(|_| take()).collect();
+    for taken in &local {
+        assert!(taken.seat.enter(&agent("b")).is_ok());
+    }
+}

@@ -1,0 +1,216 @@
+//! Agents that take all they can get, on a gateway with few files: people still decide and stop.
+
+use std::{
+    fs,
+    io::{BufReader, ErrorKind, Write as _},
+    net::TcpStream,
+};
+
+use serde_json::json;
+
+use crate::{
+    echo::Echo,
+    harness::{Gateway, POLICY, Site, eventually},
+    http::{Answer, Client},
+};
+
+/// What a shell usually allows.
+const FILES: usize = 1024;
+const CALLERS: usize = 1100;
+
+/// So many calls that ask a person, each on a connection of its own; nobody reads the answers yet.
+fn crowd(agents: impl Iterator<Item = Client>) -> Vec<BufReader<TcpStream>> {
+    agents
+        .enumerate()
+        .map(|(n, agent)| {
+            let body = json!({"params": {"id": format!("call-{n}")}}).to_string();
+            let sent = agent.open("POST", "/tool/payments.send", body.as_bytes());
+            sent.unwrap()
+        })
+        .collect()
+}
+
+/// A person decides, an admin stops, and anybody sees that it is well.
+fn people_are_served(gateway: &Gateway, then: impl Fn(&str)) {
+    assert_eq!(gateway.health()["status"], "ok");
+    let pending = gateway.alice().pending();
+    let id = pending[0]["id"].as_str().unwrap();
+    gateway.alice().approve(id).ok();
+    then(pending[0]["params"]["id"].as_str().unwrap_or_default());
+    gateway.admin().post("/stop", &json!({})).ok();
+    assert!(gateway.alice().pending().is_empty());
+}
+
+/// The approved call is executed.
+fn executed(echo: &Echo) -> impl Fn(&str) {
+    |id| {
+        eventually("the execution", || (echo.executions(id) == 1).then_some(()));
+    }
+}
+
+/// How many were answered with each status.
+fn statuses(callers: Vec<BufReader<TcpStream>>) -> Vec<(u16, usize)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for mut caller in callers {
+        let answer = Answer::read(&mut caller).unwrap();
+        if answer.status == 429 {
+            assert!(answer.header("retry-after").is_some());
+            let code = &answer.json()["error"]["code"];
+            assert!(
+                *code == "too_many_requests" || *code == "rate_limited",
+                "{}",
+                answer.text()
+            );
+        }
+        *counts.entry(answer.status).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}
+
+#[test]
+fn p10_people_decide_and_stop_while_one_agent_has_all_it_may() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    let callers = crowd((0..CALLERS).map(|_| gateway.agent()));
+    let waiting = eventually("the crowd", || {
+        let waiting = gateway.health()["waiting"].as_u64().unwrap();
+        (waiting >= 144).then_some(waiting)
+    });
+    assert_eq!(waiting, 144, "what one agent may have waiting");
+    // Other agents are served, too.
+    let other = gateway.client().agent("other");
+    other.tool("notes.add", json!({"id": "other"})).ok();
+    people_are_served(&gateway, executed(&echo));
+    let statuses = statuses(callers);
+    assert_eq!(
+        statuses,
+        [(200, 1), (403, 143), (429, CALLERS - 144)],
+        "one was approved, the others stopped"
+    );
+}
+
+#[test]
+fn p10_people_decide_and_stop_while_all_agents_have_all_they_may() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    // Agents that name themselves have as many names as they like.
+    let callers = crowd((0..CALLERS).map(|n| {
+        let name = format!("agent-{}", n % 25);
+        gateway.client().agent(&name)
+    }));
+    eventually("the crowd", || {
+        (gateway.health()["waiting"].as_u64().unwrap() >= 504).then_some(())
+    });
+    people_are_served(&gateway, executed(&echo));
+    let statuses = statuses(callers);
+    assert_eq!(statuses[0], (200, 1));
+    assert!(statuses.iter().any(|(status, _)| *status == 429));
+}
+
+#[test]
+fn p10_connections_that_say_nothing_make_room_for_people() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    gateway
+        .agent()
+        .tool_async("payments.send", json!({}))
+        .is(202);
+    let connect = || TcpStream::connect(gateway.addr).unwrap();
+    let silent: Vec<_> = (0..CALLERS).map(|_| connect()).collect();
+    let half = gateway.agent().head("POST", "/decide");
+    let unfinished: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            let mut stream = connect();
+            // It may have been asked to leave already.
+            let _ = stream.write_all(&half);
+            stream
+        })
+        .collect();
+    people_are_served(&gateway, |_| ());
+    drop((silent, unfinished));
+}
+
+#[test]
+fn p10_bodies_that_stall_take_so_much_memory_and_no_more() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    let part = vec![b' '; 1 << 20];
+    let uploads: Vec<_> = (0..160)
+        .map(|n| {
+            let agent = gateway.client().agent(&format!("agent-{}", n % 4));
+            let mut request = agent.head("POST", "/decide");
+            request.extend(format!("content-length: {}\r\n\r\n", 4 << 20).bytes());
+            request.extend(&part);
+            agent.open_raw(&request).unwrap()
+        })
+        .collect();
+    gateway
+        .client()
+        .agent("other")
+        .tool_async("payments.send", json!({}))
+        .is(202);
+    people_are_served(&gateway, |_| ());
+    // Agents may hold 128 MiB: whoever came with more was refused.
+    let is_over = |upload: &BufReader<TcpStream>| {
+        let stream = upload.get_ref();
+        stream.set_nonblocking(true).unwrap();
+        let peeked = stream.peek(&mut [0; 1]);
+        stream.set_nonblocking(false).unwrap();
+        !peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    };
+    eventually("the refusals", || {
+        let refused = uploads.iter().filter(|upload| is_over(upload));
+        (refused.count() >= 24).then_some(())
+    });
+    let (refused, held): (Vec<_>, Vec<_>) = uploads.into_iter().partition(is_over);
+    // An answer may be lost where much that was sent is not read any more.
+    let answers = refused.into_iter();
+    let answers: Vec<_> = answers
+        .filter_map(|mut upload| Answer::read(&mut upload).ok())
+        .collect();
+    assert!(!answers.is_empty());
+    for answer in answers {
+        answer.refused(429, "too_many_requests");
+        assert!(answer.text().contains("held_bytes"), "{}", answer.text());
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", gateway.pid())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.unwrap().trim().trim_end_matches(" kB");
+    let peak: u64 = peak.parse().unwrap();
+    assert!(peak < 300_000, "{peak} kB");
+    drop(held);
+}
+
+#[test]
+fn p10_an_agent_leaves_so_many_questions_and_no_more() {
+    let echo = Echo::start();
+    let limits = "approval: {max_pending_per_agent: 5}\n";
+    let site = Site::new(&echo, &format!("{limits}{POLICY}"));
+    let gateway = site.start();
+    let leave = |n: u32| {
+        let agent = gateway.agent().with("prefer", "respond-async");
+        agent.tool("payments.send", json!({ "n": n }))
+    };
+    for n in 0..5 {
+        leave(n).is(202);
+    }
+    let refused = leave(5);
+    refused.refused(429, "rate_limited");
+    assert!(refused.header("retry-after").is_some());
+    assert!(refused.text().contains("max_pending_per_agent"));
+    // Waiting for a moment and going is leaving, too.
+    let short = gateway.agent();
+    let short = short.post("/tool/payments.send?wait=1ms", &json!({"params": {"n": 6}}));
+    short.refused(429, "rate_limited");
+    leave(4).is(202);
+    let id = gateway.alice().pending()[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    gateway.alice().deny(&id).ok();
+    leave(5).is(202);
+}
