@@ -24,8 +24,10 @@ use std::{
 };
 
 use provost_core::{
+    approval::Question,
     call::is_name,
     ports::{Backend, ToolInfo},
+    review,
 };
 use serde_json::{Map, Value};
 
@@ -212,9 +214,17 @@ impl Backends {
         tools
     }
 
-    /// Whether arguments fit what the tool takes, where it is one of ours: if not, why.
-    pub(crate) fn fits(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), String> {
-        match self.misfit(tool, &mut arguments.clone()) {
+    /// Whether what a person made of a call's arguments fits its tool, where that is one of ours: if not, why.
+    /// The person saw secrets masked: what is checked has them again.
+    pub(crate) fn fits(
+        &self,
+        question: &Question,
+        changed: &Map<String, Value>,
+    ) -> Result<(), String> {
+        // A mask that stands for nothing is the gate's to refuse.
+        let whole = review::unmask(changed, &question.params);
+        let mut whole = whole.unwrap_or_else(|| changed.clone());
+        match self.misfit(&question.tool, &mut whole) {
             Some(why) => Err(why.into()),
             None => Ok(()),
         }

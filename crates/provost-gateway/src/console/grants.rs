@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Redirect},
 };
 use http::Uri;
-use provost_core::{grant::Grant, key::Key, time::Time};
+use provost_core::{grant::Grant, key::Key, review::mask_text, time::Time};
 use serde_json::{Map, Value};
 
 use super::{
@@ -49,6 +49,10 @@ pub(super) struct GrantRow {
     pub(super) revocable: bool,
 }
 
+fn masked(text: &str) -> String {
+    mask_text(text).into_owned()
+}
+
 impl GrantRow {
     /// Those in force, newest first.
     pub(super) fn all(app: &App, visitor: &Visitor, shows: impl Fn(&Grant) -> bool) -> Vec<Self> {
@@ -72,14 +76,14 @@ impl GrantRow {
             agent: grant.agent.to_string(),
             tools: grant.tools.to_string(),
             session: grant.session_id.clone(),
-            when: grant.when.clone(),
-            scope: grant.scope_words(),
+            when: grant.when.as_deref().map(masked),
+            scope: grant.scope_words().as_deref().map(masked),
             uses: match grant.max_uses {
                 Some(most) => format!("{} of {most}", grant.uses),
                 None => grant.uses.to_string(),
             },
             by: grant.granted_by.clone(),
-            why: grant.reasoning.clone(),
+            why: grant.reasoning.as_deref().map(masked),
             made: Moment::new(grant.created_at, now),
             left: grant.expires_at.map_or_else(
                 || "until revoked".to_owned(),

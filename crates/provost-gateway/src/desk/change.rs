@@ -33,7 +33,7 @@ pub(super) fn fitting(
     question: &Question,
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, String> {
-    let fits = app.backends.fits(&question.tool, &arguments);
+    let fits = app.backends.fits(question, &arguments);
     fits.map_err(|why| format!("the changed call does not fit the tool: {why}"))?;
     Ok(arguments)
 }

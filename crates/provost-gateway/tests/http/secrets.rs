@@ -133,6 +133,36 @@ async fn p09_a_mask_says_kind_and_length_and_is_a_risk() {
 }
 
 #[tokio::test]
+async fn p09_a_grant_and_the_loser_of_a_race_see_no_secret() {
+    let app = TestApp::new().await;
+    let grant = json!({
+        "agent": "claude", "tools": "pay.*", "duration": "1h", "reasoning": format!("for {}", token()),
+        "when": format!("params.header == \"Authorization: Bearer {SECRET}9\""),
+    });
+    let made = app.ask(Who::Admin, "POST", "/grants", grant).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    let listed = app.ask(Who::Admin, "GET", "/grants", Value::Null).await;
+    let page = Tab::signed_in(&app, "admin-key")
+        .await
+        .get("/console/grants")
+        .await;
+    for text in [made.body.to_string(), listed.body.to_string(), page.text] {
+        assert!(!text.contains(SECRET) && !text.contains(&token()), "{text}");
+        assert!(text.contains("[secret: "), "{text}");
+    }
+    let id = app.pending("fs.run", json!({"args": ["x"]})).await;
+    let path = format!("/approvals/{id}/deny");
+    let why = json!({"reasoning": token()});
+    assert_eq!(
+        app.ask(Who::Human, "POST", &path, why.clone()).await.status,
+        200
+    );
+    let late = app.ask(Who::Human, "POST", &path, why).await;
+    assert_eq!(late.status, 409);
+    assert!(!late.body.to_string().contains(&token()), "{}", late.body);
+}
+
+#[tokio::test]
 async fn p09_content_is_withheld_by_what_a_field_is_for() {
     let app = TestApp::with(Exposure::Structure, false).await;
     for params in [

@@ -1,8 +1,8 @@
 //! The story of a run for people: what its agent said, did and asked, from the lines of its journal.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
-use provost_core::time::Time;
+use provost_core::{review::mask_text, time::Time};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -74,8 +74,17 @@ pub(super) fn told(run: &Run, now: Time) -> Told {
         after = end;
     }
     let many = teller.items.len().saturating_sub(MOST_ITEMS);
+    let mut items = teller.items.split_off(many);
+    // Here, where the pieces of a text are together: a secret may come in two.
+    for item in &mut items {
+        for shown in [&mut item.text, &mut item.status] {
+            if let Cow::Owned(masked) = mask_text(shown) {
+                *shown = masked;
+            }
+        }
+    }
     Told {
-        items: teller.items.split_off(many),
+        items,
         cut: cut || many > 0,
     }
 }

@@ -12,6 +12,7 @@ use provost_core::{
     ids::GrantId,
     key::Key,
     policy::compile_when,
+    review::mask_value,
     time::{Time, format_duration, parse_duration},
 };
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ pub(super) struct GrantBody {
 }
 
 #[derive(Serialize)]
-pub(super) struct GrantView<'a> {
+struct GrantView<'a> {
     #[serde(flatten)]
     grant: &'a Grant,
     remaining: String,
@@ -46,16 +47,17 @@ pub(super) struct GrantView<'a> {
     scope: Option<String>,
 }
 
-pub(super) fn grant_view(grant: &Grant, now: Time) -> GrantView<'_> {
+/// What a grant is about may quote arguments: secrets in it are masked.
+pub(super) fn grant_view(grant: &Grant, now: Time) -> Value {
     let remaining = grant.expires_at.map_or_else(
         || "until revoked".to_owned(),
         |at| format_duration(at.since(now)),
     );
-    GrantView {
+    mask_value(&json!(GrantView {
         grant,
         remaining,
         scope: grant.scope_words(),
-    }
+    }))
 }
 
 pub(super) async fn list(
@@ -79,7 +81,7 @@ pub(super) async fn active(app: &App, sees: impl Fn(&Grant) -> bool) -> ApiResul
     let grants = control.grants.iter().map(|active| &active.grant);
     Ok(grants
         .filter(|grant| grant.active_at(now) && sees(grant))
-        .map(|grant| json!(grant_view(grant, now)))
+        .map(|grant| grant_view(grant, now))
         .collect())
 }
 
@@ -96,7 +98,7 @@ pub(super) async fn create(
 pub(super) async fn make(app: &App, key: &Key, body: GrantBody) -> ApiResult<Value> {
     let new = body.checked(app.gate.settings().max_grant)?;
     let granted = app.gate.grant(new, &key.identity()).await?;
-    let mut view = json!(grant_view(&granted.grant, app.gate.now()));
+    let mut view = grant_view(&granted.grant, app.gate.now());
     if let Some(view) = view.as_object_mut() {
         view.insert("released".into(), granted.released.into());
     }

@@ -37,6 +37,29 @@ async fn each_role_sees_and_calls_its_own_tools_and_no_others() {
 }
 
 #[tokio::test]
+async fn p09_secrets_are_masked_in_what_is_pending_over_mcp() {
+    let door = Door::open().await;
+    let agent = door.client(Who::Agent, "2025-06-18").await;
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let arguments = json!({"args": [secret], "password": "hunter2"});
+    let (_, _fs) = agent.begin("fs.run", arguments).await;
+    for who in [Who::Supervisor, Who::Human] {
+        let client = door.client(who, "2025-06-18").await;
+        let (text, failed) = client
+            .call("approval.pending", json!({"content": "full"}))
+            .await;
+        assert!(
+            !failed && text.contains("[secret: github token, 40 characters]"),
+            "{text}"
+        );
+        assert!(
+            !text.contains(&secret) && !text.contains("hunter2"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_supervisor_decides_over_mcp_within_its_tools() {
     let door = Door::open().await;
     let agent = door.client(Who::Agent, "2025-06-18").await;

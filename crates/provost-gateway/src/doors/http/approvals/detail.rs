@@ -145,6 +145,6 @@ fn active_grants(app: &App, approval: &Approval) -> Value {
     let grants = control.grants.iter().map(|active| &active.grant);
     grants
         .filter(|grant| grant.active_at(now) && grant.agent.matches(&approval.question.agent_id))
-        .map(|grant| json!(grant_view(grant, now)))
+        .map(|grant| grant_view(grant, now))
         .collect()
 }

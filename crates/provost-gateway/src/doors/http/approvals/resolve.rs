@@ -8,6 +8,7 @@ use provost_core::{
     approval::{Approval, Claim, Decision, Status},
     gate::{Claiming, Decider, Escalating, Resolution, Resolving},
     grant::Breadth,
+    review::mask_text,
     time::parse_duration,
     trace::view::Exposure,
 };
@@ -195,8 +196,11 @@ fn held(claim: Claim) -> ApiError {
 
 /// Without the arguments, which the loser may not be allowed to see.
 fn shown(decision: &Decision) -> Decision {
+    let masked = |text: &Option<String>| text.as_deref().map(|text| mask_text(text).into_owned());
     Decision {
         arguments: None,
+        reasoning: masked(&decision.reasoning),
+        replacement: masked(&decision.replacement),
         ..decision.clone()
     }
 }

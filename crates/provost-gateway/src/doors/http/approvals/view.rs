@@ -65,8 +65,8 @@ struct More<'a> {
     /// Where it was asked more than once.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<u32>,
-    #[serde(skip_serializing_if = "<[Vote]>::is_empty")]
-    votes: &'a [Vote],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    votes: Vec<Vote>,
 }
 
 impl<'a> More<'a> {
@@ -92,7 +92,7 @@ impl<'a> More<'a> {
             confidence: decision.and_then(|decision| decision.confidence),
             answered_at: state.answered_at,
             asked: Some(state.asked).filter(|asked| *asked > 1),
-            votes: &state.votes,
+            votes: state.votes.iter().map(masked_vote).collect(),
         }
     }
 }
@@ -155,6 +155,14 @@ fn write_more(more: &More<'_>, out: &mut Vec<u8>) {
 /// An object without its closing brace.
 fn open(object: &[u8]) -> &[u8] {
     object.strip_suffix(b"}").unwrap_or(b"{\"id\":null")
+}
+
+fn masked_vote(vote: &Vote) -> Vote {
+    let reasoning = vote.reasoning.as_deref();
+    Vote {
+        reasoning: reasoning.map(|text| mask_text(text).into_owned()),
+        ..vote.clone()
+    }
 }
 
 fn masked(question: Question) -> Vec<u8> {
