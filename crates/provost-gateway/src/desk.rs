@@ -11,12 +11,15 @@ use provost_core::{
     gate::{Decider, GateError, Resolution, Resolving},
     grant::Breadth,
     menu::{Code, LONGEST_TEXT, Reply},
+    trace::view::Exposure,
 };
 use serde_json::{Map, Value};
 
 use crate::app::App;
 
 /// What people are called beside their key.
+const WORDS_WITHHELD: &str = "the content of calls is withheld here, so nobody can read the words that this scope would \
+     allow: choose another scope, or set `supervisor.expose_content: true`";
 const LONGEST_LABEL: usize = 256;
 
 /// What somebody chose, and what they said with it.
@@ -209,7 +212,8 @@ fn breadth(app: &App, approval: &Approval, remember: Remember) -> Result<Breadth
         return Ok(Breadth::Narrow);
     }
     let longest = app.gate.settings().max_grant;
-    let offers = offers(&approval.question, longest);
+    let exposure = app.live.load().exposure;
+    let offers = offers(&approval.question, exposure, longest);
     let wanted = offers
         .iter()
         .find(|offer| offer.breadth == remember.breadth && offer.code == remember.code());
@@ -218,6 +222,9 @@ fn breadth(app: &App, approval: &Approval, remember: Remember) -> Result<Breadth
             "this scope is wide and has to be confirmed by its words, in `confirm`: {}",
             offer.words
         )),
+        None if remember.breadth == Breadth::Words && exposure == Exposure::Structure => {
+            Err(WORDS_WITHHELD.to_owned())
+        }
         _ => Ok(remember.breadth),
     }
 }

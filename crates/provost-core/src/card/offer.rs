@@ -9,6 +9,7 @@ use crate::{
     grant::{Breadth, Remembered},
     menu::Code,
     time::format_duration,
+    trace::view::Exposure,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +52,9 @@ impl Offer {
 
 /// What can be remembered of this question, the narrow scope first. Where several people must agree, and for
 /// what is no call, there is nothing to choose.
-pub fn offers(question: &Question, longest: Duration) -> Vec<Offer> {
+///
+/// Words of a command may be its content: where that is withheld, nobody could read what they would allow.
+pub fn offers(question: &Question, exposure: Exposure, longest: Duration) -> Vec<Offer> {
     if question.kind != Kind::Call || question.needed > 1 {
         return Vec::new();
     }
@@ -62,6 +65,7 @@ pub fn offers(question: &Question, longest: Duration) -> Vec<Offer> {
     let breadths = [Breadth::Narrow, Breadth::Words, Breadth::Any];
     let scopes = breadths
         .into_iter()
+        .filter(|breadth| exposure == Exposure::Everything || *breadth != Breadth::Words)
         .filter_map(|breadth| Some((breadth, Remembered::of(question, breadth)?.scope)));
     scopes
         .flat_map(|(breadth, scope)| {

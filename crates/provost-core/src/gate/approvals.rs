@@ -259,9 +259,10 @@ impl Gate {
             tools: Glob::exactly(&question.tool),
             session_id,
             kind: Some(question.kind),
-            remembered: match is_call {
-                true => Some(Box::new(Remembered::of(question, resolution.breadth)?)),
-                false => None,
+            remembered: if is_call {
+                Some(Box::new(Remembered::of(question, resolution.breadth)?))
+            } else {
+                None
             },
             when: None,
             max_uses: None,

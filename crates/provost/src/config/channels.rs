@@ -105,6 +105,9 @@ impl Reader<'_> {
 
     fn read_token(&mut self, field: Field<'_>) -> Option<Secret> {
         let token = self.secret(field)?;
+        if self.stands_in(field, &token) {
+            return Some(token);
+        }
         if let Err(why) = telegram::check_token(&token) {
             let help = "copy it whole from the message in which @BotFather gave it to you";
             self.error(field.node.span, why, help);

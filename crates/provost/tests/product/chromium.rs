@@ -235,8 +235,10 @@ fn complaint(message: &Value) -> Option<String> {
     match message["method"].as_str()? {
         "Page.javascriptDialogOpening" => Some(format!("a dialog: {params}")),
         "Runtime.exceptionThrown" => Some(format!("an exception: {params}")),
-        // Answers other than 2xx are the test's to judge.
-        "Log.entryAdded" if params["entry"]["source"] != "network" => {
+        // Answers other than 2xx are the test's to judge, and what a browser merely mentions is no complaint.
+        "Log.entryAdded"
+            if params["entry"]["source"] != "network" && params["entry"]["level"] != "info" =>
+        {
             Some(format!("a message: {params}"))
         }
         _ => None,

@@ -67,14 +67,18 @@ fn text_of_id(approval: &Value) -> &str {
 }
 
 fn context(approval: &Value) -> String {
+    let list = |name: &str| approval.get(name).map(items).unwrap_or_default();
     let mut shown = String::new();
+    let lasting = lasting(list("remember"));
+    if !lasting.is_empty() {
+        let title = output::paint("What you can allow for longer: approve with", Color::Bold);
+        let _ = write!(shown, "\n\n{title}{lasting}");
+    }
     let mut add = |title: &str, table: &Table| {
         if !table.is_empty() {
             let _ = write!(shown, "\n\n{}\n{table}", output::paint(title, Color::Bold));
         }
     };
-    let list = |name: &str| approval.get(name).map(items).unwrap_or_default();
-    add("What you can allow for longer", &lasting(list("remember")));
     add("What it did lately", &lately(list("recent_traces")));
     add("Grants it has", &grants_table(list("active_grants")));
     shown
@@ -183,17 +187,18 @@ fn left_out(summary: &Value) -> usize {
     usize::try_from(more).unwrap_or(usize::MAX)
 }
 
-/// The usual scopes stand for themselves; the others are chosen by `--scope`.
-fn lasting(offers: &[Value]) -> Table {
-    let mut table = Table::new(["approve with", "what that allows"]);
+/// The usual scopes stand for themselves; the others are chosen by `--scope`. Not a table: whoever allows
+/// something reads all of it, and tables cut what is long.
+fn lasting(offers: &[Value]) -> String {
+    let mut lines = String::new();
     for offer in offers {
-        let mut flags = format!("--for {}", text(offer, "remember"));
+        let _ = write!(lines, "\n--for {}", text(offer, "remember"));
         if let breadth @ ("words" | "any") = text(offer, "breadth") {
-            let _ = write!(flags, " --scope {breadth}");
+            let _ = write!(lines, " --scope {breadth}");
         }
-        table.row([&flags, text(offer, "label")]);
+        let _ = write!(lines, "\n    {}", output::safe_lines(text(offer, "label")));
     }
-    table
+    lines
 }
 
 fn lately(traces: &[Value]) -> Table {
@@ -243,7 +248,10 @@ fn would_do(summary: &Value) -> String {
         });
     }
     if lines.is_empty() {
-        lines.extend(some_text(summary, "diff").map(|diff| diff.trim_end().to_owned()));
+        lines.extend(
+            some_text(summary, "diff")
+                .map(|diff| diff.strip_suffix('\n').unwrap_or(diff).to_owned()),
+        );
         lines.extend(Some(risks(summary)).filter(|risks| !risks.is_empty()));
     }
     if let more @ 1.. = left_out(summary) {

@@ -11,7 +11,10 @@ use crate::{
 
 fn scene(rest: impl FnOnce(&Gateway, &mut Browser)) {
     let echo = Echo::start();
-    let site = Site::new(&echo, ASK);
+    let site = Site::new(
+        &echo,
+        &format!("{ASK}approval: {{max_pending_per_agent: 200}}\n"),
+    );
     let gateway = site.start();
     let mut browser = Browser::start();
     browser.look(1280, 800, "light");

@@ -67,7 +67,9 @@ pub(in crate::doors::http) async fn detail(
         body.extend(prospects(&app, &key, &approval).await?);
         if key.role != Role::Supervisor && approval.state.status == Status::Pending {
             let longest = app.gate.settings().max_grant;
-            body.insert("remember".into(), remember(&approval, longest));
+            // As the desk decides, whatever this reader asked to see.
+            let exposure = app.live.load().exposure;
+            body.insert("remember".into(), remember(&approval, exposure, longest));
         }
     }
     Ok(Json(body).into_response())
@@ -121,8 +123,8 @@ async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<S
 }
 
 /// What a person may have remembered, the narrow scope first, each with its words.
-fn remember(approval: &Approval, longest: Duration) -> Value {
-    let offers = offers(&approval.question, longest);
+fn remember(approval: &Approval, exposure: Exposure, longest: Duration) -> Value {
+    let offers = offers(&approval.question, exposure, longest);
     let shown = |offer: &Offer| {
         let mut shown = json!(offer);
         if let Some(shown) = shown.as_object_mut() {
