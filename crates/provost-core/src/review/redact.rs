@@ -59,10 +59,13 @@ fn redact_entry(key: &str, value: &Value) -> Value {
         let mut one = Map::new();
         one.insert(key.to_owned(), value.clone());
         // Length and kind, and no hash: a short secret would be found by it.
-        return super::mask_map(&one)
-            .into_iter()
-            .next()
-            .map_or(Value::Null, |(_, shown)| shown);
+        let masked = super::mask_map(&one).into_iter().next();
+        return match masked {
+            // Names inside of it may still be content.
+            Some((_, nested @ (Value::Object(_) | Value::Array(_)))) => redact(&nested),
+            Some((_, shown)) => shown,
+            None => Value::Null,
+        };
     }
     if is_content(key) {
         return redact_all(value);

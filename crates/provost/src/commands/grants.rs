@@ -88,8 +88,24 @@ async fn list(context: &Context) -> anyhow::Result<Exit> {
         output::note("no grants are in force");
     } else {
         output::line(table)?;
+        for grant in items(&grants) {
+            let only = only(grant);
+            if !only.is_empty() {
+                let (id, only) = (text(grant, "id"), output::safe_lines(&only));
+                output::line(format!("\n{id} only: {only}"))?;
+            }
+        }
     }
     Ok(Exit::Ok)
+}
+
+/// What a grant is limited to, whole: a table cuts what is long.
+fn only(grant: &Value) -> String {
+    let session = some_text(grant, "session_id").map(|id| format!("session {id}"));
+    let when = some_text(grant, "when").map(str::to_owned);
+    let scope = some_text(grant, "scope").map(str::to_owned);
+    let only: Vec<_> = session.into_iter().chain(scope).chain(when).collect();
+    only.join(", ")
 }
 
 pub(super) fn grants_table(grants: &[Value]) -> Table {
@@ -103,17 +119,13 @@ pub(super) fn grants_table(grants: &[Value]) -> Table {
             Some(most) => format!("{uses}/{most}"),
             None => uses.to_string(),
         };
-        let session = some_text(grant, "session_id").map(|id| format!("session {id}"));
-        let when = some_text(grant, "when").map(str::to_owned);
-        let scope = some_text(grant, "scope").map(str::to_owned);
-        let only: Vec<_> = session.into_iter().chain(scope).chain(when).collect();
         table.row([
             text(grant, "id"),
             text(grant, "agent"),
             text(grant, "tools"),
             text(grant, "remaining"),
             &uses,
-            &only.join(", "),
+            &only(grant),
             text(grant, "granted_by"),
         ]);
     }
