@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    call::{Call, Digest},
+    call::{Call, Digest, Executor},
     door::Door,
     grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
@@ -77,6 +77,7 @@ pub struct Question {
     /// The verdict that led here, `supervisor` or `human_approval`.
     pub policy: crate::policy::Verdict,
     pub created_at: Time,
+    /// Of the call alone. The answer is bound to [`Question::bound`].
     pub digest: Digest,
     pub injection_risk: bool,
     /// Which patterns raised the risk.
@@ -88,6 +89,9 @@ pub struct Question {
     /// The trace of the call that asked: its decision is recorded under this id.
     pub trace_id: TraceId,
     pub door: Door,
+    /// Who executes what is permitted.
+    #[serde(default)]
+    pub executor: Executor,
     /// Where the agent says that it works. A claim: it is shown, and narrows what is remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub works_in: Option<Box<str>>,
@@ -160,6 +164,13 @@ fn is_one(needed: &u8) -> bool {
 }
 
 impl Question {
+    /// What its answer is bound to: this call, from this folder, executed by the same. One question of it is open
+    /// at a time.
+    pub fn bound(&self) -> Digest {
+        self.digest
+            .bound_to(self.executor, self.works_in.as_deref())
+    }
+
     pub fn call(&self) -> Call {
         Call {
             agent: self.agent_id.clone(),

@@ -1,6 +1,7 @@
-//! A call: who wants to do what. Its digest is what an approval is bound to.
+//! A call: who wants to do what. An approval is bound to its digest, to where it is made, and to who executes it.
 
 mod canonical;
+mod exact;
 
 use std::{fmt, sync::Arc};
 
@@ -9,8 +10,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 pub use canonical::canonical_json;
+pub use exact::exact_numbers;
 
-use crate::{door::Door, ids::hex, json::write_string};
+use crate::{ids::hex, json::write_string};
 
 /// Names longer than this are refused at the door.
 pub const MAX_NAME: usize = 256;
@@ -21,6 +23,17 @@ pub struct Call {
     pub session: Option<Arc<str>>,
     pub tool: Arc<str>,
     pub params: Map<String, Value>,
+}
+
+/// Who executes a call once it is permitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executor {
+    /// Whoever asked: an agent by itself, or the wrapper of its MCP server.
+    #[default]
+    Caller,
+    /// A backend of ours.
+    Gateway,
 }
 
 /// SHA-256 over canonical JSON (RFC 8785): of a call, that of agent, session, tool and arguments.
@@ -78,16 +91,19 @@ impl Digest {
         Self(Sha256::digest(written.as_bytes()).into())
     }
 
-    /// The same call through another door is another request.
-    pub fn through(self, door: Door) -> Self {
-        let name: &[u8] = if door.forwards() { b"run" } else { b"decide" };
-        Self(
-            Sha256::new()
-                .chain_update(name)
-                .chain_update(self.0)
-                .finalize()
-                .into(),
-        )
+    /// What an approval, or an idempotency key, of this call is bound to: the same call from another folder, or
+    /// for somebody else to execute, is another one.
+    pub fn bound_to(self, executor: Executor, works_in: Option<&str>) -> Self {
+        let name: &[u8] = match executor {
+            Executor::Gateway => b"run",
+            Executor::Caller => b"decide",
+        };
+        let mut hash = Sha256::new().chain_update(name).chain_update(self.0);
+        if let Some(folder) = works_in {
+            hash.update(b"in");
+            hash.update(folder);
+        }
+        Self(hash.finalize().into())
     }
 
     /// Eight bytes of the digest, for tables in memory that need no more.
@@ -150,10 +166,10 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// What those are told whose numbers are not [`is_exact`].
-pub const NOT_EXACT: &str = "a number beyond 64 bits cannot be carried exactly";
+pub const NOT_EXACT: &str = "a number with more digits than 64 bits hold cannot be carried exactly";
 
 /// Whether every number can be carried exactly. One beyond 64 bits would be rounded, and what was approved
-/// would not be what the agent meant.
+/// would not be what the agent meant. For other numbers, see [`exact_numbers`].
 pub fn is_exact(value: &Value) -> bool {
     const LIMIT: f64 = 18_446_744_073_709_551_616.0;
     match value {
@@ -228,6 +244,30 @@ mod tests {
             assert_ne!(one.exact_digest(), other.exact_digest(), "{other:?}");
             assert!(!one.is_written_as(&other) && one.is_written_as(&one.clone()));
         }
+    }
+
+    #[test]
+    fn p03_an_approval_is_bound_to_the_folder_and_to_who_executes() {
+        let digest = call("{}").digest();
+        let bound = |executor, folder| digest.bound_to(executor, folder);
+        let all = [
+            bound(Executor::Caller, None),
+            bound(Executor::Caller, Some("")),
+            bound(Executor::Caller, Some("/srv/a")),
+            bound(Executor::Caller, Some("/srv/a/")),
+            bound(Executor::Gateway, None),
+            bound(Executor::Gateway, Some("/srv/a")),
+            call(r#"{"a":1}"#)
+                .digest()
+                .bound_to(Executor::Caller, Some("/srv/a")),
+            digest,
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        assert_eq!(
+            bound(Executor::Caller, Some("/srv/a")),
+            bound(Executor::Caller, Some("/srv/a"))
+        );
     }
 
     #[test]

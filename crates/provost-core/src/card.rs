@@ -202,7 +202,7 @@ impl Card {
             voted: false,
             waiting: None,
             choices: choices(approval),
-            remember: offers(question, exposure, longest),
+            remember: offers(question, exposure, longest, Role::Human),
             created_at: question.created_at,
             expires_at: state.expires_at,
             fallback: None,

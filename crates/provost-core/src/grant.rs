@@ -14,6 +14,7 @@ use crate::{
     approval::Kind,
     glob::Glob,
     ids::GrantId,
+    key::{Key, Role, identity},
     policy::{compile_when, scope::CallScope},
     time::Time,
 };
@@ -62,6 +63,20 @@ impl Grant {
             }
             _ => words,
         })
+    }
+
+    /// Whether the holder of this key may take it back: an admin any, and a person what they allowed themselves, by
+    /// this key or on a channel.
+    pub fn is_revocable_by(&self, key: &Key) -> bool {
+        let by = |role: Role, name: &str| self.granted_by == identity(role, name);
+        match key.role {
+            Role::Admin => true,
+            Role::Human => {
+                let is_person = |name: &str| by(Role::Human, name) || by(Role::Admin, name);
+                by(Role::Human, &key.name) || key.person.as_deref().is_some_and(is_person)
+            }
+            Role::Agent | Role::Supervisor | Role::Inbox => false,
+        }
     }
 
     /// A permission for calls that says nothing of their arguments was made by an earlier version, from the
@@ -147,7 +162,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{call::Call, door::Door};
+    use crate::{
+        call::{Call, Executor},
+        key::KeyHash,
+    };
 
     fn permits(when: &str, params: Value) -> bool {
         let Value::Object(params) = params else {
@@ -171,10 +189,38 @@ mod tests {
         let asked = Asked {
             kind: Kind::Call,
             call: &call,
-            door: Door::Http,
+            executor: Executor::Gateway,
             works_in: None,
         };
         grant.permits(&asked, Time::from_millis(1))
+    }
+
+    #[test]
+    fn p04_whoever_made_a_grant_may_revoke_it() {
+        let key = |role, name: &str, person: Option<&str>| Key {
+            name: name.into(),
+            role,
+            tools: Vec::new(),
+            person: person.map(Into::into),
+            hash: KeyHash::default(),
+            created_at: Time::default(),
+        };
+        let grant = json!({
+            "id": GrantId::random(), "agent": "*", "tools": "*", "granted_by": "human:ada",
+            "created_at": Time::from_millis(0),
+        });
+        let grant: Grant = serde_json::from_value(grant).unwrap();
+        for (key, expected) in [
+            (key(Role::Admin, "root", None), true),
+            (key(Role::Human, "ada", None), true),
+            (key(Role::Human, "phone", Some("ada")), true),
+            (key(Role::Human, "bob", None), false),
+            (key(Role::Human, "bob", Some("bob")), false),
+            (key(Role::Supervisor, "ada", None), false),
+            (key(Role::Inbox, "ada", None), false),
+        ] {
+            assert_eq!(grant.is_revocable_by(&key), expected, "{key:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! time, unit, date or question, 3 takes any text. Everything else is prose that happens to begin with a digit
 //! ("6 PM would be better"), decides nothing, and is asked again.
 
+mod codes;
 mod lines;
 mod prose;
 mod signature;
@@ -13,8 +14,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    lines::{LineBreaks, contradicts, has_code, lines, parse_lines},
-    prose::is_date,
+    codes::plain_digit,
+    lines::{LineBreaks, UNREADABLE, contradicts, has_code, lines, parse_lines},
+    prose::{is_date, is_month},
 };
 
 /// Longer texts than that are no notes.
@@ -92,11 +94,24 @@ impl Code {
 pub struct Reply {
     pub code: Code,
     pub text: Option<String>,
+    /// The text stood between two lines of ```: it is meant as it stands.
+    pub fenced: bool,
 }
 
 impl Reply {
     pub fn bare(code: Code) -> Self {
-        Self { code, text: None }
+        Self {
+            code,
+            text: None,
+            fenced: false,
+        }
+    }
+
+    pub fn with_text(code: Code, text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::bare(code)
+        }
     }
 }
 
@@ -110,13 +125,17 @@ pub enum Unclear {
     )]
     NotAlone(Code),
     #[error(
-        "invalid code: what follows {} reads as a time, an amount, a date or a question; if it is the text you mean, put it between two lines of ```", .0.as_str()
+        "invalid code: what follows {} may be a time, an amount, a date, a question or a remark; if it is the text you mean, put it between two lines of ```", .0.as_str()
     )]
     Prose(Code),
     #[error(
         "invalid code: your reply has a second line with a code (`{0}`); send one code, and put a signature below a line of `--`"
     )]
     Several(String),
+    #[error(
+        "invalid code: some of your reply is crossed out, hidden or in an unknown encoding; send it as plain text"
+    )]
+    Unreadable,
     #[error("payload required: {} is followed by the {}", .0.as_str(), what(*.0))]
     TextNeeded(Code),
     #[error(
@@ -140,7 +159,11 @@ impl Unclear {
     /// As errors of the HTTP door name it.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::NoCode | Self::NotAlone(_) | Self::Prose(_) | Self::Several(_) => "invalid_code",
+            Self::NoCode
+            | Self::NotAlone(_)
+            | Self::Prose(_)
+            | Self::Several(_)
+            | Self::Unreadable => "invalid_code",
             Self::TextNeeded(_) | Self::GoesOn(_) | Self::OpenFence(_) => "payload_required",
             Self::TooLong => "payload_too_long",
         }

@@ -11,6 +11,8 @@
 mod approvals;
 #[path = "gate/bench.rs"]
 mod bench;
+#[path = "gate/bound.rs"]
+mod bound;
 #[path = "gate/control.rs"]
 mod control;
 #[path = "gate/decisions.rs"]

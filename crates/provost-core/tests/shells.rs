@@ -70,6 +70,13 @@ impl Stage {
     }
 }
 
+/// Those that are here.
+fn shells() -> impl Iterator<Item = &'static str> {
+    ["/bin/sh", "/bin/bash", "/bin/zsh", "/bin/dash"]
+        .into_iter()
+        .filter(|shell| Path::new(shell).exists())
+}
+
 #[track_caller]
 fn holds(stage: &Stage, text: &str) -> Result<(), TestCaseError> {
     let params = json!({ "command": text });
@@ -78,7 +85,7 @@ fn holds(stage: &Stage, text: &str) -> Result<(), TestCaseError> {
     if !command.sure {
         return Ok(());
     }
-    for shell in ["/bin/sh", "/bin/bash"] {
+    for shell in shells() {
         let (started, left) = stage.run(shell, text);
         for words in started {
             let known = command.parts.iter().any(|part| part.words == words);
@@ -125,6 +132,28 @@ fn p19_spellings_that_shells_read_differently_are_not_certain() {
         "git log '\\' '; evil #'",
         "a | b | (evil > f)",
         "if git status; then evil; else b; fi > f",
+        "git log <<E\\\nOF\n$(evil)\nEOF",
+        "git log <<E\\\nOF\n`evil`\nEOF",
+        "git log <<-E\\\nOF\n$(evil)\nEOF",
+        "git log <<A <<B\\\nC\nA\n$(evil)\nBC",
+        "git log <<E \\\nE\ngit log <<'X'\nE\nevil\nX",
+        "git log <<E|git log \\\nE\ngit log <<'X'\nE\nevil\nX",
+        "git log <<E 2>&1 \\\nE\ngit log <<'X'\nE\nevil\nX",
+        "git log <<\\\n-E\n\tE\nevil\n-E",
+        "git log <<$'X'\n$X\nevil\nX",
+        "git log <<E $(b\nE\nevil)",
+        "git log $(b <<E)\nE\nevil",
+        "x$(evil) () { git log; }",
+        "$(evil)() { git log; }",
+        "git log ${X-'}' $(evil) 'a'} # '",
+        "{ git log } always { evil }",
+        "\"if\" git status; 'X=1' git status",
+        "git log 2\\\n>f",
+        "cd /dev/fd/nope; git log > f",
+        "x='a[$(evil)]'; [[ x -eq 0 ]]",
+        "printf -v 'a[$(evil)]' x",
+        "test -v 'a[$(evil)]'",
+        "export PATH=.; git log",
     ] {
         holds(&stage, text).unwrap();
     }
@@ -162,6 +191,8 @@ fn soup() -> impl Strategy<Value = String> {
         "$'",
         "<<EOF\n",
         "<<'EOF'\n",
+        "<<EOF",
+        "<<-E\\\nOF",
         "EOF",
         "\nEOF\n",
         ">f",

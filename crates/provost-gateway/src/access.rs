@@ -80,7 +80,11 @@ pub enum Refused {
     NoKey,
     UnknownKey,
     /// Declared agents are not let in from there, or at all.
-    NotDeclared(&'static str),
+    NotDeclared {
+        why: &'static str,
+        /// Whether `auth.declared_agents: loopback` would let them in.
+        opens_by_setting: bool,
+    },
     /// The declared name belongs to a key.
     NameTaken,
     BadName,
@@ -136,9 +140,15 @@ impl Access {
         control: &Control,
     ) -> Result<Caller, Refused> {
         if let Declaring::Closed(why) = self.declaring(control) {
-            return Err(Refused::NotDeclared(why));
+            return Err(Refused::NotDeclared {
+                why,
+                opens_by_setting: self.opens_by_setting(control),
+            });
         }
-        is_local(headers, remote).map_err(Refused::NotDeclared)?;
+        is_local(headers, remote).map_err(|why| Refused::NotDeclared {
+            why,
+            opens_by_setting: false,
+        })?;
         if !is_name(name) {
             return Err(Refused::BadName);
         }

@@ -9,7 +9,7 @@ mod seats;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
 use arc_swap::ArcSwap;
@@ -28,8 +28,10 @@ pub(crate) enum Who {
     Agent(Arc<str>),
     /// By a key that decides, or signed in to the console.
     Decider(Arc<str>),
-    /// Without a key that is known: a page that signs in, a webhook, a stranger.
+    /// Without a key that is known, and answered at once: a page that signs in, a stranger.
     Stranger,
+    /// The same with a body, which may come slowly: a webhook.
+    Sender,
     /// What is answered at once to anybody, such as `/health`.
     Anybody,
 }
@@ -54,6 +56,9 @@ pub struct Admission {
     room: ArcSwap<Room>,
     agents: AtomicUsize,
     strangers: AtomicUsize,
+    senders: AtomicUsize,
+    /// There are as many connections as there may be.
+    short: AtomicBool,
     agents_bytes: AtomicUsize,
     others_bytes: AtomicUsize,
     parties: Parties,
@@ -67,6 +72,7 @@ enum Counted {
     Agent,
     Decider,
     Stranger,
+    Sender,
 }
 
 impl Admission {
@@ -85,6 +91,13 @@ impl Admission {
         self.room.load_full()
     }
 
+    /// Whether connections run short: then those of agents and strangers end with their answer.
+    pub(crate) fn set_short(&self, short: bool) {
+        if self.short.load(Relaxed) != short {
+            self.short.store(short, Relaxed);
+        }
+    }
+
     /// Counts a request, or says what there is too much of.
     fn enter(&self, who: Counted, party: Option<&Party>) -> Result<(), Full> {
         let room = self.room.load();
@@ -93,6 +106,10 @@ impl Admission {
             Counted::Stranger => {
                 let most = room.strangers();
                 take(&self.strangers, 1, most).map_err(|()| Full::Strangers(most))
+            }
+            Counted::Sender => {
+                let most = room.strangers();
+                take(&self.senders, 1, most).map_err(|()| Full::Strangers(most))
             }
             Counted::Decider => {
                 let most = room.per_decider();
@@ -119,6 +136,7 @@ impl Admission {
             Counted::Not | Counted::Decider => {}
             Counted::Agent => drop(self.agents.fetch_sub(1, Relaxed)),
             Counted::Stranger => drop(self.strangers.fetch_sub(1, Relaxed)),
+            Counted::Sender => drop(self.senders.fetch_sub(1, Relaxed)),
         }
         if let Some(party) = party.filter(|_| who != Counted::Not) {
             party.requests.fetch_sub(1, Relaxed);
@@ -154,7 +172,9 @@ impl Admission {
     fn bytes_of(&self, who: Counted) -> &AtomicUsize {
         match who {
             Counted::Agent => &self.agents_bytes,
-            Counted::Not | Counted::Decider | Counted::Stranger => &self.others_bytes,
+            Counted::Not | Counted::Decider | Counted::Stranger | Counted::Sender => {
+                &self.others_bytes
+            }
         }
     }
 }

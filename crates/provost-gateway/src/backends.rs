@@ -35,6 +35,7 @@ pub use cli::{CliCommandConfig, CliToolConfig};
 pub use http::HttpToolConfig;
 pub use mcp::{McpServerConfig, McpTransport};
 pub use openapi::{OpenApiConfig, OpenApiSource};
+pub use schema::Schema;
 
 use crate::web::Web;
 use cli::{CliTool, DISPATCH};

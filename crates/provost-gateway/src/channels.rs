@@ -1,5 +1,6 @@
 //! Channels: the ways to people.
 
+mod address;
 mod allowed;
 mod brake;
 mod check;
@@ -20,6 +21,7 @@ use std::{
 use http::Uri;
 use provost_core::ports::Channel;
 
+pub(crate) use address::CallbackAddress;
 pub use allowed::{Allowed, AllowedUrl, BadAllowed};
 pub use check::check;
 pub(crate) use deliver::Prospects;
@@ -137,10 +139,15 @@ impl Channels {
     /// With what the reader of replies says, which tries all the time.
     fn standing(&self, name: &str) -> Standing {
         let mut standing = self.standings.of(name);
-        let reading = self.email.as_ref().filter(|_| name == email::CHANNEL);
-        standing
-            .problems
-            .extend(reading.and_then(|email| email.reading_problem()));
+        let (mail, bot) = (self.email.as_ref(), self.telegram.as_ref());
+        let reading = match name {
+            email::CHANNEL => mail.and_then(|email| email.reading_problem()),
+            "telegram" => bot.and_then(|telegram| telegram.reading_problem()),
+            _ => None,
+        };
+        standing.problems.extend(reading);
+        // The others cannot be tried without anybody being asked.
+        standing.await_check([email::CHANNEL, "telegram"].contains(&name));
         standing
     }
 

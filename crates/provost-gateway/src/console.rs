@@ -22,6 +22,7 @@ mod live;
 mod login;
 mod moment;
 mod page;
+mod phone;
 mod policy;
 mod record;
 mod runs;

@@ -10,6 +10,7 @@ use provost_core::{
     card::offers,
     gate::{Decider, GateError, Resolution, Resolving},
     grant::Breadth,
+    key::Role,
     menu::{Code, LONGEST_TEXT, Reply},
     trace::view::Exposure,
 };
@@ -44,6 +45,8 @@ pub(crate) enum Choice {
     Arguments(Map<String, Value>),
     /// With this in the place of a call's command or arguments, or of what an agent asked in its own words.
     Instead(String),
+    /// The same, from a line of a reply. On a call it must be clear that it is no remark: it would run.
+    InsteadInLine(String),
 }
 
 /// Allow it for longer than this once.
@@ -82,7 +85,7 @@ impl Said {
             Choice::Once => Code::Once,
             Choice::Deny => Code::Deny,
             Choice::Remember(remember) => remember.code(),
-            Choice::Arguments(_) | Choice::Instead(_) => Code::Change,
+            Choice::Arguments(_) | Choice::Instead(_) | Choice::InsteadInLine(_) => Code::Change,
         };
         Self {
             code: Some(code),
@@ -107,13 +110,14 @@ impl Said {
 
     /// A reply with one of the six codes.
     pub(crate) fn reply(reply: Reply) -> Self {
-        let Reply { code, text } = reply;
+        let Reply { code, text, fenced } = reply;
         let (choice, note) = match code {
             Code::Once | Code::Note => (Choice::Once, text),
             Code::Deny => (Choice::Deny, text),
             Code::Session => (Choice::Remember(Remember::narrowly(true)), text),
             Code::Always => (Choice::Remember(Remember::narrowly(false)), text),
-            Code::Change => (Choice::Instead(text.unwrap_or_default()), None),
+            Code::Change if fenced => (Choice::Instead(text.unwrap_or_default()), None),
+            Code::Change => (Choice::InsteadInLine(text.unwrap_or_default()), None),
         };
         Self {
             code: Some(code),
@@ -140,9 +144,13 @@ impl Said {
             Choice::Arguments(arguments) if !arguments.values().all(is_exact) => {
                 Some(format!("{NOT_EXACT}: write it as text"))
             }
-            Choice::Instead(text) if text.is_empty() || text.len() > LONGEST_TEXT => Some(format!(
-                "what is done instead is a text of at most {LONGEST_TEXT} bytes"
-            )),
+            Choice::Instead(text) | Choice::InsteadInLine(text)
+                if text.is_empty() || text.len() > LONGEST_TEXT =>
+            {
+                Some(format!(
+                    "what is done instead is a text of at most {LONGEST_TEXT} bytes"
+                ))
+            }
             _ => None,
         }
     }
@@ -168,7 +176,7 @@ pub(crate) async fn decide(
     let status = said.status();
     // The gate knows best why nothing is left to decide.
     let resolution = if approval.state.status_at(app.gate.now()) == Status::Pending {
-        match resolution(app, &approval, said) {
+        match resolution(app, decider, &approval, said) {
             Ok(resolution) => resolution,
             Err(why) => return Ok(Resolving::Unfit(why.into())),
         }
@@ -179,7 +187,12 @@ pub(crate) async fn decide(
     app.gate.resolve(id, decider, status, resolution).await
 }
 
-fn resolution(app: &App, approval: &Approval, said: Said) -> Result<Resolution, String> {
+fn resolution(
+    app: &App,
+    decider: &Decider,
+    approval: &Approval,
+    said: Said,
+) -> Result<Resolution, String> {
     if let Some(problem) = said.problem() {
         return Err(problem);
     }
@@ -193,27 +206,37 @@ fn resolution(app: &App, approval: &Approval, said: Said) -> Result<Resolution, 
     };
     match said.choice {
         Choice::Once | Choice::Deny => {}
-        Choice::Remember(remember) => resolution.breadth = breadth(app, approval, remember)?,
+        Choice::Remember(remember) => {
+            resolution.breadth = breadth(app, decider.role, approval, remember)?;
+        }
         Choice::Arguments(arguments) => {
             resolution.arguments = Some(change::fitting(app, &approval.question, arguments)?);
         }
         Choice::Instead(text) if is_call => {
             resolution.arguments = Some(change::arguments(app, &approval.question, &text)?);
         }
-        Choice::Instead(text) => resolution.replacement = Some(text),
+        Choice::InsteadInLine(text) if is_call => {
+            resolution.arguments = Some(change::in_line(app, &approval.question, &text)?);
+        }
+        Choice::Instead(text) | Choice::InsteadInLine(text) => resolution.replacement = Some(text),
     }
     Ok(resolution)
 }
 
 /// A wide scope is confirmed by its own words, so that nobody has it remembered without having read it. Whether
 /// it may be had at all is the gate's to say.
-fn breadth(app: &App, approval: &Approval, remember: Remember) -> Result<Breadth, String> {
+fn breadth(
+    app: &App,
+    role: Role,
+    approval: &Approval,
+    remember: Remember,
+) -> Result<Breadth, String> {
     if remember.breadth == Breadth::Narrow {
         return Ok(Breadth::Narrow);
     }
     let longest = app.gate.settings().max_grant;
     let exposure = app.live.load().exposure;
-    let offers = offers(&approval.question, exposure, longest);
+    let offers = offers(&approval.question, exposure, longest, role);
     let wanted = offers
         .iter()
         .find(|offer| offer.breadth == remember.breadth && offer.code == remember.code());
@@ -234,7 +257,9 @@ pub(crate) fn is_repeated(approval: &Approval, decider: &Decider, said: &Said) -
     approval.state.decision.as_deref().is_some_and(|decision| {
         let same_change = match &said.choice {
             Choice::Arguments(arguments) => decision.arguments.as_ref() == Some(arguments),
-            Choice::Instead(text) => decision.replacement.as_ref() == Some(text),
+            Choice::Instead(text) | Choice::InsteadInLine(text) => {
+                decision.replacement.as_ref() == Some(text)
+            }
             _ => decision.arguments.is_none() && decision.replacement.is_none(),
         };
         decision.by == decider.identity()

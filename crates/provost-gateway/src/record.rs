@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use provost_core::{
     ports::{Store, StoreError},
     time::Time,
-    trace::kept::{Gap, KeptHeads},
+    trace::kept::{Gap, KeptHeads, Pruners},
 };
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub struct KeptRecord(Mutex<State>);
 
 #[derive(Clone, Default)]
 struct State {
-    heads: Option<KeptHeads>,
+    heads: Option<(KeptHeads, Pruners)>,
     standing: RecordStanding,
 }
 
@@ -33,10 +33,11 @@ pub struct RecordStanding {
 }
 
 impl KeptRecord {
-    pub fn set(&self, heads: KeptHeads, standing: RecordStanding) {
+    /// `pruners`: who may prune the record beside this gateway.
+    pub fn set(&self, heads: KeptHeads, pruners: Pruners, standing: RecordStanding) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *state = State {
-            heads: Some(heads),
+            heads: Some((heads, pruners)),
             standing,
         };
     }
@@ -48,9 +49,14 @@ impl KeptRecord {
     /// Where the record is not a continuation of what was kept. `None`: nothing was.
     pub(crate) async fn gaps(&self, store: &dyn Store) -> Result<Option<Vec<Gap>>, StoreError> {
         match self.state().heads {
-            Some(heads) => heads.gaps(store).await.map(Some),
+            Some((heads, pruners)) => heads.gaps(store, pruners).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Since when its heads are kept.
+    pub(crate) fn kept_since(&self) -> Option<Time> {
+        self.state().heads?.0.since
     }
 
     fn state(&self) -> State {

@@ -23,7 +23,7 @@ use provost_core::ports::ForwardError;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
 
-pub(crate) use reach::{is_off_limits, is_public, plain_address};
+pub(crate) use reach::{is_off_limits, is_public, plain_address, port};
 pub use stream::{Streamed, Streaming};
 
 use self::{
@@ -173,6 +173,11 @@ impl Connections {
     async fn dial(&self, uri: &Uri) -> Result<Line, ForwardError> {
         if !self.reach.allows_host_of(uri) {
             let refused = format!("`{}` is off limits", peer(uri));
+            return Err(ForwardError::Unreachable(refused));
+        }
+        // The connector would take the usual port for one that cannot be read.
+        if port(uri).is_none() {
+            let refused = format!("`{}` has a port that cannot be read", peer(uri));
             return Err(ForwardError::Unreachable(refused));
         }
         let connected = if uri.scheme() == Some(&Scheme::HTTPS) {

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::value::RawValue;
 
-pub use read::{Missing, Problems, read, split};
+pub use read::{Missing, Problems, anchored, anchored_line, read, split};
 pub use secret::Secret;
 
 /// Started where nobody says what to start.

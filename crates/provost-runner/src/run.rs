@@ -31,6 +31,7 @@ use crate::{
     permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
     report::{Drained, Phase, Reporter, State},
+    setup::StartFolder,
     workspace::Workspace,
 };
 
@@ -59,6 +60,8 @@ pub struct Setup {
     /// Asks about what the workspace does.
     pub acts: Arc<ActGate>,
     pub stop: Brake,
+    /// Where the agent's program is started.
+    pub folder: StartFolder,
     /// Who can stop it, besides whoever holds the brake.
     pub gateway: Option<Arc<Gateway>>,
     /// What the agent was confined to is found here, once it is.
@@ -94,6 +97,8 @@ pub(crate) struct Run {
     stop: Brake,
     gateway: Option<Arc<Gateway>>,
     confined: Option<Confined>,
+    /// Kept for as long as the agent lives.
+    _folder: StartFolder,
     /// Looks whether the gateway wants it to stop.
     watching: Option<AbortOnDropHandle<()>>,
     meter: Meter,
@@ -177,8 +182,9 @@ impl Run {
             stop,
             gateway,
             confined,
+            folder,
         } = setup;
-        let (process, mouth, heard) = Process::start(command, &config.repo, &journal)?;
+        let (process, mouth, heard) = Process::start(command, folder.path(), &journal)?;
         let now = Instant::now();
         let last = reporter.counts().last_sequence;
         Ok(Self {
@@ -196,6 +202,7 @@ impl Run {
             stop,
             gateway,
             confined,
+            _folder: folder,
             watching: None,
             tasks: JoinSet::new(),
             open: HashMap::new(),

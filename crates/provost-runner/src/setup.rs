@@ -1,6 +1,7 @@
 //! Puts a run together from its configuration: whom to tell, whom to ask, and what to start.
 
 mod confine;
+mod start;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -10,7 +11,7 @@ use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
     brake::Brake,
-    config::{By, Config, DEFAULT_COMMAND, split},
+    config::{By, Config, DEFAULT_COMMAND, anchored, split},
     journal::{Entry, Journal, last_sequence},
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
@@ -21,6 +22,8 @@ use crate::{
     watch::Teller,
     workspace::{self, Confinement, Open, Workspace},
 };
+
+pub use start::StartFolder;
 
 /// What of our own environment is not the agent's: it would let it speak for us.
 const OURS: [&str; 4] = [
@@ -40,6 +43,8 @@ pub struct Surroundings {
     pub launcher: PathBuf,
     /// `CODING_AGENT_ACP_COMMAND`, then `CLAUDE_ACP_COMMAND`.
     pub command: Option<String>,
+    /// Below this the agent's program is started, in a folder of its own; see [`StartFolder`].
+    pub starts: Option<PathBuf>,
     pub brake: Brake,
     /// For whoever watches: the journal's lines, as they are written.
     pub seen: Option<Teller>,
@@ -61,6 +66,8 @@ pub enum Unready {
     Folder(PathBuf, std::io::Error),
     #[error("the agent's command `{0}` cannot be split into words: look at its quotes")]
     Command(String),
+    #[error("the agent cannot be given a folder to start in: {0}")]
+    Start(std::io::Error),
     #[error("the agent cannot be given a folder for its temporary files: {0}")]
     Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
@@ -94,10 +101,11 @@ pub async fn prepare(
     };
     let (judge, questions) = judge(&config, gateway.clone(), &reporter, &around.brake).await?;
     let words = command(&config, around.command.as_deref())?;
+    let folder = StartFolder::new(around.starts.as_deref()).map_err(Unready::Start)?;
     let confined = confine::confined(&config)?;
     let confinement = confined
         .as_ref()
-        .map(|confined| confine::confinement(&config, &around.launcher, &words, confined))
+        .map(|confined| confine::confinement(&config, &around.launcher, &words, &folder, confined))
         .transpose()?;
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
@@ -117,6 +125,7 @@ pub async fn prepare(
     let setup = Setup {
         config,
         command,
+        folder,
         reporter,
         journal,
         judge,
@@ -246,11 +255,13 @@ async fn callbacks(config: &Config, reporter: &Reporter) -> Result<Callbacks, Un
 /// The environment's, the configuration's, or the usual one.
 fn command(config: &Config, given: Option<&str>) -> Result<Vec<String>, Unready> {
     let words = |line: &str| split(line).ok_or_else(|| Unready::Command(line.to_owned()));
-    match (given, &config.command) {
-        (Some(line), _) if !line.trim().is_empty() => words(line),
-        (_, Some(words)) => Ok(words.clone()),
-        _ => words(DEFAULT_COMMAND),
-    }
+    let words = match (given, &config.command) {
+        (Some(line), _) if !line.trim().is_empty() => words(line)?,
+        (_, Some(words)) => words.clone(),
+        _ => words(DEFAULT_COMMAND)?,
+    };
+    let here = std::env::current_dir().map_err(Unready::Start)?;
+    Ok(anchored(words, &here))
 }
 
 fn workspace(
@@ -295,6 +306,8 @@ fn start(
     for name in OURS {
         command.env_remove(name);
     }
+    // Where we were started is not where the agent is.
+    command.env_remove("PWD").env_remove("OLDPWD");
     command.envs(&config.env);
     if let Some(confined) = confined {
         command.env("TMPDIR", confined.temp());

@@ -241,6 +241,11 @@ pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Garbled> {
     bytes.try_into().map_err(|why| Garbled::new("a hash", why))
 }
 
+/// How the body of a note with this name reads.
+pub(crate) fn note_named(name: &str) -> String {
+    format!("\"note\":{}", serde_json::Value::from(name))
+}
+
 /// The ends of a chain that nothing was written to yet.
 pub(crate) fn new_chain(name: &str) -> ChainEnds {
     let genesis = chain::genesis(name);

@@ -31,22 +31,37 @@ pub enum StoreConfig {
 }
 
 impl StoreConfig {
-    /// Names the place, without secrets: the file, or server and database.
-    pub fn place(&self) -> Result<String, OpenError> {
+    /// Names the place, without secrets: the file, or server and database. First where it is, then how it is
+    /// configured, if links lead there: they may come to lead elsewhere.
+    pub fn places(&self) -> Result<Vec<String>, OpenError> {
+        let path = match self {
+            Self::Sqlite { path } => path,
+            Self::Postgres { url } => {
+                return Ok(vec![format!("postgres:{}", postgres::place(url)?)]);
+            }
+        };
+        let configured = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let mut places = vec![settled(&configured), configured];
+        places.dedup();
+        let name = |path: PathBuf| format!("sqlite:{}", path.display());
+        Ok(places.into_iter().map(name).collect())
+    }
+
+    /// The version of the schema that an open store has.
+    pub fn schema(&self) -> i64 {
         match self {
-            Self::Sqlite { path } => Ok(format!("sqlite:{}", settled(path).display())),
-            Self::Postgres { url } => Ok(format!("postgres:{}", postgres::place(url)?)),
+            Self::Sqlite { .. } => sqlite::SCHEMA,
+            Self::Postgres { .. } => postgres::SCHEMA,
         }
     }
 }
 
 /// The same for every way that leads to the file, also while it is not there.
 fn settled(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
-        _ => path,
+        _ => path.to_owned(),
     }
 }
 

@@ -27,6 +27,8 @@ mod traces;
 mod worker;
 mod writer;
 
+use std::sync::{Arc, OnceLock};
+
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use futures_util::future::AbortHandle;
@@ -63,7 +65,11 @@ pub(crate) struct PostgresStore {
     wake: broadcast::Sender<()>,
     /// The tasks that tell the other replicas and hear from them.
     companions: Vec<AbortHandle>,
+    /// Why everything is refused.
+    lost: Arc<OnceLock<StoreError>>,
 }
+
+pub(crate) const SCHEMA: i64 = schema::MIGRATIONS.len() as i64;
 
 /// Names server and database, and whatever else chooses the tables.
 pub(crate) fn place(url: &str) -> Result<String, crate::OpenError> {
@@ -90,13 +96,19 @@ impl PostgresStore {
         D: Send + Sync + 'static,
         T: Send + 'static,
     {
+        self.not_lost()?;
         match &self.writer {
             Some(writer) => writer.write(locks, grant, data, work).await,
             None => Err(StoreError::Failed(READ_ONLY.into())),
         }
     }
 
+    fn not_lost(&self) -> Result<()> {
+        self.lost.get().cloned().map_or(Ok(()), Err)
+    }
+
     async fn read(&self) -> Result<deadpool_postgres::Client> {
+        self.not_lost()?;
         self.pool.get().await.map_err(|why| match why {
             deadpool_postgres::PoolError::Closed => StoreError::Closed,
             deadpool_postgres::PoolError::Backend(error) => {
@@ -439,8 +451,15 @@ impl Store for PostgresStore {
         Ok(traces::chain_records(&*self.read().await?, chain, after, limit).await?)
     }
 
-    async fn prune(&self, before: Time, now: Time) -> Result<u64> {
-        let cuts = prune::find_cuts(&mut *self.read().await?, before).await?;
+    async fn notes(&self, name: &str) -> Result<Vec<String>> {
+        Ok(traces::notes(&*self.read().await?, name).await?)
+    }
+
+    async fn prunable(&self, before: Time) -> Result<Vec<ChainEnds>> {
+        Ok(prune::find_cuts(&mut *self.read().await?, before).await?)
+    }
+
+    async fn prune_to(&self, cuts: Vec<ChainEnds>, before: Time, now: Time) -> Result<u64> {
         self.write(Locks::MAINTENANCE, (cuts, now), |batch, (cuts, now)| {
             Box::pin(prune::move_anchors(batch, cuts, *now))
         })
@@ -492,6 +511,10 @@ impl Store for PostgresStore {
 
     fn wake(&self) -> broadcast::Receiver<()> {
         self.wake.subscribe()
+    }
+
+    fn lose(&self, why: &str) {
+        let _ = self.lost.set(StoreError::Lost(why.into()));
     }
 
     async fn ready(&self) -> Result<()> {

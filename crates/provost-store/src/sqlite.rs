@@ -56,6 +56,8 @@ use self::{
 };
 use crate::{OpenError, error::READ_ONLY};
 
+pub(crate) const SCHEMA: i64 = open::MIGRATIONS.len() as i64;
+
 /// The only chain: one process writes the file, and its successor goes on where it stopped.
 const CHAIN: &str = "main";
 
@@ -63,6 +65,7 @@ pub(crate) struct SqliteStore {
     /// `None`: opened for reading.
     writer: Option<Writer>,
     readers: Arc<Readers>,
+    horizon: Arc<Horizon>,
     wake: broadcast::Sender<()>,
     /// Names this run of the gateway among those that have calls in flight.
     run: Arc<str>,
@@ -84,7 +87,11 @@ impl SqliteStore {
         })?;
         Ok(Self {
             writer: Some(writer),
-            readers: Arc::new(Readers::new(path, Some(Written::new(horizon, files)))),
+            readers: Arc::new(Readers::new(
+                path,
+                Some(Written::new(horizon.clone(), files)),
+            )),
+            horizon,
             wake,
             run,
         })
@@ -97,6 +104,7 @@ impl SqliteStore {
         Ok(Self {
             writer: None,
             readers: Arc::new(Readers::new(path.to_owned(), None)),
+            horizon: Horizon::new(),
             wake,
             run: "".into(),
         })
@@ -449,10 +457,19 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn prune(&self, before: Time, now: Time) -> Result<u64> {
+    async fn notes(&self, name: &str) -> Result<Vec<String>> {
+        let name = name.to_owned();
+        self.read(move |sql| traces::notes(sql, &name)).await
+    }
+
+    async fn prunable(&self, before: Time) -> Result<Vec<ChainEnds>> {
         self.write_behind().await?;
-        if let Some(cut) = self.read(move |sql| prune::find_cut(sql, before)).await? {
-            self.write(move |batch| prune::move_anchor(batch, cut, now))
+        self.read(move |sql| prune::find_cut(sql, before)).await
+    }
+
+    async fn prune_to(&self, cuts: Vec<ChainEnds>, before: Time, now: Time) -> Result<u64> {
+        for cut in cuts {
+            self.write(move |batch| prune::move_anchor(batch, &cut, now))
                 .await?;
         }
         let mut removed = 0;
@@ -496,8 +513,14 @@ impl Store for SqliteStore {
         self.wake.subscribe()
     }
 
+    fn lose(&self, why: &str) {
+        self.horizon.fail(StoreError::Lost(why.into()));
+    }
+
+    /// The writer works on pages that it remembers. What is in the files, a reader tells.
     async fn ready(&self) -> Result<()> {
-        self.write(|batch| batch.touch()).await
+        self.write(|batch| batch.touch()).await?;
+        self.read(traces::look).await
     }
 
     fn kind(&self) -> &'static str {

@@ -45,8 +45,8 @@ pub(crate) struct Cli {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The configuration [default: for serve, check, policy and doctor provost.yaml of this folder, else the
-    /// embedded defaults; env: PROVOST_CONFIG]
+    /// The configuration [default: for serve, check, policy, doctor and traces accept-gap provost.yaml of this
+    /// folder, else the embedded defaults; for run it is the run's own file, run.json; env: PROVOST_CONFIG]
     #[arg(
         long,
         global = true,

@@ -10,7 +10,7 @@ mod target;
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -57,6 +57,21 @@ impl fmt::Debug for Key {
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
+    url: String,
+    status: StatusCode,
+}
+
+impl Answer {
+    /// The body, if it says all that the gateway says there. What else answers 200 has done nothing.
+    pub(crate) fn having(self, fields: &[&str]) -> Result<Value, ClientError> {
+        if fields.iter().all(|field| self.body.get(field).is_some()) {
+            return Ok(self.body);
+        }
+        Err(ClientError::NotOurs {
+            url: self.url,
+            status: self.status,
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -83,7 +98,8 @@ impl Client {
         let has_host = uri
             .authority()
             .is_some_and(|host| !host.as_str().contains('@'));
-        if !has_host || uri.query().is_some() {
+        // `Uri` leaves out a fragment without a word.
+        if !has_host || uri.query().is_some() || url.contains('#') {
             return Err(ClientError::BadUrl);
         }
         let http = match uri.scheme_str() {
@@ -153,16 +169,22 @@ impl Client {
         target: Target,
         body: Option<&Value>,
     ) -> Result<Answer, ClientError> {
+        let changes = method != Method::GET;
         let response = self.send(method, target, &[], body).await?;
         let (head, body) = response.into_parts();
         let body = self.read(body).await?;
-        let body = serde_json::from_slice(&body).map_err(|_| ClientError::NotOurs {
+        let body = serde_json::from_slice::<Value>(&body).ok();
+        // Whatever was changed, the gateway tells in an object.
+        let body = body.filter(|body| !changes || body.is_object());
+        let body = body.ok_or_else(|| ClientError::NotOurs {
             url: self.base.clone(),
             status: head.status,
         })?;
         Ok(Answer {
             headers: head.headers,
             body,
+            url: self.base.clone(),
+            status: head.status,
         })
     }
 
@@ -294,6 +316,8 @@ fn secure() -> Result<HttpsConnector<HttpConnector>, ClientError> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -309,6 +333,26 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(Client::new(url, None).is_ok(), good, "{url}");
+        }
+    }
+
+    #[test]
+    fn p06_an_answer_that_says_something_else_is_not_the_gateways() {
+        for (body, ours) in [
+            (json!({"stopped": "everything", "denied": 0}), true),
+            (json!({"stopped": "everything"}), false),
+            (json!({}), false),
+            (json!([]), false),
+            (json!("stopped"), false),
+        ] {
+            let answer = Answer {
+                headers: HeaderMap::new(),
+                body: body.clone(),
+                url: "http://gate".to_owned(),
+                status: StatusCode::OK,
+            };
+            let had = answer.having(&["stopped", "denied"]);
+            assert_eq!(had.is_ok(), ours, "{body}");
         }
     }
 

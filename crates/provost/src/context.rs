@@ -26,7 +26,7 @@ use crate::{
     registry::{self, RegistryError},
 };
 
-const DEFAULT_FILE: &str = "provost.yaml";
+pub(crate) const DEFAULT_FILE: &str = "provost.yaml";
 /// In the data folder, of mode 0600: one line, the key.
 pub(crate) const ADMIN_KEY: &str = "admin.key";
 
@@ -96,7 +96,7 @@ impl Context {
             return Ok(config);
         }
         if self.global.data.is_none() {
-            return Err(ClientError::NotRunning.into());
+            return Err(ClientError::NoRecord.into());
         }
         Ok(self.apply(Config::default()))
     }
@@ -149,7 +149,7 @@ impl Context {
     /// The gateway that is meant.
     pub(crate) fn gateway(&self) -> anyhow::Result<Located> {
         self.refuse_relative_variables()?;
-        let named = self.global.config.as_deref().map(Named::read);
+        let named = self.global.config.as_deref().map(Named::read).transpose()?;
         let folder = env::current_dir().ok();
         let (running, unknown) = match registry::running() {
             Ok(running) => (running, None),
@@ -164,7 +164,7 @@ impl Context {
 
     /// A path in the environment holds for every folder: a relative one would lead into whichever a command
     /// is started in.
-    fn refuse_relative_variables(&self) -> anyhow::Result<()> {
+    pub(crate) fn refuse_relative_variables(&self) -> anyhow::Result<()> {
         for (name, path) in [
             ("PROVOST_CONFIG", &self.global.config),
             ("PROVOST_DATA", &self.global.data),
@@ -186,18 +186,27 @@ impl Context {
         self.client_at(&self.gateway()?)
     }
 
-    /// To the gateway that runs with this data folder, where one does. What its file says of an address does
-    /// not count.
+    /// To the gateway that runs with this data folder, where one does. The folder is a file's word, and what the
+    /// file says of an address does not count: whoever answers has to prove that the folder is theirs, also where
+    /// somebody named the address.
     pub(crate) fn client_of_folder(&self, data: &Path) -> Option<Client> {
         let global = Global {
             data: Some(data.to_owned()),
             config: None,
             ..self.global.clone()
         };
-        let context = Self::new(global);
-        let located = context.gateway().ok()?;
-        let is_known = located.by == FoundBy::Registry || self.global.url.is_some();
-        is_known.then(|| context.client_at(&located).ok()).flatten()
+        let located = Self::new(global).gateway().ok()?;
+        if located.by == FoundBy::Folder {
+            return None;
+        }
+        if let Some(given) = self.given_key() {
+            return self.client_as(&located, given).ok();
+        }
+        let may_have_it = self.global.url.is_none() || is_local(&located.url);
+        let data = located.data.filter(|_| may_have_it)?;
+        let admin_key = admin_key(&data)?;
+        let client = self.client_to(&located.url, admin_key.expose()).ok()?;
+        Some(client.proven_by(data, admin_key))
     }
 
     /// The key of the command line or the environment.
@@ -207,14 +216,14 @@ impl Context {
 
     /// With this key, whatever others are there.
     pub(crate) fn client_as(&self, located: &Located, secret: &str) -> anyhow::Result<Client> {
+        located.ensure_known()?;
         let client = self.client_to(&located.url, secret)?;
         let admin_key = located.data.as_deref().and_then(admin_key);
         match (located.by, &located.data, admin_key) {
             (FoundBy::Address, ..) => Ok(client),
             (_, Some(data), Some(admin_key)) => Ok(client.proven_by(data.clone(), admin_key)),
-            // Somebody who may not read the data folder said where it is; or it is alive, and nobody but its
-            // owner can have put it into the registry.
-            (FoundBy::File | FoundBy::Registry, ..) => Ok(client),
+            // It is alive, and nobody but its owner can have put it into the registry.
+            (FoundBy::Registry, ..) => Ok(client),
             (FoundBy::Folder, ..) => Err(ClientError::NotRunning.into()),
         }
     }
@@ -227,6 +236,7 @@ impl Context {
         if let Some(given) = self.given_key() {
             return self.client_as(located, given);
         }
+        located.ensure_known()?;
         let url = &located.url;
         // The admin key of this machine is nobody else's to see.
         let may_have_it = self.global.url.is_none() || is_local(url);

@@ -36,7 +36,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     config::{Config, Database, read_draft},
-    heads::{self, Heads, Keeper},
+    heads::{self, Chains, Heads, Keeper},
     locate::reached,
     output,
     registry::{self, Entry, Registration},
@@ -78,6 +78,13 @@ pub(crate) async fn start(
     lifetime: Lifetime,
 ) -> anyhow::Result<Running> {
     let policies = compile(&config)?;
+    // Before anything is made: a folder that is gone is not to look like one that was never there.
+    let store = store_config(&config);
+    if lifetime == Lifetime::Lasting
+        && let Ok(heads) = Heads::of(&config)
+    {
+        heads.look_before(&store).await?;
+    }
     prepare_folder(&config.data)?;
     // Bound first: a port in use is found out before anything is opened or changed.
     let listener = server::bind(config.listen).with_context(|| {
@@ -122,15 +129,15 @@ pub(crate) async fn start(
     start_notifying(&config, &app, web)?;
     app.mcp.start(&app.gate).await;
     if let Some(keeper) = &keeper {
-        keeper.keep(&app).await;
+        keeper.keep(&app, Chains::All).await;
         tokio::spawn(heads::follow(app.clone(), keeper.clone()));
     }
     tokio::spawn(app.clone().pump());
-    tokio::spawn(keep::keep(app.clone(), config.retention));
+    tokio::spawn(keep::keep(app.clone(), config.retention, keeper.clone()));
     tokio::spawn(keep::keep_metrics(app.clone()));
     let addr = listener.local_addr()?;
     // Nobody else puts one in.
-    let _ = (app.instance).set(Instance::new(&admin_key.secret, addr.port()));
+    let _ = (app.instance).set(Instance::new(&admin_key.secret, addr));
     fleet::open(&config, &app, addr).await?;
     let router = doors::http::router(&app);
     let serving = tokio::spawn(server::serve(app.clone(), router, listener));
@@ -201,7 +208,7 @@ impl Running {
         self.app.gate.drain().await;
         self.app.mcp.stop().await;
         if let Some(keeper) = &self.keeper {
-            keeper.keep(&self.app).await;
+            keeper.keep(&self.app, Chains::All).await;
         }
         self.app.gate.store().close().await;
     }
@@ -212,13 +219,13 @@ async fn open_store(
     config: &Config,
     lifetime: Lifetime,
 ) -> anyhow::Result<(Arc<dyn Store>, Option<Arc<Keeper>>)> {
-    let config = store_config(config);
+    let place = store_config(config);
     if lifetime == Lifetime::Passing {
-        return Ok((open(&config).await?, None));
+        return Ok((open(&place).await?, None));
     }
-    let heads = Heads::of(&config)?;
-    heads.look_before(&config).await?;
-    let store = open(&config).await?;
+    let heads = Heads::of(config)?;
+    heads.look_before(&place).await?;
+    let store = open(&place).await?;
     match Keeper::begin(heads, &*store).await {
         Ok(keeper) => Ok((store, Some(Arc::new(keeper)))),
         Err(error) => {
@@ -283,11 +290,17 @@ fn warn_of_few_files(room: &Room) {
 /// The folder holds the record and a key: nobody else's to read.
 fn prepare_folder(data: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
+    let is_new = !data.exists();
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(data)
-        .with_context(|| format!("cannot make the data folder `{}`", data.display()))
+        .with_context(|| format!("cannot make the data folder `{}`", data.display()))?;
+    if is_new {
+        // It may lie in a repository, and holds keys. Without it everything works as well.
+        let _ = std::fs::write(data.join(".gitignore"), "*\n");
+    }
+    Ok(())
 }
 
 fn live(config: &Config) -> Live {

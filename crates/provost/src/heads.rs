@@ -1,25 +1,29 @@
 //! The second place of the record: the heads of its chains, in a file of the user's folder.
 //!
-//! The file is named after the place of the store, so that another store at the same place is noticed. A
-//! store that was moved is known by its identity, and so is a copy of one.
+//! The file is named after the place of the store, so that another store at the same place is noticed. Where
+//! links lead to the place, there is a second file for the configured path: the links may come to lead
+//! elsewhere. A store that was moved or copied is known by its identity, and must go on from what was kept.
 
 mod file;
 mod keep;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use provost_core::{
-    ports::{Store, StoreError},
-    trace::kept::{Gap, KeptHeads},
+    ports::{Clock as _, Store, StoreError, SystemClock},
+    trace::kept::{Gap, KeptHeads, Pruners},
 };
 use provost_store::{OpenError, StoreConfig};
 
 pub(crate) use self::{
     file::{Kept, Unreadable},
-    keep::{Keeper, follow},
+    keep::{Chains, Keeper, follow},
 };
-use crate::user_folder::user_folder;
+use crate::{config::Config, gateway, user_folder::user_folder};
 
 /// Below the user's folder.
 const FOLDER: &str = "heads";
@@ -33,6 +37,11 @@ const UNWRITABLE: &str = "the folder of kept heads (`PROVOST_STATE`) cannot be w
 pub(crate) struct Heads {
     /// Names the store for people; never holds a password.
     pub(crate) place: String,
+    /// The place, and the path by which it is configured, if that is another.
+    places: Vec<String>,
+    schema: i64,
+    /// `None`: no other replica prunes the record.
+    retention_of_replicas: Option<Duration>,
     /// `None`: this user has no folder.
     folder: Option<PathBuf>,
 }
@@ -40,75 +49,159 @@ pub(crate) struct Heads {
 /// What was kept of a store.
 pub(crate) enum Known {
     Nothing,
-    Here(KeptHeads),
+    Here(Kept),
     /// The store was at another place, which is empty now: what was kept in the file of that place.
-    Moved(KeptHeads, PathBuf),
-    /// The store that this one is a copy of still stands there.
-    Copied(String),
+    Moved(Kept, PathBuf),
+    /// A store with this identity stands at another place as well, or the place has two names.
+    Elsewhere(Kept),
 }
 
 impl Heads {
-    pub(crate) fn of(store: &StoreConfig) -> anyhow::Result<Self> {
-        let place = store.place();
+    pub(crate) fn of(config: &Config) -> anyhow::Result<Self> {
+        let store = gateway::store_config(config);
+        let places = store.places();
+        let places = places.map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))?;
+        let is_shared = matches!(store, StoreConfig::Postgres { .. });
         Ok(Self {
-            place: place.map_err(|error| anyhow::anyhow!("{error}; {}", error.help()))?,
+            place: places.first().cloned().unwrap_or_default(),
+            places,
+            schema: store.schema(),
+            retention_of_replicas: config.retention.filter(|_| is_shared),
             folder: user_folder().map(|folder| folder.join(FOLDER)),
         })
     }
 
     /// The file of this store.
     pub(crate) fn file(&self) -> Option<PathBuf> {
-        let folder = self.folder.as_ref()?;
-        Some(folder.join(file::name(&self.place)))
+        self.files().next()
     }
 
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let folder = self.folder.iter();
+        folder.flat_map(|folder| {
+            let names = self.places.iter().map(|place| file::name(place));
+            names.map(|name| folder.join(name))
+        })
+    }
+
+    /// What was kept of whatever stood here: the furthest, where two paths tell.
     pub(crate) fn read(&self) -> Result<Option<Kept>, Unreadable> {
-        self.file().map_or(Ok(None), |file| file::read(&file))
+        Ok(self.read_all()?.into_iter().max_by_key(Kept::records))
+    }
+
+    fn read_all(&self) -> Result<Vec<Kept>, Unreadable> {
+        let files = self.files().map(|file| file::read(&file));
+        Ok(files
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
+    /// Whether there is anything to hold the record against at the next start.
+    fn is_kept(&self) -> bool {
+        !matches!(self.read(), Ok(None))
     }
 
     /// Replaces the file whole. Blocks.
     pub(crate) fn write(&self, heads: &KeptHeads) -> anyhow::Result<()> {
-        let file = self.file().context(NO_FOLDER)?;
-        let written = file::write(&file, &self.place, heads);
-        written.map_err(|error| anyhow::anyhow!("{UNWRITABLE}: {error}"))
+        self.file().context(NO_FOLDER)?;
+        for (file, place) in self.files().zip(&self.places) {
+            let written = file::write(&file, place, self.schema, heads);
+            written.map_err(|error| anyhow::anyhow!("{UNWRITABLE}: {error}"))?;
+        }
+        Ok(())
     }
 
     /// Before the store is opened, and perhaps made or changed by that: whether it lacks what was here.
     pub(crate) async fn look_before(&self, config: &StoreConfig) -> anyhow::Result<()> {
-        let Some(kept) = self.read()? else {
-            return Ok(());
-        };
+        let kept = self.read()?;
         let store = match provost_store::open_for_reading(config).await {
             Ok(store) => store,
-            Err(OpenError::Missing { .. }) => return Err(self.refusal(&[gone(&kept)])),
-            // Opening it tells what is wrong with it.
-            Err(_) => return Ok(()),
+            // Opening it tells what else is wrong with it.
+            Err(error) => {
+                return match kept.and_then(|kept| unopened(&kept, &error)) {
+                    Some(gap) => Err(self.refusal(&[gap])),
+                    None => Ok(()),
+                };
+            }
         };
-        let gaps = kept.heads.gaps(&*store).await;
+        let gaps = self.look(&*store).await;
         store.close().await;
-        match gaps {
-            Ok(gaps) if !gaps.is_empty() => Err(self.refusal(&gaps)),
-            _ => Ok(()),
+        match gaps? {
+            gaps if gaps.is_empty() => Ok(()),
+            gaps => Err(self.refusal(&gaps)),
         }
+    }
+
+    async fn look(&self, store: &dyn Store) -> anyhow::Result<Vec<Gap>> {
+        let unread = |error: StoreError| {
+            anyhow::anyhow!(
+                "the record at `{}` cannot be held against its kept heads: {error}; it was not changed",
+                self.place
+            )
+        };
+        store.identity().await.map_err(unread)?;
+        let known = self.known(store).await?;
+        self.gaps(&known, store).await.map_err(unread)
     }
 
     /// What was kept of the store that stands here now.
     pub(crate) async fn known(&self, store: &dyn Store) -> anyhow::Result<Known> {
-        if let Some(kept) = self.read()? {
-            return Ok(Known::Here(kept.heads));
-        }
         let identity = store.identity().await?;
+        let (same, others): (Vec<_>, Vec<_>) = self
+            .read_all()?
+            .into_iter()
+            .partition(|kept| kept.heads.store == identity);
+        // Whatever stood at either path must be here still.
+        let here = others.into_iter().next();
+        let here = here.or_else(|| same.into_iter().max_by_key(Kept::records));
+        if let Some(kept) = here {
+            return Ok(Known::Here(kept));
+        }
         let (gone, standing): (Vec<_>, Vec<_>) = self
             .elsewhere(&identity)
             .into_iter()
             .partition(|(_, kept)| is_gone(&kept.place));
+        let furthest = |all: Vec<(PathBuf, Kept)>| {
+            let all = all.into_iter();
+            all.max_by_key(|(_, kept)| kept.records())
+        };
         // A copy that stands somewhere must not hide how far the original had come.
-        let furthest = gone.into_iter().max_by_key(|(_, kept)| kept.records());
-        Ok(match (furthest, standing.into_iter().next()) {
-            (Some((file, kept)), _) => Known::Moved(kept.heads, file),
-            (None, Some((_, kept))) => Known::Copied(kept.place),
+        Ok(match (furthest(gone), furthest(standing)) {
+            (Some((file, kept)), _) => Known::Moved(kept, file),
+            (None, Some((_, kept))) => Known::Elsewhere(kept),
             (None, None) => Known::Nothing,
         })
+    }
+
+    /// Where the record is not a continuation of what was kept.
+    pub(crate) async fn gaps(
+        &self,
+        known: &Known,
+        store: &dyn Store,
+    ) -> Result<Vec<Gap>, StoreError> {
+        match known.kept() {
+            Some(kept) => kept.heads.gaps(store, self.pruners_since(kept)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Who may have pruned the record while this gateway looked.
+    fn pruners(&self) -> Pruners {
+        match self.retention_of_replicas {
+            Some(_) => Pruners::Replicas { outlived: false },
+            None => Pruners::Nobody,
+        }
+    }
+
+    fn pruners_since(&self, kept: &Kept) -> Pruners {
+        match self.retention_of_replicas {
+            Some(retention) => Pruners::Replicas {
+                outlived: SystemClock.now().since(kept.written_at) >= retention,
+            },
+            None => Pruners::Nobody,
+        }
     }
 
     /// What is kept of a store at other places.
@@ -120,32 +213,30 @@ impl Heads {
 
     /// Why the gateway does not start, and what to do.
     pub(crate) fn refusal(&self, gaps: &[Gap]) -> anyhow::Error {
-        let file = self.file().unwrap_or_default();
+        let folder = self.folder.clone().unwrap_or_default();
         anyhow::anyhow!(
             "the record at `{}` is not the one that was here before\n{}\n  its last heads are kept in `{}`\n\
              help: put the newest copy of the data back and start again. If you restored an older copy, or \
-             began anew, on purpose: `provost traces accept-gap` notes that in the record",
+             began anew, on purpose: `provost traces accept-gap` notes that in the record. A copy to try things \
+             with: set `PROVOST_STATE` to a folder of its own",
             self.place,
             told(gaps),
-            file.display()
+            folder.display()
         )
     }
 }
 
 impl Known {
-    /// What the record must be a continuation of.
-    pub(crate) fn heads(&self) -> Option<&KeptHeads> {
+    pub(crate) fn kept(&self) -> Option<&Kept> {
         match self {
-            Self::Here(heads) | Self::Moved(heads, _) => Some(heads),
-            Self::Nothing | Self::Copied(_) => None,
+            Self::Here(kept) | Self::Moved(kept, _) | Self::Elsewhere(kept) => Some(kept),
+            Self::Nothing => None,
         }
     }
 
-    pub(crate) async fn gaps(&self, store: &dyn Store) -> Result<Vec<Gap>, StoreError> {
-        match self.heads() {
-            Some(heads) => heads.gaps(store).await,
-            None => Ok(Vec::new()),
-        }
+    /// What the record must be a continuation of.
+    pub(crate) fn heads(&self) -> Option<&KeptHeads> {
+        self.kept().map(|kept| &kept.heads)
     }
 }
 
@@ -159,10 +250,26 @@ pub(crate) fn told(gaps: &[Gap]) -> String {
 }
 
 /// Of a store that is not there any more.
-pub(crate) fn gone(kept: &Kept) -> Gap {
+fn gone(kept: &Kept) -> Gap {
     Gap {
         chain: None,
         problem: format!("the record is gone; it had {} records", kept.records()),
+    }
+}
+
+/// What a store that cannot be read as it stands lacks of what was kept, if it lacks anything.
+pub(crate) fn unopened(kept: &Kept, error: &OpenError) -> Option<Gap> {
+    match error {
+        OpenError::Missing { .. } => Some(gone(kept)),
+        // An older one than was here, and not one of before an upgrade.
+        OpenError::OlderSchema { found, .. } if *found < kept.schema => Some(Gap {
+            chain: None,
+            problem: format!(
+                "an older record stands here: it has schema {found}, and before it had {}",
+                kept.schema
+            ),
+        }),
+        _ => None,
     }
 }
 

@@ -8,7 +8,9 @@ use std::{
 };
 
 use http::Uri;
+use provost_core::ids::hex;
 use provost_gateway::yaml;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     cli::Global,
@@ -27,6 +29,8 @@ pub(crate) struct Located {
     pub(crate) data: Option<PathBuf>,
     /// The configuration it runs on, where that is known.
     pub(crate) config: Option<PathBuf>,
+    /// The folder it was started in, where that is known.
+    pub(crate) folder: Option<PathBuf>,
     pub(crate) by: FoundBy,
 }
 
@@ -34,9 +38,8 @@ pub(crate) struct Located {
 pub(crate) enum FoundBy {
     /// Somebody said where it is, with `--url` or `--listen`.
     Address,
-    /// By the address in a configuration that somebody named.
-    File,
-    /// Its data folder was named, and it is not among those that are known to run.
+    /// Its data folder was named, or a configuration that names one, and it is not among those that are known
+    /// to run. The address is a guess: whoever answers there has to prove that the folder is theirs.
     Folder,
     /// It is among the gateways that this user has started.
     Registry,
@@ -68,7 +71,9 @@ pub(crate) fn locate(
         return Ok(Located {
             data: data.or_else(|| entry.map(|entry| entry.data.clone())),
             config: config.or_else(|| entry?.config.clone()),
-            url,
+            folder: entry.map(|entry| entry.folder.clone()),
+            // The address that it listens on: a name may lead to another one, and to somebody else there.
+            url: entry.map_or(url, |entry| entry.url.clone()),
             by: FoundBy::Address,
         });
     }
@@ -76,16 +81,13 @@ pub(crate) fn locate(
         if let Some(entry) = running.iter().find(|entry| is_same(&entry.data, &data)) {
             return Ok(of(entry));
         }
-        let by = match named {
-            Some(_) => FoundBy::File,
-            None => FoundBy::Folder,
-        };
         let address = named.map_or_else(|| Config::default().listen, |named| named.listen);
         return Ok(Located {
             url: listen(address),
             data: Some(data),
             config,
-            by,
+            folder: None,
+            by: FoundBy::Folder,
         });
     }
     one_of(running, folder)
@@ -120,52 +122,96 @@ fn of(entry: &Entry) -> Located {
         url: entry.url.clone(),
         data: Some(entry.data.clone()),
         config: entry.config.clone(),
+        folder: Some(entry.folder.clone()),
         by: FoundBy::Registry,
     }
 }
 
 impl Located {
+    /// Where only a data folder was named, and no gateway of this user runs with it, there is no address to send a
+    /// key to. Whoever planted the folder knows its admin key, and could prove that it is theirs.
+    pub(crate) fn ensure_known(&self) -> Result<(), ClientError> {
+        if self.by == FoundBy::Folder && self.config.is_none() {
+            return Err(ClientError::NotRunning);
+        }
+        Ok(())
+    }
+
     /// Where `agents/NAME.key` lies for agents of this gateway: beside its data, if it runs on this machine;
     /// otherwise in the user's folder, for this address alone.
     pub(crate) fn keys(&self) -> Option<PathBuf> {
         if let Some(data) = &self.data {
             return Some(data.clone());
         }
-        let uri = self.url.parse::<Uri>().ok()?;
-        let host = uri.host()?.trim_matches(['[', ']']).replace(':', "_");
-        let place = format!("{host}_{}", port(&self.url)?);
-        Some(user_folder()?.join("remote").join(place))
+        Some(user_folder()?.join("remote").join(file_name(&self.url)?))
     }
 
     /// The key that `provost connect` left for an agent of this gateway.
     pub(crate) fn agent_key(&self, agent: &str) -> Option<String> {
+        if !is_agent_name(agent) {
+            return None;
+        }
         let file = self.keys()?.join("agents");
         fs::read_to_string(file.join(format!("{agent}.key"))).ok()
     }
 }
 
+/// Whether an agent of this name may have a file of this name: one plain component of a path.
+pub(crate) fn is_agent_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain)
+}
+
+/// The name of a folder for what belongs to the gateway at this URL: its scheme, host, port and path. On one host
+/// and port there may be several.
+fn file_name(url: &str) -> Option<String> {
+    let uri = url.parse::<Uri>().ok()?;
+    let host = uri.host()?.trim_matches(['[', ']']).to_ascii_lowercase();
+    let place = format!("{}_{host}_{}", uri.scheme_str()?, port(url)?);
+    let place = place.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
+    let path = uri.path().trim_end_matches('/');
+    if path.is_empty() {
+        return Some(place);
+    }
+    // A path may hold anything, and be long.
+    let hash = hex(&Sha256::digest(path.as_bytes()));
+    Some(format!("{place}_{hash}"))
+}
+
 impl Named {
     /// Also of a configuration with errors: a secret that only the gateway knows must not keep people from
-    /// reaching it.
-    pub(crate) fn read(path: &Path) -> Self {
+    /// reaching it. A file that cannot be read names no gateway at all, and the defaults would name another.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         if let Some(config) = config::load(path).config {
-            return Self {
+            return Ok(Self {
                 path: path.to_owned(),
                 listen: config.listen,
                 data: config.data,
-            };
+            });
         }
+        let shown = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            usage(format!(
+                "the configuration `{shown}` cannot be read: {error}"
+            ))
+        })?;
+        let file = yaml::parse(&text).map_err(|_| {
+            let help = format!("`provost check {shown}` says where");
+            usage(format!("the configuration `{shown}` is not YAML; {help}"))
+        })?;
         let defaults = Config::default();
-        let file = fs::read_to_string(path).ok();
-        let file = file.and_then(|text| yaml::parse(&text).ok());
-        let text = |name: &str| file.as_ref()?.get(name)?.as_str();
-        let listen = text("listen").and_then(|text| text.parse().ok());
-        let data = text("data").map_or(defaults.data, PathBuf::from);
-        Self {
+        let data = match file.get("data").map(|data| data.as_str()) {
+            None => defaults.data,
+            Some(Some(data)) => PathBuf::from(data),
+            Some(None) => return Err(usage(format!("`data` in `{shown}` is not a path"))),
+        };
+        let listen = file.get("listen").and_then(|listen| listen.as_str());
+        let listen = listen.and_then(|text| text.parse().ok());
+        Ok(Self {
             path: path.to_owned(),
             listen: listen.unwrap_or(defaults.listen),
             data: path.parent().unwrap_or(Path::new("")).join(data),
-        }
+        })
     }
 }
 
@@ -199,14 +245,23 @@ pub(crate) fn port(url: &str) -> Option<u16> {
     })
 }
 
-/// `localhost` and 127.0.0.1 are one machine.
-fn is_same_address(one: &str, other: &str) -> bool {
+/// Whether a URL leads to the gateway that listens at `entry`, and to nothing that stands before it. `localhost` is
+/// whichever loopback address that is.
+fn is_same_address(entry: &str, url: &str) -> bool {
     let host = |url: &str| {
         let uri = url.parse::<Uri>().ok()?;
-        Some(uri.host()?.to_ascii_lowercase())
+        let host = uri.host()?.trim_end_matches('.').to_ascii_lowercase();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+        let address = address.map(|ip: IpAddr| ip.to_canonical().to_string());
+        Some(address.unwrap_or(host))
     };
-    let both_local = is_local(one) && is_local(other);
-    port(one).is_some() && port(one) == port(other) && (both_local || host(one) == host(other))
+    let is_plain = url
+        .parse::<Uri>()
+        .is_ok_and(|uri| uri.scheme_str() == Some("http") && uri.path() == "/");
+    let (entry_host, url_host) = (host(entry), host(url));
+    let is_named = url_host.as_deref() == Some("localhost") && is_local(entry);
+    let is_port = port(entry).is_some() && port(entry) == port(url);
+    is_plain && is_port && (is_named || (entry_host.is_some() && entry_host == url_host))
 }
 
 /// Whether two paths are one folder, behind all links.
@@ -220,7 +275,7 @@ mod tests {
     use provost_core::time::Time;
 
     use super::{
-        FoundBy::{Address, File, Folder, Registry},
+        FoundBy::{Address, Folder, Registry},
         *,
     };
     use crate::exit::Usage;
@@ -246,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn p6_a_gateway_is_found_by_what_was_said_or_by_the_registry() {
+    fn p06_a_gateway_is_found_by_what_was_said_or_by_the_registry() {
         let one = [entry(7001, "/d1", "/a")];
         let two = [entry(7001, "/d1", "/a"), entry(7002, "/d2", "/here")];
         let named = || {
@@ -299,13 +354,18 @@ mod tests {
                 &two,
                 by("http://127.0.0.1:7001 /d1", Registry),
             ),
-            (none(), named(), &[], by("http://127.0.0.1:8000 /d1", File)),
+            (
+                none(),
+                named(),
+                &[],
+                by("http://127.0.0.1:8000 /d1", Folder),
+            ),
             (url("http://gate"), None, &two, by("http://gate ", Address)),
             (
                 url("http://localhost:7002"),
                 None,
                 &two,
-                by("http://localhost:7002 /d2", Address),
+                by("http://127.0.0.1:7002 /d2", Address),
             ),
         ] {
             assert_eq!(found(&global, named, running), expected, "{global:?}");
@@ -313,7 +373,81 @@ mod tests {
     }
 
     #[test]
-    fn p6_none_and_several_are_told_apart() {
+    fn p06_an_address_is_a_gateways_only_where_it_listens() {
+        let entry = "http://127.0.0.1:7001";
+        for (url, same) in [
+            ("http://127.0.0.1:7001", true),
+            ("http://127.0.0.1:7001/", true),
+            ("http://localhost:7001", true),
+            ("http://LOCALHOST.:7001", true),
+            ("http://[::ffff:127.0.0.1]:7001", true),
+            ("http://[::1]:7001", false),
+            ("http://127.0.0.2:7001", false),
+            ("http://127.0.0.1:7002", false),
+            ("http://127.0.0.1:7001/a", false),
+            ("https://127.0.0.1:7001", false),
+            ("http://localhost.example.com:7001", false),
+        ] {
+            assert_eq!(is_same_address(entry, url), same, "{url}");
+        }
+        let other = "http://10.0.0.1:7001";
+        assert!(is_same_address(other, other));
+        assert!(!is_same_address(other, "http://localhost:7001"));
+    }
+
+    #[test]
+    fn p06_keys_of_one_host_are_kept_apart() {
+        let urls = [
+            "http://127.0.0.1:21140",
+            "https://127.0.0.1:21140",
+            "http://127.0.0.1:21141",
+            "http://127.0.0.1:21140/a",
+            "http://127.0.0.1:21140/b",
+            "http://127.0.0.1:21140/a/b",
+            "http://127.0.0.1:21140/a_b",
+            "http://[::1]:21140",
+        ];
+        let names: Vec<_> = urls.iter().map(|url| file_name(url).unwrap()).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{name}");
+            assert!(!name.contains('/') && name.len() < 200, "{name}");
+        }
+        let same = file_name("http://127.0.0.1:21140/a/");
+        assert_eq!(same.as_deref(), Some(&*names[3]));
+        let long = format!("http://127.0.0.1:1/{}", "x/".repeat(500));
+        assert!(file_name(&long).unwrap().len() < 200);
+    }
+
+    #[test]
+    fn p06_a_key_is_found_by_a_plain_name_only() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("agents")).unwrap();
+        for file in ["admin.key", "agents/mcp.key", "agents/.hidden.key"] {
+            fs::write(folder.path().join(file), file).unwrap();
+        }
+        let located = Located {
+            url: "http://127.0.0.1:1".to_owned(),
+            data: Some(folder.path().to_owned()),
+            config: None,
+            folder: None,
+            by: Registry,
+        };
+        let absolute = folder.path().join("admin").display().to_string();
+        for (agent, found) in [
+            ("mcp", true),
+            ("other", false),
+            ("../admin", false),
+            ("./mcp", false),
+            (&*absolute, false),
+            (".hidden", false),
+            ("", false),
+        ] {
+            assert_eq!(located.agent_key(agent).is_some(), found, "{agent}");
+        }
+    }
+
+    #[test]
+    fn p06_none_and_several_are_told_apart() {
         let none = locate(&Global::default(), None, &[], None).unwrap_err();
         let none = none.downcast::<ClientError>().unwrap();
         assert_eq!(none.exit(), crate::exit::Exit::Unreachable);
@@ -356,8 +490,28 @@ mod tests {
         let path = folder.path().join("provost.yaml");
         let text = "listen: 127.0.0.1:7777\ndata: d\nauth: {keys: [{name: a, role: agent, key: 'env:NOT_SET_ANYWHERE'}]}\n";
         fs::write(&path, text).unwrap();
-        let named = Named::read(&path);
+        let named = Named::read(&path).unwrap();
         assert_eq!(named.listen.port(), 7777);
         assert_eq!(named.data, folder.path().join("d"));
+    }
+
+    #[test]
+    fn p06_a_file_that_cannot_be_read_names_no_gateway() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing.yaml");
+        let path = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        for path in [
+            missing,
+            folder.path().to_owned(),
+            path("torn.yaml", "listen: [127.0.0.1:1\n"),
+            path("odd.yaml", "data: [a, b]\n"),
+        ] {
+            let refused = Named::read(&path).unwrap_err();
+            assert!(refused.is::<Usage>(), "{}: {refused:#}", path.display());
+        }
     }
 }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn p6_a_gateway_is_found_while_it_lives_and_no_longer() {
+    fn p06_a_gateway_is_found_while_it_lives_and_no_longer() {
         let user = tempfile::tempdir().unwrap();
         assert_eq!(running_in(user.path()).unwrap(), []);
         let second = register_in(user.path(), &entry(2)).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn p6_what_a_crash_left_behind_is_not_taken_for_a_gateway() {
+    fn p06_what_a_crash_left_behind_is_not_taken_for_a_gateway() {
         let user = tempfile::tempdir().unwrap();
         let alive = register_in(user.path(), &entry(1)).unwrap();
         let left = user.path().join(FOLDER).join("left.json");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn p6_what_others_may_have_written_is_not_trusted() {
+    fn p06_what_others_may_have_written_is_not_trusted() {
         let user = tempfile::tempdir().unwrap();
         let folder = user.path().join(FOLDER);
         let alive = register_in(user.path(), &entry(1)).unwrap();

@@ -3,6 +3,7 @@
 //! everything whole.
 
 use std::{
+    cmp::Ordering,
     fmt::{self, Display},
     io::IsTerminal as _,
 };
@@ -13,12 +14,15 @@ use crate::output::{safe, shorten};
 
 /// Longer cells are cut on any terminal.
 const WIDEST: usize = 64;
+/// The same where a cell has a line of its own.
+const WIDEST_BELOW: usize = 200;
 /// The columns of a terminal that does not say how many it has, and of files and pipes.
 const USUAL_WIDTH: usize = 80;
 /// Columns that are narrower tell nothing.
 const NARROWEST: usize = 7;
 const GAP: usize = 2;
 /// Columns whose cells are copied into other commands.
+const TIME: &str = "TIME";
 const IDS: [&str; 3] = ["id", "trace", "hash"];
 
 #[derive(Debug)]
@@ -27,6 +31,10 @@ pub(crate) struct Table {
     rows: Vec<Vec<String>>,
     /// The column that is never cut.
     id: Option<usize>,
+    /// The column that stands on a line of its own below its row, where there is no room beside the others.
+    below: Option<usize>,
+    /// Columns of the terminal that something else stands in.
+    margin: usize,
 }
 
 impl Table {
@@ -35,7 +43,47 @@ impl Table {
             id: heads.iter().position(|head| IDS.contains(head)),
             heads: heads.map(str::to_uppercase).into(),
             rows: Vec::new(),
+            below: None,
+            margin: 0,
         }
+    }
+
+    /// Gives the longest column a line of its own rather than cutting all of them.
+    pub(crate) fn below(mut self, head: &str) -> Self {
+        self.below = self.column(head);
+        self
+    }
+
+    /// So many columns of the terminal are taken.
+    pub(crate) fn beside(mut self, margin: usize) -> Self {
+        self.margin = margin;
+        self
+    }
+
+    fn column(&self, head: &str) -> Option<usize> {
+        self.heads
+            .iter()
+            .position(|it| it.eq_ignore_ascii_case(head))
+    }
+
+    /// Leaves a column out, where it tells nothing.
+    pub(crate) fn without(mut self, head: &str) -> Self {
+        let Some(gone) = self.column(head) else {
+            return self;
+        };
+        for row in self.rows.iter_mut().chain([&mut self.heads]) {
+            if gone < row.len() {
+                row.remove(gone);
+            }
+        }
+        let moved = |at: usize| match at.cmp(&gone) {
+            Ordering::Less => Some(at),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(at - 1),
+        };
+        self.id = self.id.and_then(moved);
+        self.below = self.below.and_then(moved);
+        self
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
@@ -43,6 +91,8 @@ impl Table {
         let cells = cells.map(|(at, cell)| {
             if Some(at) == self.id {
                 safe(cell).into_owned()
+            } else if Some(at) == self.below {
+                shorten(cell, WIDEST_BELOW)
             } else {
                 shorten(cell, WIDEST)
             }
@@ -57,31 +107,51 @@ impl Table {
     /// The table on a terminal of this many columns. If the ids leave too little room for the rest, each stands on
     /// a line of its own below its row.
     fn render(&self, columns: usize) -> String {
-        let all: Vec<usize> = (0..self.heads.len()).collect();
-        let beside = self.layout(&all, columns);
-        let (layout, below) = match (beside, self.id) {
-            (Some(layout), _) => (layout, None),
-            (None, Some(id)) if self.heads.len() > 1 => {
-                let others: Vec<usize> = all.iter().copied().filter(|at| *at != id).collect();
-                (self.squeezed(&others, columns), Some(id))
+        let columns = columns.saturating_sub(self.margin);
+        let mut beside: Vec<usize> = (0..self.heads.len()).collect();
+        let mut below = Vec::new();
+        if let Some(long) = self.below.filter(|_| self.natural_width(&beside) > columns) {
+            beside.retain(|at| *at != long);
+            below.push(long);
+        }
+        let layout = self.layout(&beside, columns).unwrap_or_else(|| {
+            if let Some(id) = self.id.filter(|_| beside.len() > 1) {
+                beside.retain(|at| *at != id);
+                below.insert(0, id);
             }
-            (None, _) => (self.squeezed(&all, columns), None),
-        };
+            self.squeezed(&beside, columns)
+        });
         let mut lines = vec![line(&self.heads, &layout)];
         for row in &self.rows {
             lines.push(line(row, &layout));
-            if let Some(id) = below.and_then(|id| row.get(id)) {
-                lines.push(format!("  {id}"));
+            for at in &below {
+                let cell = row.get(*at).map_or("", String::as_str);
+                if Some(*at) == self.id {
+                    lines.push(format!("  {cell}"));
+                } else if !cell.is_empty() {
+                    lines.push(format!("  {}", cut(cell, columns.saturating_sub(2))));
+                }
             }
         }
         lines.join("\n")
+    }
+
+    fn natural_width(&self, columns: &[usize]) -> usize {
+        let widths = self.natural(columns);
+        widths.iter().map(|(_, width)| width).sum::<usize>() + gaps(columns.len())
+    }
+
+    /// Ids are copied, and half a time tells nothing.
+    fn is_whole(&self, at: usize) -> bool {
+        let is_time = |head: &String| head == TIME;
+        Some(at) == self.id || self.heads.get(at).is_some_and(is_time)
     }
 
     /// The widths of these columns where they fit without becoming too narrow.
     fn layout(&self, columns: &[usize], width: usize) -> Option<Vec<(usize, usize)>> {
         let natural = self.natural(columns);
         let least = |(at, width): &(usize, usize)| {
-            if Some(*at) == self.id {
+            if self.is_whole(*at) {
                 *width
             } else {
                 (*width).min(NARROWEST)
@@ -115,7 +185,7 @@ impl Table {
         while widths.iter().map(|(_, width)| width).sum::<usize>() > room {
             let widest = widths
                 .iter_mut()
-                .filter(|(at, width)| Some(*at) != self.id && *width > 1)
+                .filter(|(at, width)| !self.is_whole(*at) && *width > 1)
                 .max_by_key(|(_, width)| *width);
             let Some((_, widest)) = widest else { break };
             *widest -= 1;
@@ -158,7 +228,7 @@ fn cut(text: &str, width: usize) -> String {
 }
 
 /// How wide what is printed may be.
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let told = || {
         let told = std::env::var("COLUMNS").ok()?;
         told.parse().ok().filter(|columns| *columns > 0)
@@ -264,6 +334,38 @@ mod tests {
         );
         assert!(!traces.render(400).contains('…'));
         assert_eq!(chains.render(120).lines().count(), 2, "{chains}");
+    }
+
+    #[test]
+    fn p17_a_long_column_has_a_line_of_its_own_before_all_are_cut() {
+        let mut table =
+            Table::new(["id", "status", "tool", "arguments", "left"]).below("arguments");
+        let long = |end: &str| format!("{{\"command\":\"{} {end}\"}}", "x".repeat(40));
+        for end in ["one", "two"] {
+            table.row(["0b0c", "pending", "claude-code.Bash", &long(end), "4m59s"]);
+        }
+        let table = table.without("status").without("no such");
+        let expected = format!(
+            "ID    TOOL              LEFT\n0b0c  claude-code.Bash  4m59s\n  {}\n0b0c  claude-code.Bash  4m59s\n  {}",
+            long("one"),
+            long("two")
+        );
+        assert_eq!(table.render(60), expected);
+        assert_eq!(table.render(120).lines().count(), 3);
+    }
+
+    #[test]
+    fn p17_times_stay_whole_and_a_margin_counts() {
+        let mut table = Table::new(["time", "tool", "arguments"]).beside(5);
+        table.row(["2026-11-17 03:22", "files.write", &"x".repeat(64)]);
+        for columns in [40, 80] {
+            let shown = table.render(columns);
+            assert!(shown.contains("2026-11-17 03:22  "), "{shown}");
+            assert!(
+                shown.lines().all(|line| line.width() <= columns - 5),
+                "{shown}"
+            );
+        }
     }
 
     #[test]

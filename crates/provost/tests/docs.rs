@@ -216,6 +216,37 @@ fn p17_the_page_on_coding_agents_is_true() {
     );
 }
 
+/// Neither of the policies that the pages teach allows a command that hides another.
+#[test]
+fn p19_the_policies_of_the_pages_allow_no_hidden_commands() {
+    let commands = include_str!("../../provost-core/tests/not_allowed.json");
+    let mut commands: Vec<String> = serde_json::from_str(commands).unwrap();
+    commands.push("git diff /dev/null /home/u/.ssh/id_rsa".to_owned());
+    commands.push("git diff a ../../../home/u/.ssh/id_rsa".to_owned());
+    commands.push("git diff --no-inde a b".to_owned());
+    for (page, tool, more) in [
+        ("docs/agents.md", "claude.Bash", 3),
+        ("docs/policy.md", "claude.Bash", 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let shown = blocks(&text).into_iter().find(|block| block.info == "yaml");
+        fs::write(folder.path().join("provost.yaml"), shown.unwrap().text).unwrap();
+        let asked = commands.iter().take(commands.len() - 3 + more);
+        let case = |command: &String, expect: &str| {
+            serde_json::json!({
+                "name": command, "agent": "claude-1", "tool": tool,
+                "params": {"command": command}, "expect": expect,
+            })
+        };
+        let mut cases: Vec<_> = asked.map(|it| case(it, "human_approval")).collect();
+        cases.push(case(&"git log -p && git status".to_owned(), "allow"));
+        let cases = serde_json::to_string(&cases).unwrap();
+        fs::write(folder.path().join("cases.yaml"), cases).unwrap();
+        shell(page, "provost policy test cases.yaml", folder.path(), 1);
+    }
+}
+
 #[test]
 fn the_page_on_the_console_is_true() {
     run("docs/console.md");

@@ -2,12 +2,14 @@
 //! set. A test for it in the same condition (`x IS SET AND x > 5`) settles the question.
 
 mod strict;
+mod types;
 
 use super::ast::{CompareOp, Expr, ExprKind, Step};
 use super::error::Span;
 use super::functions::Function;
 
 pub use strict::strict_lints;
+pub use types::{Type, Types};
 
 /// A remark on an expression that parses.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -198,7 +198,7 @@ fn values_of_the_right_type_are_judged_as_ever() {
 }
 
 #[test]
-fn p1_values_of_different_kinds_cannot_be_judged() {
+fn p01_values_of_different_kinds_cannot_be_judged() {
     let odd = [
         json!(["prod"]),
         json!([["prod"]]),
@@ -242,7 +242,7 @@ fn p1_values_of_different_kinds_cannot_be_judged() {
 }
 
 #[test]
-fn p1_a_value_of_another_shape_is_not_a_missing_one() {
+fn p01_a_value_of_another_shape_is_not_a_missing_one() {
     let roots = json!({
         "text": "prod", "list": [{"force": true}], "map": {"0": "prod"}, "n": 5, "yes": true,
         "blank": [""], "hollow": {"a": [null]}, "rows": [{"env": ["prod"]}], "word": "true",
@@ -285,7 +285,7 @@ fn p1_a_value_of_another_shape_is_not_a_missing_one() {
 }
 
 #[test]
-fn p1_numbers_in_texts_and_missing_values_keep_their_meaning() {
+fn p01_numbers_in_texts_and_missing_values_keep_their_meaning() {
     let roots = json!({"n": 5, "t": "5", "word": "five", "none": null, "tags": ["a", "7"]});
     for (source, expected) in [
         ("n == '5'", true),
@@ -320,7 +320,7 @@ fn p1_numbers_in_texts_and_missing_values_keep_their_meaning() {
 }
 
 #[test]
-fn p2_strict_comparisons_are_exact() {
+fn p02_strict_comparisons_are_exact() {
     for (arguments, source, expected) in [
         (r#"{"n": 9007199254740992}"#, "n == 9007199254740993", false),
         (r#"{"n": 9007199254740993}"#, "n == 9007199254740993", true),

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context as _;
 use provost_core::{
     approval::{Approval, Decision, Kind, Level, Question, State, Status},
-    call::Call,
+    call::{Call, Executor},
     door::Door,
     ids::{ApprovalId, TraceId},
     policy::Verdict,
@@ -196,6 +196,7 @@ fn question(version: u64) -> anyhow::Result<NewApproval> {
         summary: None,
         trace_id: TraceId::at(now),
         door: Door::Decide,
+        executor: Executor::Caller,
         works_in: None,
         request: None,
         needed: 1,

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn p2_a_double_shares_its_text_with_the_integer_that_it_is_and_no_other() {
+    fn p02_a_double_shares_its_text_with_the_integer_that_it_is_and_no_other() {
         for (float, integer, other) in [
             (
                 "9223372036854775808.0",

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{
     approval::{Kind, Question},
     grant::{Breadth, Remembered},
+    key::Role,
     menu::Code,
     time::format_duration,
     trace::view::Exposure,
@@ -40,7 +41,7 @@ impl Offer {
         let what = match self.scope {
             "folder" => "edits in this folder",
             "words" => "these command words",
-            "any" => "any arguments",
+            "any" => "any command without a risk",
             _ => "these exact arguments",
         };
         match self.code {
@@ -51,10 +52,15 @@ impl Offer {
 }
 
 /// What can be remembered of this question, the narrow scope first. Where several people must agree, and for
-/// what is no call, there is nothing to choose.
+/// what is no call, there is nothing to choose; and no more than somebody of this role may have remembered.
 ///
 /// Words of a command may be its content: where that is withheld, nobody could read what they would allow.
-pub fn offers(question: &Question, exposure: Exposure, longest: Duration) -> Vec<Offer> {
+pub fn offers(
+    question: &Question,
+    exposure: Exposure,
+    longest: Duration,
+    role: Role,
+) -> Vec<Offer> {
     if question.kind != Kind::Call || question.needed > 1 {
         return Vec::new();
     }
@@ -65,6 +71,7 @@ pub fn offers(question: &Question, exposure: Exposure, longest: Duration) -> Vec
     let breadths = [Breadth::Narrow, Breadth::Words, Breadth::Any];
     let scopes = breadths
         .into_iter()
+        .filter(|breadth| *breadth == Breadth::Narrow || breadth.is_for(role))
         .filter(|breadth| exposure == Exposure::Everything || *breadth != Breadth::Words)
         .filter_map(|breadth| Some((breadth, Remembered::of(question, breadth)?.scope)));
     scopes

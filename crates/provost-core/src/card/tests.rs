@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     approval::{Level, Request, State, Vote},
-    call::Call,
+    call::{Call, Executor},
     delivery::{Plan, Purpose},
     door::Door,
     ids::TraceId,
@@ -43,6 +43,7 @@ fn approval(params: Value) -> Approval {
         hides_secret: false,
         trace_id: TraceId::at(NOON),
         door: Door::Http,
+        executor: Executor::Gateway,
         works_in: None,
         request: None,
         needed: 1,

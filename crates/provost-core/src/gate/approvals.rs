@@ -106,7 +106,9 @@ const OTHER_CHANGE: &str =
 const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret: write \
                       the value itself, or leave the masked part as it was shown";
 const NOT_SO_WIDE: &str = "this scope is not offered for this call: it shows a risk, or cannot be read in full, or is no \
-     plain command; remember exactly these arguments, or allow it once";
+     command of a shell; remember exactly these arguments, or allow it once";
+const ONLY_ADMINS: &str = "only an admin's key has any command remembered; remember these words of it, or exactly these \
+     arguments, or have an admin make a grant";
 const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_A_TEST: &str = "this is a test question, which opens nothing: 1 or 3";
 const ONLY_THIS_CALL: &str =
@@ -191,6 +193,9 @@ impl Gate {
         }
         if is_remembered(resolution) && decider.is_supervisor() {
             return Some(Resolving::Forbidden(NOT_YOURS_TO_REMEMBER));
+        }
+        if is_remembered(resolution) && !resolution.breadth.is_for(decider.role) {
+            return Some(Resolving::Forbidden(ONLY_ADMINS));
         }
         if is_remembered(resolution) && !decider.may_open(&question.tool) {
             return Some(Resolving::Forbidden(NOT_YOUR_TOOL));

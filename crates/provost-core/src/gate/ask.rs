@@ -64,7 +64,7 @@ impl Gate {
         let id = match self.store.open_approval(new, now).await? {
             Opened::Approval(approval) => {
                 let until = approval.state.expires_at;
-                self.waiters.asked(walk.subject.digest, until, now);
+                self.waiters.asked(walk.bound(), until, now);
                 approval.question.id
             }
             Opened::TotalSpent => {
@@ -138,6 +138,7 @@ impl Gate {
             summary,
             trace_id: subject.trace_id.clone(),
             door: subject.door,
+            executor: walk.executor(),
             works_in: walk.folder.clone(),
             request: None,
             needed: 1,
@@ -232,7 +233,7 @@ impl Gate {
         if now >= grant.created_at.plus(lasts) {
             return Ok(None);
         }
-        Ok(self.store.untaken(walk.subject.digest, now).await?)
+        Ok(self.store.untaken(walk.bound(), now).await?)
     }
 
     /// Takes the approval, and not a grant that came with it: where stops, grants or keys changed meanwhile,
@@ -263,7 +264,7 @@ impl Gate {
         }
         let (question, decision) = (&approval.question, approval.state.decision.as_deref());
         let changed = decision.and_then(|decision| decision.arguments.clone());
-        // What was decided is what runs. The retry has the digest of the question, but may write its numbers
+        // What was decided is what runs. The retry is bound to the same digest, but may write its numbers
         // in another way (`1.0` for `1`): the arguments that people were shown are the ones to execute.
         let call = Arc::new(match &changed {
             Some(arguments) => question.changed(arguments.clone()),
@@ -271,8 +272,13 @@ impl Gate {
         });
         let is_other = changed.is_some()
             || (walk.backend.is_none() && !call.is_written_as(&walk.subject.call));
-        // Policy may have changed while people thought, and a deny beats an approval.
-        let ruling = self.policy.load().evaluate(&call, now);
+        // Policy may have changed while people thought, and a deny beats an approval: of what was asked, and of what
+        // is permitted in its place.
+        let policy = self.policy.load_full();
+        let mut ruling = policy.evaluate(&call, now);
+        if changed.is_some() && ruling.verdict != Verdict::Deny {
+            ruling = policy.evaluate(&walk.subject.call, now);
+        }
         if ruling.verdict == Verdict::Deny {
             let reason = ruling.reason.clone();
             let refused = walk.subject.again(now);
@@ -300,7 +306,7 @@ impl Gate {
             walk.key(now),
         );
         permit.set_changed(is_other);
-        self.waiters.forget(question.digest);
+        self.waiters.forget(question.bound());
         let commit = Commit::Take {
             id: question.id.clone(),
             version: control.version,
@@ -315,7 +321,7 @@ impl Gate {
     /// A no needs no taking to be a no: it holds for everybody who waited.
     async fn take_denial(&self, approval: &Approval) -> Result<Step, GateError> {
         let (question, now) = (&approval.question, self.now());
-        self.waiters.forget(question.digest);
+        self.waiters.forget(question.bound());
         self.store
             .take(&question.id, now, self.control().version, None)
             .await?;
@@ -324,7 +330,7 @@ impl Gate {
 
     async fn expire(&self, approval: &Approval) -> Result<Step, GateError> {
         let (question, now) = (&approval.question, self.now());
-        self.waiters.forget(question.digest);
+        self.waiters.forget(question.bound());
         let row = approval_row(approval, None, now);
         self.store.expire(&question.id, now, row).await?;
         Ok(refusal(approval, Answer::Expired, now))

@@ -188,7 +188,7 @@ impl Gate {
             let asked = Asked {
                 kind: question.kind,
                 call: &call,
-                door: question.door,
+                executor: question.executor,
                 works_in: question.works_in.as_deref(),
             };
             question.needed <= 1 && active.permits(&asked, self.now()) && !self.forbids(question)

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     approval::{Approval, Kind},
-    call::Call,
+    call::{Call, Digest, Executor},
     control::Control,
     door::Door,
     grant::Asked,
@@ -28,6 +28,7 @@ pub(super) const ATTEMPTS: usize = 16;
 
 /// A folder whose name is longer is no folder of anybody.
 const LONGEST_FOLDER: usize = 4096;
+const TOO_LONG: &str = "the working folder's name is longer than 4096 bytes";
 
 /// A call at a door.
 #[derive(Clone)]
@@ -38,7 +39,7 @@ pub struct Ask {
     pub wait: Wait,
     pub idempotency_key: Option<String>,
     /// Where the agent works, as it says itself: what the summary of the call takes for its project. It is
-    /// no part of the call, and permits nothing: it only narrows what a remembered approval opens.
+    /// no part of the call, and permits nothing: it only narrows what an approval is for.
     pub folder: Option<Box<str>>,
     /// Why the arguments do not fit the tool they are for, where they do not: such a call is refused, and
     /// recorded.
@@ -127,24 +128,39 @@ impl Walk {
         Asked {
             kind: Kind::Call,
             call: &self.subject.call,
-            door: self.subject.door,
+            executor: self.executor(),
             works_in: self.folder.as_deref(),
         }
+    }
+
+    pub(super) fn executor(&self) -> Executor {
+        executor(self.backend.as_ref())
+    }
+
+    /// As [`crate::approval::Question::bound`]. Computed where it is needed: most calls are not asked about.
+    pub(super) fn bound(&self) -> Digest {
+        let digest = self.subject.digest;
+        digest.bound_to(self.executor(), self.folder.as_deref())
     }
 
     fn begin(ask: Ask, backend: Option<Arc<dyn Backend>>, arrived_at: Time) -> Self {
         let digest = ask.call.digest();
         let key = ask.idempotency_key.map(|key| {
+            let executor = executor(backend.as_ref());
             Box::new(IdempotencyKey {
                 agent: ask.call.agent.clone(),
                 key,
                 // A replayed yes is for these very arguments, since the caller may execute its own.
-                digest: ask.call.exact_digest().through(ask.door),
+                digest: ask
+                    .call
+                    .exact_digest()
+                    .bound_to(executor, ask.folder.as_deref()),
                 at: arrived_at,
                 answer: None,
                 replaces: None,
             })
         });
+        let (folder, misfit) = place(ask.folder, ask.misfit);
         let subject = Subject {
             call: Arc::new(ask.call),
             digest,
@@ -157,8 +173,8 @@ impl Walk {
             wait: ask.wait,
             key,
             backend,
-            folder: ask.folder.filter(|folder| folder.len() <= LONGEST_FOLDER),
-            misfit: ask.misfit,
+            folder,
+            misfit,
             counted: false,
             has_asked: false,
         }
@@ -281,7 +297,7 @@ impl Gate {
         now: Time,
     ) -> Result<Result<(), Limited>, GateError> {
         let asks = matches!(ruling.verdict, Verdict::Supervisor | Verdict::HumanApproval);
-        if walk.counted || (asks && self.waiters.was_asked(walk.subject.digest, now)) {
+        if walk.counted || (asks && self.waiters.was_asked(walk.bound(), now)) {
             return Ok(Ok(()));
         }
         walk.counted = true;
@@ -353,6 +369,24 @@ impl Gate {
                 Step::Spent
             }
         }
+    }
+}
+
+fn executor(backend: Option<&Arc<dyn Backend>>) -> Executor {
+    match backend {
+        Some(_) => Executor::Gateway,
+        None => Executor::Caller,
+    }
+}
+
+/// What is too long to be shown is not left out: an approval would then be for any such folder.
+fn place(
+    folder: Option<Box<str>>,
+    misfit: Option<Box<str>>,
+) -> (Option<Box<str>>, Option<Box<str>>) {
+    match folder {
+        Some(folder) if folder.len() > LONGEST_FOLDER => (None, Some(TOO_LONG.into())),
+        folder => (folder, misfit),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{
     approval::Status,
-    call::Call,
+    call::{Call, Executor},
     control::Control,
     ids::GrantId,
     policy::{Ruling, Verdict},
@@ -33,7 +33,7 @@ impl Gate {
         if found.digest != key.digest {
             return Ok(Some(Decided::KeyMismatch));
         }
-        if walk.subject.door.forwards() {
+        if walk.executor() == Executor::Gateway {
             return self.outcome_of(walk.key.as_deref(), found).await.map(Some);
         }
         if let Some(yes) = executed(&found)
@@ -96,11 +96,15 @@ impl Gate {
         if control.stop_for(call).is_some() {
             return Ok(false);
         }
+        // A person who changed the call allowed it in the place of what was asked: a deny of either ends it.
         let policy = self.policy.load_full();
-        let ruling = match arguments {
-            Some(arguments) => policy.evaluate(&changed(call, arguments), now),
-            None => policy.evaluate(call, now),
-        };
+        let mut ruling = policy.evaluate(call, now);
+        if ruling.verdict == Verdict::Deny {
+            return Ok(false);
+        }
+        if let Some(arguments) = arguments {
+            ruling = policy.evaluate(&changed(call, arguments), now);
+        }
         let asks = match ruling.verdict {
             Verdict::Deny => return Ok(false),
             Verdict::Allow => return Ok(true),
@@ -197,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p3_a_yes_is_fresh_for_a_minute_by_either_clock() {
+    fn p03_a_yes_is_fresh_for_a_minute_by_either_clock() {
         let at = Time::from_millis(1_000_000);
         for (millis, fresh) in [
             (0, true),
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn p3_a_yes_answers_no_stricter_rule() {
+    fn p03_a_yes_answers_no_stricter_rule() {
         for (given, asked, covered) in [
             ("human_approval", Verdict::HumanApproval, true),
             ("human_approval", Verdict::Supervisor, true),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     approval::{Approval, Decision, Kind, Level, Question, Request, State, Status},
-    call::{Call, Digest},
+    call::{Call, Digest, Executor},
     control::Control,
     delivery::{Plan, Purpose},
     door::Door,
@@ -139,6 +139,7 @@ impl NewRequest {
             summary: None,
             trace_id: subject.trace_id.clone(),
             door: Door::Request,
+            executor: Executor::Caller,
             works_in: None,
             request: Some(Box::new(self.request.clone())),
             needed: 1,
@@ -241,7 +242,7 @@ impl Gate {
         let asked = Asked {
             kind: Kind::Permission,
             call: &subject.call,
-            door: subject.door,
+            executor: Executor::Caller,
             works_in: None,
         };
         let grant = control.grant_for(&asked, now);

@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use super::{Gate, GateError};
 use crate::{
     approval::{Approval, Kind, Level, Question, State},
-    call::Digest,
+    call::{Digest, Executor},
     delivery::{Plan, Purpose},
     door::Door,
     ids::{ApprovalId, TraceId, hex, random_bytes},
@@ -58,6 +58,7 @@ impl TestQuestion {
             summary: None,
             trace_id: TraceId::at(now),
             door: Door::Request,
+            executor: Executor::Caller,
             works_in: None,
             request: None,
             needed: 1,

@@ -22,7 +22,7 @@ pub(super) struct Waiters {
 #[derive(Default)]
 struct Table {
     waiting: HashMap<ApprovalId, Entry>,
-    /// Digests that were asked about lately: an identical call is the same question again, not a loop.
+    /// What was asked about lately, as [`crate::approval::Question::bound`]: an identical call is the same question again, not a loop.
     asked: HashMap<Digest, Time>,
     agents: HashMap<Arc<str>, OfAgent>,
 }

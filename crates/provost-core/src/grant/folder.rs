@@ -1,161 +1,182 @@
 //! Which folder a remembered edit opens, read from its path as text: the gateway never looks at the agent's
 //! disk. A path that could be read in two ways opens nothing beyond itself.
+//!
+//! Only source files are opened, those with the ending of the approved one: which settings, scripts and
+//! instructions some tool obeys, nobody can list, but what is source is a short list.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use crate::review::hides;
 
+/// Source that something else compiles or imports. Configuration, scripts, text and markup are not here: tools,
+/// CI services and agents obey them under names that nobody can list.
+const SOURCE_ENDINGS: [&str; 45] = [
+    "adb", "ads", "c", "cc", "clj", "cljs", "cpp", "cs", "css", "cxx", "d", "dart", "elm", "erl",
+    "ex", "f90", "fs", "go", "h", "hh", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "less", "m",
+    "mjs", "ml", "mli", "mm", "php", "py", "pyi", "rb", "rs", "scala", "scss", "svelte", "swift",
+    "ts", "tsx", "vue",
+];
+
+/// Source that build, test and deployment tools run by its name, before the first dot.
+const KEPT_STEMS: [&str; 54] = [
+    "appfile",
+    "artisan",
+    "build",
+    "buildfile",
+    "commitlint",
+    "conf",
+    "config",
+    "configure",
+    "conftest",
+    "dangerfile",
+    "deploy",
+    "dockerfile",
+    "dodo",
+    "eslint",
+    "eslintrc",
+    "fabfile",
+    "fastfile",
+    "gnumakefile",
+    "gruntfile",
+    "guardfile",
+    "gulpfile",
+    "hooks",
+    "install",
+    "jakefile",
+    "jenkinsfile",
+    "karma",
+    "mage",
+    "magefile",
+    "make",
+    "makefile",
+    "manage",
+    "mix",
+    "myocamlbuild",
+    "noxfile",
+    "package",
+    "pavement",
+    "postinstall",
+    "preinstall",
+    "rakefile",
+    "rector",
+    "release",
+    "sconscript",
+    "sconstruct",
+    "settings",
+    "setup",
+    "sitecustomize",
+    "task",
+    "taskfile",
+    "tasks",
+    "usercustomize",
+    "vite",
+    "wallaby",
+    "webpack",
+    "wscript",
+];
+
+/// As a part between dots: `vite.config.ts`, `karma.conf.js`, `jest.setup.js`.
+const KEPT_PARTS: [&str; 6] = ["build", "conf", "config", "mix", "setup", "teardown"];
+
+/// As the end of the part before the first dot: `ember-cli-build.js`, `babel-config.js`.
+const KEPT_STEM_ENDINGS: [&str; 5] = ["-build", "-config", "-setup", "_config", "_hook"];
+
 /// Folders whose files are run by something else, later. Names that begin with a dot are never opened.
-const KEPT_FOLDERS: [&str; 14] = [
+const KEPT_FOLDERS: [&str; 27] = [
+    "ansible",
     "bin",
+    "buildsrc",
     "ci",
     "cron.d",
+    "deploy",
+    "deployment",
     "dist-packages",
+    "fastlane",
     "git-hooks",
+    "git_hooks",
     "githooks",
     "hooks",
+    "husky",
     "launchagents",
     "launchdaemons",
     "node_modules",
+    "pipelines",
     "sbin",
+    "script",
+    "scripts",
     "site-packages",
     "systemd",
+    "terraform",
+    "vendor",
+    "virtualenv",
     "workflows",
 ];
 
-/// The system's own folders, at the root.
-const SYSTEM_FOLDERS: [&str; 14] = [
-    "boot", "dev", "etc", "lib", "lib32", "lib64", "library", "proc", "root", "run", "sys",
-    "system", "usr", "windows",
+/// The system's own folders, at the root of it.
+const SYSTEM_FOLDERS: [&str; 19] = [
+    "applications",
+    "boot",
+    "dev",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "lost+found",
+    "nix",
+    "proc",
+    "recovery",
+    "run",
+    "selinux",
+    "snap",
+    "sys",
+    "system",
+    "usr",
+    "var",
+    "winnt",
 ];
 
-/// Files that say what is built, tested, deployed or obeyed: by tools, CI services and agents.
-const KEPT_FILES: [&str; 68] = [
-    // What agents obey, and what runs them.
-    "agents.md",
-    "agents.override.md",
-    "claude.local.md",
-    "claude.md",
-    "copilot-instructions.md",
-    "gemini.md",
-    "mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
-    "provost.yaml",
-    "provost.yml",
-    "run.yaml",
-    "skill.md",
-    "warp.md",
-    // CI services and deployments.
-    "appveyor.yml",
-    "azure-pipelines.yaml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "buildspec.yaml",
-    "buildspec.yml",
-    "cloudbuild.yaml",
-    "cloudbuild.yml",
-    "codeowners",
-    "compose.yaml",
-    "compose.yml",
-    "containerfile",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-    "fly.toml",
-    "netlify.toml",
-    "procfile",
-    "vagrantfile",
-    "vercel.json",
-    "wercker.yml",
-    // What build tools and package managers run.
-    "binding.gyp",
-    "build",
-    "build.bazel",
-    "build.rs",
-    "build.sbt",
-    "build.xml",
-    "build.zig",
-    "cargo.toml",
-    "cmakelists.txt",
-    "composer.json",
-    "configure",
-    "conftest.py",
-    "deno.json",
-    "deno.jsonc",
-    "gemfile",
-    "go.mod",
-    "justfile",
-    "lerna.json",
-    "meson.build",
-    "mix.exs",
-    "nx.json",
-    "package-lock.json",
-    "package.json",
-    "package.swift",
-    "pnpm-workspace.yaml",
-    "pom.xml",
-    "pyproject.toml",
-    "rakefile",
-    "setup.cfg",
-    "tox.ini",
-    "turbo.json",
-    "usercustomize.py",
-    "sitecustomize.py",
-    "workspace",
+/// The same, wherever they stand: below a mounted disk, in a container's view of its host, in a home.
+const SYSTEM_ANYWHERE: [&str; 13] = [
+    "$recycle.bin",
+    "appdata",
+    "application support",
+    "etc",
+    "homebrew",
+    "library",
+    "program files",
+    "program files (x86)",
+    "programdata",
+    "root",
+    "system volume information",
+    "system32",
+    "windows",
 ];
 
-/// Beginnings of such names, for all their variants: `Dockerfile.prod`, `Makefile.am`, `setup.py`.
-const KEPT_BEGINNINGS: [&str; 12] = [
-    "dockerfile",
-    "gnumakefile",
-    "gruntfile",
-    "gulpfile",
-    "jenkinsfile",
-    "makefile",
-    "noxfile",
-    "pre-commit",
-    "requirements",
-    "sconstruct",
-    "setup.py",
-    "taskfile",
-];
-
-/// Kinds of file that are run or obeyed as they are.
-const KEPT_ENDINGS: [&str; 26] = [
-    ".bash",
-    ".bat",
-    ".cmd",
-    ".code-workspace",
-    ".config.cjs",
-    ".config.cts",
-    ".config.js",
-    ".config.mjs",
-    ".config.mts",
-    ".config.ts",
-    ".csproj",
-    ".desktop",
-    ".fish",
-    ".gradle",
-    ".gradle.kts",
-    ".mk",
-    ".nix",
-    ".plist",
-    ".ps1",
-    ".pth",
-    ".service",
-    ".sh",
-    ".targets",
-    ".timer",
-    ".vcxproj",
-    ".zsh",
+/// What is below these is the root of a disk, with how many steps lead to it.
+const MOUNTED: [(&str, usize); 8] = [
+    ("cygdrive", 2),
+    ("host", 1),
+    ("hostfs", 1),
+    ("media", 2),
+    ("mnt", 2),
+    ("private", 1),
+    ("rootfs", 1),
+    ("volumes", 2),
 ];
 
 /// Longer paths would not be read by whoever allows them.
 const LONGEST_FOLDER: usize = 200;
 
-/// The folder of this file, where remembering an edit of it may open the folder: it lies in the project, and is
-/// neither a root nor a home nor a folder whose files something else runs.
-pub(super) fn of_file(path: &str, project: &str) -> Option<String> {
+/// Files with this ending that lie directly in this folder.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Opened<'a> {
+    pub(super) folder: &'a str,
+    pub(super) ending: &'a str,
+}
+
+/// What remembering an edit of this file may open: source files beside it, where it lies in the project, and not
+/// in a root, a home, or a folder whose files something else runs.
+pub(super) fn of_file<'a>(path: &'a str, project: &str) -> Option<Opened<'a>> {
     let (folder, name) = path.rsplit_once('/')?;
     let (steps, project) = (
         steps(folder)?,
@@ -165,14 +186,15 @@ pub(super) fn of_file(path: &str, project: &str) -> Option<String> {
         return None;
     }
     let inside = is_a_project(&project) && steps.starts_with(&project);
-    (inside && is_a_project(&steps) && may_be_written(name)).then(|| folder.to_owned())
+    let ending = source_ending(name)?;
+    (inside && is_a_project(&steps)).then_some(Opened { folder, ending })
 }
 
-/// Whether the file lies directly in the folder. `folder` came from [`of_file`], so equal text is enough: there
-/// is no `..`, no doubled slash and no second way to write it.
-pub(super) fn holds(folder: &str, path: &str) -> bool {
+/// Whether the file lies directly in the folder and has the ending. Both came from [`of_file`], so equal text is
+/// enough: there is no `..`, no doubled slash and no second way to write it.
+pub(super) fn holds(folder: &str, ending: &str, path: &str) -> bool {
     let parts = path.rsplit_once('/');
-    parts.is_some_and(|(its, name)| its == folder && may_be_written(name))
+    parts.is_some_and(|(its, name)| its == folder && source_ending(name) == Some(ending))
 }
 
 /// The steps of an absolute path, where it has one reading only.
@@ -183,24 +205,38 @@ fn steps(folder: &str) -> Option<Vec<&str>> {
 
 fn is_a_project(steps: &[&str]) -> bool {
     let lower: Vec<String> = steps.iter().map(|step| skeleton(step)).collect();
-    let is_home = |parent: &String| parent == "home" || parent == "users";
-    let in_home = lower.len().checked_sub(2).and_then(|at| lower.get(at));
-    lower.len() >= 2
-        && !in_home.is_some_and(is_home)
-        && !lower
-            .first()
-            .is_some_and(|first| SYSTEM_FOLDERS.contains(&first.as_str()))
-        && !lower
-            .iter()
-            .any(|step| KEPT_FOLDERS.contains(&step.as_str()))
+    let steps: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let below = below_mounts(&steps);
+    let is_kept = |step: &&str| KEPT_FOLDERS.contains(step) || SYSTEM_ANYWHERE.contains(step);
+    let is_home = matches!(steps.as_slice(), [.., "home" | "users", _]);
+    below.len() >= 2 && !is_home && !is_system(below) && !steps.iter().any(is_kept)
 }
 
-fn may_be_written(name: &str) -> bool {
+/// `/var/www` is where sites lie; everything else in `/var` is the system's.
+fn is_system(steps: &[&str]) -> bool {
+    let first = steps.first().copied().unwrap_or_default();
+    let is_site = matches!(steps, ["var", "www", _, ..]);
+    SYSTEM_FOLDERS.contains(&first) && !is_site
+}
+
+/// The path as the disk has it that it lies on.
+fn below_mounts<'a, 'b>(mut steps: &'a [&'b str]) -> &'a [&'b str] {
+    while let Some((_, count)) = MOUNTED.iter().find(|(name, _)| steps.first() == Some(name)) {
+        steps = steps.get(*count..).unwrap_or_default();
+    }
+    steps
+}
+
+/// The ending of a source file, unless a tool runs such a file by its name.
+fn source_ending(name: &str) -> Option<&str> {
+    let (_, ending) = name.rsplit_once('.')?;
     let plain = skeleton(name);
-    is_plain(name)
-        && !KEPT_FILES.contains(&plain.as_str())
-        && !KEPT_BEGINNINGS.iter().any(|begin| plain.starts_with(begin))
-        && !KEPT_ENDINGS.iter().any(|end| plain.ends_with(end))
+    let mut parts = plain.split('.');
+    let stem = parts.next().unwrap_or_default();
+    let is_kept = KEPT_STEMS.contains(&stem)
+        || KEPT_STEM_ENDINGS.iter().any(|end| stem.ends_with(end))
+        || parts.any(|part| KEPT_PARTS.contains(&part));
+    (is_plain(name) && !is_kept && SOURCE_ENDINGS.contains(&ending)).then_some(ending)
 }
 
 /// A name that every file system takes for itself: nothing hidden, nothing that is dropped or expanded, and no
@@ -222,157 +258,4 @@ fn skeleton(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p04_a_folder_is_opened_inside_the_project_alone() {
-        for (path, project, expected) in [
-            (
-                "/srv/project/src/a.rs",
-                "/srv/project",
-                Some("/srv/project/src"),
-            ),
-            (
-                "/srv/project/src/a.rs",
-                "/srv/project/",
-                Some("/srv/project/src"),
-            ),
-            ("/srv/project/a.rs", "/srv/project", Some("/srv/project")),
-            (
-                "/home/ada/work/a.rs",
-                "/home/ada/work",
-                Some("/home/ada/work"),
-            ),
-            (
-                "/srv/project/größe/a.rs",
-                "/srv/project",
-                Some("/srv/project/größe"),
-            ),
-            // Outside, or a project that is none.
-            ("/srv/other/a.rs", "/srv/project", None),
-            ("/srv/projectile/a.rs", "/srv/project", None),
-            ("/srv/project/a.rs", "/", None),
-            ("/srv/project/a.rs", "", None),
-            ("/srv/project/a.rs", "/srv", None),
-            ("/srv/project/a.rs", "srv/project", None),
-            ("/srv/a.rs", "/srv", None),
-            ("/a.rs", "/", None),
-            ("/home/ada/a.rs", "/home/ada", None),
-            ("/home/ada/a.rs", "/home", None),
-            ("/Users/ada/a.rs", "/Users/ada", None),
-            ("/mnt/c/Users/ada/a.rs", "/mnt/c", None),
-            ("/root/work/a.rs", "/root/work", None),
-            ("/etc/app/a.conf", "/etc/app", None),
-            ("/usr/local/app/a.rs", "/usr/local/app", None),
-            // Read in two ways, or not at all.
-            ("src/a.rs", "/srv/project", None),
-            ("~/work/a.rs", "/home/ada/work", None),
-            ("/srv/project/../other/a.rs", "/srv/project", None),
-            ("/srv/project/./src/a.rs", "/srv/project", None),
-            ("/srv/project//src/a.rs", "/srv/project", None),
-            ("/srv/project/src/", "/srv/project", None),
-            ("/srv/project/src\\..\\..\\x/a.rs", "/srv/project", None),
-            ("C:\\project\\src\\a.rs", "C:\\project", None),
-            ("/srv/project/s\u{200b}rc/a.rs", "/srv/project", None),
-            ("/srv/project/$HOME/a.rs", "/srv/project", None),
-            // Folders that something else obeys.
-            (
-                "/srv/project/.github/workflows/ci.yml",
-                "/srv/project",
-                None,
-            ),
-            ("/srv/project/.git/config", "/srv/project", None),
-            ("/srv/project/.vscode/a.json", "/srv/project", None),
-            ("/srv/project/.claude/a.md", "/srv/project", None),
-            ("/srv/project/.config/x/a", "/srv/project", None),
-            ("/srv/project/hooks/a.py", "/srv/project", None),
-            ("/srv/project/ci/a.py", "/srv/project", None),
-            ("/srv/project/CI/a.py", "/srv/project", None),
-            (
-                "/srv/project/node_modules/left-pad/a.js",
-                "/srv/project",
-                None,
-            ),
-        ] {
-            assert_eq!(
-                of_file(path, project).as_deref(),
-                expected,
-                "{path} in {project}"
-            );
-        }
-    }
-
-    #[test]
-    fn p04_files_that_others_run_or_obey_are_asked_about_each_time() {
-        for name in [
-            "package.json",
-            "Package.JSON",
-            "pac\u{212a}age.json",
-            "pack\u{e0}ge.json",
-            "package.json.",
-            "package.json ",
-            "package.json::$DATA",
-            "PACKAG~1.JSO",
-            "Makefile",
-            "GNUmakefile",
-            "Dockerfile.prod",
-            "Jenkinsfile",
-            "CLAUDE.md",
-            "AGENTS.md",
-            "build.rs",
-            "setup.py",
-            "conftest.py",
-            "vite.config.ts",
-            "deploy.sh",
-            "app.service",
-            ".env",
-            ".npmrc",
-            ".gitlab-ci.yml",
-            "..",
-            ".",
-            "",
-            "a/b.rs",
-            "a\\b.rs",
-            "..\\b.rs",
-            "*.rs",
-            "a\u{202e}.rs",
-            "-rf",
-        ] {
-            let path = format!("/srv/project/src/{name}");
-            assert!(!holds("/srv/project/src", &path), "{name:?}");
-        }
-        for name in [
-            "a.rs",
-            "main.test.ts",
-            "größe.md",
-            "a b.txt",
-            "README.md",
-            "index.html",
-        ] {
-            let path = format!("/srv/project/src/{name}");
-            assert!(holds("/srv/project/src", &path), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn p04_only_files_directly_in_the_folder_are_in_it() {
-        for path in [
-            "/srv/project/src/deeper/a.rs",
-            "/srv/project/a.rs",
-            "/srv/project/src2/a.rs",
-            "/srv/project/SRC/a.rs",
-            "/srv/project/src/../src/a.rs",
-            "/srv/project/./src/a.rs",
-            "/srv/project//src/a.rs",
-            "//srv/project/src/a.rs",
-            "srv/project/src/a.rs",
-            "/srv/project/src/a.rs/",
-            "/srv/project/src/.git/hooks/pre-commit",
-            "/srv/project/src\\a.rs",
-            " /srv/project/src/a.rs",
-        ] {
-            assert!(!holds("/srv/project/src", path), "{path}");
-        }
-    }
-}
+mod tests;

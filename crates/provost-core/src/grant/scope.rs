@@ -1,6 +1,6 @@
-//! What a remembered approval opens. Remembering a call is narrow: the same arguments, or, for an edit of one
-//! file, other files of the same folder. A wider scope is a choice of its own, and never there for the asking
-//! where the call showed a risk.
+//! What a remembered approval opens. Remembering a call is narrow: the same arguments, or, for an edit of a source
+//! file, files of the same kind in the same folder. A wider scope is a choice of its own, and never there for the
+//! asking where the call showed a risk. Whatever a scope does not speak of must be equal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::folder;
 use crate::{
     approval::{Kind, Question},
-    call::{Call, Digest},
-    door::Door,
+    call::{Call, Digest, Executor},
     ids::ApprovalId,
-    review::{self, Act, Summary},
+    key::Role,
+    review::{self, Act, Facts, Summary},
 };
 
 /// What is longer is no scope that somebody would read.
@@ -36,10 +36,19 @@ pub enum GrantScope {
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         works_in: Option<Box<str>>,
+        /// A shell's call, whose `description` is what the agent says of it. It takes no effect, and agents
+        /// word it anew each time: the digest is of the arguments without it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        any_description: bool,
     },
-    /// Edits of files that lie directly in `folder`. The arguments that are neither path nor text are those
-    /// of the approved call.
-    Folder { folder: Box<str>, rest: Digest },
+    /// Edits of files with this ending that lie directly in `folder`. The arguments that are neither path nor
+    /// text are those of the approved call. Without an ending, as an earlier version kept it, it opens nothing.
+    Folder {
+        folder: Box<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ending: Option<Box<str>>,
+        rest: Digest,
+    },
     /// One plain command that begins with these words. All other arguments are those of the approved call.
     Words {
         words: Vec<String>,
@@ -47,8 +56,14 @@ pub enum GrantScope {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         works_in: Option<Box<str>>,
     },
-    /// Any arguments.
-    Any,
+    /// Any command of a shell that was read in full and shows no risk. All other arguments are those of the
+    /// approved call. Without them, as an earlier version kept it, it opens nothing.
+    Any {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rest: Option<Digest>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        works_in: Option<Box<str>>,
+    },
 }
 
 /// Which scope somebody chose. Channels offer the first alone.
@@ -62,12 +77,23 @@ pub enum Breadth {
     Any,
 }
 
+impl Breadth {
+    /// Whether somebody of this role may have so much remembered. The widest is for those who may also make such
+    /// a grant by hand.
+    pub fn is_for(self, role: Role) -> bool {
+        match self {
+            Self::Narrow | Self::Words => role.is_person(),
+            Self::Any => role == Role::Admin,
+        }
+    }
+}
+
 /// What is asked, as far as grants look at it.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     pub kind: Kind,
     pub call: &'a Call,
-    pub door: Door,
+    pub executor: Executor,
     /// Where the agent says that it works. A claim: it may narrow what a grant permits, and never widens it.
     pub works_in: Option<&'a str>,
 }
@@ -78,27 +104,41 @@ impl Remembered {
         let scope = match breadth {
             Breadth::Narrow => GrantScope::narrow(question),
             Breadth::Words => GrantScope::beginning(question)?,
-            Breadth::Any if is_clear(question) => GrantScope::Any,
-            Breadth::Any => return None,
+            Breadth::Any => GrantScope::any(question)?,
         };
         Some(Self {
             approval_id: question.id.clone(),
-            forwarded: question.door.forwards(),
+            forwarded: question.executor == Executor::Gateway,
             scope,
         })
     }
 
     pub(super) fn permits(&self, asked: &Asked<'_>) -> bool {
-        self.forwarded == asked.door.forwards() && self.scope.permits(asked)
+        self.forwarded == (asked.executor == Executor::Gateway) && self.scope.permits(asked)
     }
 }
 
 impl GrantScope {
     fn narrow(question: &Question) -> Self {
-        Self::folder(question).unwrap_or_else(|| Self::Arguments {
-            digest: Digest::of_written(&question.params),
+        Self::folder(question).unwrap_or_else(|| Self::arguments(question))
+    }
+
+    fn arguments(question: &Question) -> Self {
+        let summary = question.summary.as_ref();
+        let is_command = summary.is_some_and(|it| matches!(it.act, Act::Command { .. }));
+        let described = question.params.get("description");
+        let any_description = is_command
+            && review::is_shell_tool(&question.tool)
+            && described.is_some_and(Value::is_string);
+        Self::Arguments {
+            digest: if any_description {
+                Digest::of_written(&undescribed(&question.params))
+            } else {
+                Digest::of_written(&question.params)
+            },
             works_in: question.works_in.clone(),
-        })
+            any_description,
+        }
     }
 
     fn folder(question: &Question) -> Option<Self> {
@@ -113,11 +153,23 @@ impl GrantScope {
         if !is_change || !is_clear(question) {
             return None;
         }
-        let edit = review::one_file(&question.params)?;
-        let folder = folder::of_file(edit.path, question.works_in.as_deref()?)?;
+        let edit = review::one_file(&question.tool, &question.params)?;
+        let opened = folder::of_file(edit.path, question.works_in.as_deref()?)?;
         Some(Self::Folder {
-            folder: folder.into(),
+            folder: opened.folder.into(),
+            ending: Some(opened.ending.into()),
             rest: Digest::of_written(&edit.rest),
+        })
+    }
+
+    fn any(question: &Question) -> Option<Self> {
+        let (tool, params) = (&*question.tool, &question.params);
+        if !is_clear(question) || !is_command_read_in_full(tool, params) {
+            return None;
+        }
+        Some(Self::Any {
+            rest: Some(Digest::of_written(&beside_command(params)?)),
+            works_in: question.works_in.clone(),
         })
     }
 
@@ -141,13 +193,28 @@ impl GrantScope {
     fn permits(&self, asked: &Asked<'_>) -> bool {
         let Call { tool, params, .. } = asked.call;
         match self {
-            Self::Arguments { digest, works_in } => {
-                works_in.as_deref() == asked.works_in && Digest::of_written(params) == *digest
+            Self::Arguments {
+                digest,
+                works_in,
+                any_description,
+            } => {
+                let same = |params| Digest::of_written(params) == *digest;
+                works_in.as_deref() == asked.works_in
+                    && if *any_description {
+                        same(&undescribed(params))
+                    } else {
+                        same(params)
+                    }
             }
-            Self::Folder { folder, rest } => {
-                let edit = review::one_file(params);
-                edit.is_some_and(|edit| {
-                    folder::holds(folder, edit.path) && Digest::of_written(&edit.rest) == *rest
+            Self::Folder {
+                folder,
+                ending,
+                rest,
+            } => {
+                let (edit, ending) = (review::one_file(tool, params), ending.as_deref());
+                edit.zip(ending).is_some_and(|(edit, ending)| {
+                    folder::holds(folder, ending, edit.path)
+                        && Digest::of_written(&edit.rest) == *rest
                 }) && shows_no_risk(tool, params, Some(folder))
             }
             Self::Words {
@@ -163,18 +230,38 @@ impl GrantScope {
                     })
                     && shows_no_risk(tool, params, asked.works_in)
             }
-            Self::Any => shows_no_risk(tool, params, asked.works_in),
+            Self::Any { rest, works_in } => {
+                let beside = beside_command(params);
+                works_in.as_deref() == asked.works_in
+                    && rest.is_some()
+                    && beside.map(|beside| Digest::of_written(&beside)) == *rest
+                    && is_command_read_in_full(tool, params)
+                    && shows_no_risk(tool, params, asked.works_in)
+            }
         }
     }
 
     /// As people read it, before they choose and afterwards.
     pub fn words(&self) -> String {
         match self {
-            Self::Arguments { works_in, .. } => {
-                format!("exactly these arguments{}", in_folder(works_in.as_deref()))
+            Self::Arguments {
+                works_in,
+                any_description,
+                ..
+            } => {
+                let folder = in_folder(works_in.as_deref());
+                let except = if *any_description {
+                    ", whatever the description"
+                } else {
+                    ""
+                };
+                format!("exactly these arguments{except}{folder}")
             }
-            Self::Folder { folder, .. } => {
-                format!("edits of files directly in {folder}, except settings, build and CI files")
+            Self::Folder { folder, ending, .. } => {
+                let ending = ending.as_deref().unwrap_or_default();
+                format!(
+                    "edits of .{ending} files directly in {folder}, except files that build and test tools run"
+                )
             }
             Self::Words {
                 words, works_in, ..
@@ -184,7 +271,10 @@ impl GrantScope {
                 let words = words.join(" ");
                 format!("commands that begin with {words} and show no risk{folder}")
             }
-            Self::Any => "any arguments that show no risk".to_owned(),
+            Self::Any { works_in, .. } => {
+                let folder = in_folder(works_in.as_deref());
+                format!("any command that shows no risk, with the same other arguments{folder}")
+            }
         }
     }
 
@@ -194,7 +284,7 @@ impl GrantScope {
             Self::Arguments { .. } => "arguments",
             Self::Folder { .. } => "folder",
             Self::Words { .. } => "words",
-            Self::Any => "any",
+            Self::Any { .. } => "any",
         }
     }
 }
@@ -219,6 +309,36 @@ fn is_clear(question: &Question) -> bool {
         && !question.injection_risk
         && !question.hides_secret
         && !question.summary.as_ref().is_some_and(risky)
+}
+
+/// The arguments without what the agent says of its call.
+fn undescribed(params: &Map<String, Value>) -> Map<String, Value> {
+    let mut params = params.clone();
+    if params.get("description").is_some_and(Value::is_string) {
+        params.remove("description");
+    }
+    params
+}
+
+/// The arguments with nothing in the place of the one command, and without what the agent says of it.
+fn beside_command(params: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let names = ["command", "cmd"];
+    let mut named = names.iter().filter(|name| params.contains_key(**name));
+    let (Some(name), None) = (named.next(), named.next()) else {
+        return None;
+    };
+    params.get(*name)?.as_str()?;
+    let mut rest = undescribed(params);
+    rest.insert((*name).to_owned(), Value::Null);
+    Some(rest)
+}
+
+/// A shell's command, of which every program is known.
+fn is_command_read_in_full(tool: &str, params: &Map<String, Value>) -> bool {
+    let facts = Facts::of(tool, params);
+    review::is_shell_tool(tool)
+        && facts.change.is_none()
+        && facts.command.is_some_and(|command| command.sure)
 }
 
 /// The same of a call that nobody looked at.

@@ -1,8 +1,15 @@
 //! The lines of a reply: the code in the first one, its text, and what the lines below may say.
 
-use super::{Code, LONGEST_TEXT, Reply, Unclear, prose, signature};
+use super::{
+    Code, LONGEST_TEXT, Reply, Unclear,
+    codes::{is_blank, lead, mentioned, trim},
+    prose, signature,
+};
 
 const FENCE: &str = "```";
+/// Stands for what could not be read: bytes of an unknown encoding, or what was crossed out.
+pub const UNREADABLE: char = '\u{fffd}';
+
 /// How the breaks between the lines of a reply came about, which decides whether a text may go on below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineBreaks {
@@ -45,40 +52,58 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
     let blank = own.iter().take_while(|line| is_blank(line)).count();
     let own = own.get(blank..).unwrap_or_default();
     let (first, below) = own.split_first().ok_or(Unclear::NoCode)?;
+    if own.iter().any(|line| line.contains(UNREADABLE)) {
+        return Err(Unclear::Unreadable);
+    }
     let (code, rest) = lead(first).ok_or(Unclear::NoCode)?;
     if matches!(code, Code::Once | Code::Session | Code::Always) {
         if !rest.is_empty() {
             return Err(Unclear::NotAlone(code));
         }
-        one_code((code, rest), below)?;
+        one_code(first, below)?;
         return Ok(Reply::bare(code));
     }
     match fence(rest, below) {
         Fence::Closed(text, after) => {
-            one_code((code, rest), after)?;
-            with_text(code, text)
+            one_code(first, after)?;
+            let reply = with_text(code, &text)?;
+            Ok(Reply {
+                fenced: reply.text.is_some(),
+                ..reply
+            })
         }
         Fence::Open => Err(Unclear::OpenFence(code)),
         Fence::None => {
-            if code.needs_text() && prose::is_prose(rest) {
+            let asks = |line: &&str| breaks == LineBreaks::Typed && prose::is_question(line);
+            if code.needs_text() && (prose::is_prose(code, rest) || below.iter().any(asks)) {
                 return Err(Unclear::Prose(code));
             }
-            one_code((code, rest), below)?;
-            with_text(code, text(code, rest, below, breaks)?)
+            one_code(first, below)?;
+            let rest = without_separator(rest);
+            with_text(code, &text(code, rest, below, breaks)?)
         }
     }
 }
 
-fn with_text(code: Code, text: String) -> Result<Reply, Unclear> {
+fn with_text(code: Code, text: &str) -> Result<Reply, Unclear> {
     let text = text.trim();
     if text.len() > LONGEST_TEXT {
         return Err(Unclear::TooLong);
     }
-    if text.is_empty() && code.needs_text() {
+    if code.needs_text() && !text.contains(char::is_alphanumeric) {
         return Err(Unclear::TextNeeded(code));
     }
-    let text = (!text.is_empty()).then(|| text.to_owned());
-    Ok(Reply { code, text })
+    Ok(Reply {
+        text: (!text.is_empty()).then(|| text.to_owned()),
+        ..Reply::bare(code)
+    })
+}
+
+/// As in "5 - npm test" and "3 : too risky".
+fn without_separator(rest: &str) -> &str {
+    let after = rest.strip_prefix(['-', '–', '—', ':']);
+    let after = after.filter(|after| after.starts_with(char::is_whitespace));
+    after.map_or(rest, trim)
 }
 
 /// The text that begins behind the code.
@@ -115,30 +140,32 @@ fn goes_on(code: Code, rest: &str, next: &str, breaks: LineBreaks) -> bool {
         Code::Note => signature::may_follow_a_note(next),
         _ => signature::may_follow(next),
     };
-    wrapped || open || !below
+    // Nobody's text goes on with "Best regards".
+    open || (!signature::is_closing(next) && (wrapped || !below))
 }
 
-/// A second code that says something else leaves open which one is meant. A no that is said again stays one.
-fn one_code(first: (Code, &str), below: &[&str]) -> Result<(), Unclear> {
-    let mut signature = signature::Block::default();
-    for line in below {
-        let found = lead(line);
-        let in_signature = signature.holds(line, found.is_some(), is_blank(line));
-        let Some((code, rest)) = found else { continue };
-        let same = code == first.0 && (rest == first.1 || code == Code::Deny);
-        // Addresses have numbers, too: "5 Main Street" below a name.
-        let address = in_signature && !rest.is_empty();
-        if !same && !address {
-            return Err(Unclear::several(line));
-        }
-    }
-    Ok(())
+/// A second code that says something else leaves open which one is meant, wherever it stands: what looks like an
+/// address ("3 too risky" below "Wrong number") may be a change of mind. A no that is said again stays one.
+fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
+    let said = mentioned(first);
+    let differs = |line: &&&str| {
+        mentioned(line).is_some_and(|found| {
+            let denies_again =
+                found.0 == Code::Deny && said.as_ref().is_some_and(|said| said.0 == Code::Deny);
+            !denies_again && said.as_ref() != Some(&found)
+        })
+    };
+    below
+        .iter()
+        .find(differs)
+        .map_or(Ok(()), |line| Err(Unclear::several(line)))
 }
 
 /// Whether a line that stands apart from a reply has a code, and another one.
 pub fn contradicts(reply: &Reply, line: &str) -> bool {
-    lead(line).is_some_and(|(code, rest)| {
-        let same = rest.is_empty() || reply.text.as_deref() == Some(rest);
+    mentioned(line).is_some_and(|(code, rest)| {
+        let said = reply.text.as_deref().unwrap_or_default();
+        let same = rest.is_empty() || said.trim_matches(|c: char| !c.is_alphanumeric()) == rest;
         code != reply.code || !(same || code == Code::Deny)
     })
 }
@@ -146,42 +173,6 @@ pub fn contradicts(reply: &Reply, line: &str) -> bool {
 /// Whether a line begins with a code.
 pub fn has_code(line: &str) -> bool {
     lead(line).is_some()
-}
-
-pub(super) fn is_blank(line: &str) -> bool {
-    line.chars().all(|c| c.is_whitespace() || is_invisible(c))
-}
-
-/// The code that a line begins with, and what follows on the line.
-fn lead(line: &str) -> Option<(Code, &str)> {
-    let line = trim(line);
-    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let mut word = trim(word).chars();
-    let (Some(digit), None) = (word.next(), word.next()) else {
-        return None;
-    };
-    Some((code(digit)?, trim(rest)))
-}
-
-/// Japanese and Chinese keyboards write full-width digits.
-fn code(digit: char) -> Option<Code> {
-    let digit = match digit {
-        '０'..='９' => char::from_u32(u32::from(digit) - 0xfee0)?,
-        other => other,
-    };
-    Code::parse(digit.encode_utf8(&mut [0; 4]))
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c))
-}
-
-/// Marks of width and direction, which programs put around a text. The overrides of direction are not among
-/// them: a text that is read backwards is not read.
-pub(super) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202c}'
-        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
 enum Fence<'l> {

@@ -1,23 +1,45 @@
-//! Whether the text behind a 4 or a 5 makes prose of the number: a time, an amount, a date or a question.
+//! Whether the text behind a 4 or a 5 makes prose of the number: a time, an amount, a date, a question, or a
+//! sentence about so many things. Lists of words find the usual ones, and endings some others. Nothing finds
+//! all: with 5 on a call, the desk wants more than that.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{lines::is_invisible, words};
+use super::{
+    Code,
+    codes::{is_invisible, plain_digit},
+    words,
+};
 
 /// So many small words may stand between the number and its unit: "4 or 5 more full days".
 const MOST_SMALL: usize = 5;
+/// How far from the number its unit or the verb of a sentence is looked for.
+const NEAR: usize = 4;
 
-/// Whether what follows a number reads as its unit, as the rest of a time or a date, or as a question.
-pub(super) fn is_prose(text: &str) -> bool {
+/// Whether what follows the code reads as a unit, as the rest of a time or a date, as a question, or as a
+/// sentence about so many things.
+pub(super) fn is_prose(code: Code, text: &str) -> bool {
     let text = text.trim();
     if is_json(text) {
         return false;
     }
     let folded = fold(text);
-    is_question(&folded) || is_amount(&folded)
+    let words: Vec<String> = words_of(&folded).take(MOST_SMALL).collect();
+    text.starts_with(['º', 'ª'])
+        || asks(&folded)
+        || is_amount(&words)
+        || has_span(&words)
+        || states(&words)
+        || is_plural(code, &words)
+        || is_short_date(&words)
+        || refuses(code, &folded)
 }
 
-/// Whether a text is a date and nothing else, such as "3 Nov 2026, 10:00".
+/// Whether a line asks something.
+pub(super) fn is_question(text: &str) -> bool {
+    asks(&fold(text.trim()))
+}
+
+/// Whether a text is a date and nothing else, such as "3 Nov 2026, 10:00". "3 Nov" may be a no, with a reason.
 pub fn is_date(text: &str) -> bool {
     let folded = fold(text);
     let words: Vec<String> = words_of(&folded).collect();
@@ -25,8 +47,19 @@ pub fn is_date(text: &str) -> bool {
         is_number(word) || is_day(word) || is_unit(word) || words::has(words::SMALL, word)
     };
     let numbers = words.iter().filter(|word| is_number(word)).count();
-    let full = words.iter().any(|word| words::has(words::MONTHS, word)) || numbers > 2;
-    words.len() >= 2 && full && words.iter().all(known)
+    let full = words.iter().any(|word| is_month(word)) && numbers > 1 || numbers > 2;
+    full && words.iter().all(known)
+}
+
+/// Whether a word is the name of a month, or short for one.
+pub fn is_month(word: &str) -> bool {
+    let folded = fold(word);
+    words_of(&folded).next().is_some_and(|word| {
+        // With an ending: "Kasım'da".
+        let inflected =
+            |month: &str| month.chars().count() > 4 && month.len() > 5 && word.starts_with(month);
+        words::has(words::MONTHS, &word) || words::MONTHS.split_whitespace().any(inflected)
+    })
 }
 
 /// The new arguments of a call are no prose, whatever they say.
@@ -36,7 +69,7 @@ fn is_json(text: &str) -> bool {
 
 /// Full-width and other forms of letters become plain ones, small, and without marks that nobody sees.
 fn fold(text: &str) -> String {
-    let visible = text.chars().filter(|c| !is_invisible(*c));
+    let visible = text.chars().filter(|c| !is_invisible(*c)).map(plain_digit);
     let folded = visible.nfkc().collect::<String>().to_lowercase();
     folded.nfc().collect()
 }
@@ -45,7 +78,7 @@ fn words_of(folded: &str) -> impl Iterator<Item = String> {
     folded.split_whitespace().filter_map(|word| {
         let word = word.trim_matches([
             ',', ';', '!', '?', '"', '\'', '’', '“', '”', '„', '«', '»', '(', ')', '…', '،', '؛',
-            '؟', '。', '、', '*', '_', '~',
+            '؟', '。', '、', '*', '_', '~', '॰',
         ]);
         let word = word.trim_end_matches([':', '.', '-', '–', '—']);
         // p.m. is pm, and o'clock is oclock.
@@ -60,31 +93,98 @@ fn words_of(folded: &str) -> impl Iterator<Item = String> {
 }
 
 /// A unit or a number follows, behind some small words at most.
-fn is_amount(folded: &str) -> bool {
+fn is_amount(words: &[String]) -> bool {
     let mut linked = false;
-    let first: Vec<String> = words_of(folded).take(2).collect();
-    // As Spanish writes it: "4 p. m."
-    if matches!(first.as_slice(), [half, m] if matches!(half.as_str(), "a" | "p") && m == "m") {
+    // "4 of us", and as Spanish writes it: "4 p. m."
+    let halves = matches!(words, [half, m, ..] if matches!(half.as_str(), "a" | "p") && m == "m");
+    if halves || words.first().is_some_and(|first| first == "of") {
         return true;
     }
-    for (at, word) in words_of(folded).take(MOST_SMALL).enumerate() {
+    for (at, word) in words.iter().enumerate() {
         // As in "4 minute-long breaks" and "5 min/day".
         let mut parts = word.split(['-', '–', '/']);
         let part = parts.next().filter(|part| part.chars().count() > 1);
-        let measures = |word: &str| is_unit(word) || is_day(word);
-        if is_number(&word) || measures(&word) || part.is_some_and(measures) {
+        let measures = |word: &str| is_unit(word) || is_day(word) || is_span(word);
+        if is_number(word) || measures(word) || part.is_some_and(measures) {
             return true;
         }
-        if !linked && words::has(words::COUNTED, &word) || at == 0 && counts_in_east_asia(&word) {
+        if linked && words::has(words::NUMBER_WORDS, word) {
             return true;
         }
-        if is_small(&word) {
+        if !linked && words::has(words::COUNTED, word) || at == 0 && counts_in_east_asia(word) {
+            return true;
+        }
+        if is_small(word) {
             linked = true;
-        } else if !words::has(words::MORE, &word) {
+        } else if !words::has(words::MORE, word) {
             return false;
         }
     }
-    false
+    // "4 and a half", "4 more"
+    !words.is_empty()
+}
+
+/// A span of time stands near, and has no number of its own: "4 solid hours", and not "wait 5 minutes".
+fn has_span(words: &[String]) -> bool {
+    let near = words.get(..NEAR.min(words.len())).unwrap_or_default();
+    let counted = |above: &String| is_number(above) || words::has(words::NUMBER_WORDS, above);
+    near.windows(2).any(|pair| {
+        let [above, word] = pair else { return false };
+        is_span(word) && !counted(above)
+    })
+}
+
+/// A word for a span of time, with the endings and in the compounds that languages make.
+fn is_span(word: &str) -> bool {
+    let mut stems = words::TIME_STEMS.split_whitespace();
+    let mut ends = words::TIME_ENDS.split_whitespace();
+    // "--days" is an option.
+    word.starts_with(char::is_alphabetic)
+        && (stems.any(|stem| word.starts_with(stem)) || ends.any(|end| word.ends_with(end)))
+}
+
+/// A sentence about the number, and not a note: "5 would be better", "4 servers are down".
+fn states(words: &[String]) -> bool {
+    let near = |from: usize, to: usize| words.get(from..to.min(words.len())).unwrap_or_default();
+    let compares = near(1, NEAR)
+        .iter()
+        .any(|word| words::has(words::COMPARING, word));
+    let verb = near(0, 2)
+        .iter()
+        .any(|word| words::has(words::STATING, word));
+    compares || verb
+}
+
+/// No command in English and few other words begin a note with the ending of a plural.
+fn is_plural(code: Code, words: &[String]) -> bool {
+    let Some(first) = words.first() else {
+        return false;
+    };
+    let ends = |ending: &&str| first.ends_with(ending);
+    let shaped = first.len() > 3
+        && first.bytes().all(|b| b.is_ascii_lowercase())
+        && first.ends_with('s')
+        && !["ss", "us", "is"].iter().any(ends)
+        && !words::has(words::NO_PLURALS, first);
+    // Programs are called so, too.
+    let alone = words.get(1).is_none_or(|next| is_small(next));
+    shaped && (code == Code::Note || alone)
+}
+
+/// A yes with a no as its note: one of them is a slip.
+fn refuses(code: Code, folded: &str) -> bool {
+    let said = words_of(folded).collect::<Vec<_>>().join(" ");
+    let is_phrase = |phrase: &str| said == phrase;
+    let begins = |phrase: &str| said.starts_with(phrase);
+    code == Code::Note
+        && (words::REFUSALS.split(", ").any(is_phrase) || words::REFUSING.split(", ").any(begins))
+}
+
+/// Months that languages shorten to words of others: alone or before a number they are a date.
+fn is_short_date(words: &[String]) -> bool {
+    let (first, next) = (words.first(), words.get(1));
+    let month = first.is_some_and(|first| matches!(first.as_str(), "set" | "out" | "ene" | "ago"));
+    month && next.is_none_or(|next| is_number(next))
 }
 
 /// Small words, and the signs of sums and ranges: "4 or 5", "4 + 1".
@@ -110,7 +210,7 @@ fn is_unit(word: &str) -> bool {
 }
 
 fn is_day(word: &str) -> bool {
-    words::has(words::MONTHS, word) || words::has(words::DAYS, word)
+    is_month(word) || words::has(words::DAYS, word)
 }
 
 /// Units of Chinese, Japanese and Korean stand before the next word without a space. What makes another word
@@ -146,15 +246,26 @@ fn is_hangul(c: char) -> bool {
     matches!(c, '\u{ac00}'..='\u{d7a3}')
 }
 
-fn is_question(folded: &str) -> bool {
-    let mut words = words_of(folded);
-    let first = words.next().unwrap_or_default();
-    let second = words.next().unwrap_or_default();
-    let asks = |verbs: &str, about: &str| words::has(verbs, &first) && words::has(about, &second);
-    folded.starts_with('¿')
-        || asks(words::ASKING, words::ASKED_ABOUT)
-        || asks(words::ASKING_IF, words::ASKED_IF)
-        || words::has(words::QUESTIONS, &first)
+fn asks(folded: &str) -> bool {
+    let words: Vec<String> = words_of(folded).collect();
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let (first, second) = (word(0), word(1));
+    let both = |verbs: &str, about: &str| words::has(verbs, first) && words::has(about, second);
+    let is_verb =
+        |word: &str| words::has(words::ASKING, word) || words::has(words::ASKING_IF, word);
+    let opening = format!("{first} {second}");
+    folded.contains('¿')
+        || both(words::ASKING, words::ASKED_ABOUT)
+        || both(words::ASKING_IF, words::ASKED_IF)
+        || words::has(words::QUESTIONS, first)
+        || (words::has(words::ALONE_QUESTIONS, first) && (second.is_empty() || is_verb(second)))
+        || words::ASKING_PHRASES
+            .split(", ")
+            .any(|phrase| opening == phrase)
+        || (words.len() > 1
+            && words
+                .last()
+                .is_some_and(|last| words::has(words::ASKING_PARTICLES, last)))
         || words::EAST_ASIA_QUESTIONS
             .split_whitespace()
             .any(|start| folded.starts_with(start))
@@ -162,15 +273,18 @@ fn is_question(folded: &str) -> bool {
         || asks_by_ending(folded)
 }
 
-/// A question mark at the end of a word: those inside one are parts of addresses and patterns.
+/// A question mark, unless it is part of an address or a pattern: those go on behind it.
 fn asks_by_mark(folded: &str) -> bool {
     let mut chars = folded.chars().peekable();
+    let mut above = None;
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
-        let ends = next.is_none_or(|next| next.is_whitespace() || ")!?.…\"'”’»".contains(next));
-        if matches!(c, '؟' | '՞') || (c == '?' && ends) {
+        let goes_on = next.is_some_and(|next| next.is_ascii_alphanumeric() || "=&%".contains(next))
+            || (next == Some('/') && !above.is_some_and(char::is_alphanumeric));
+        if matches!(c, '؟' | '՞' | '‽' | '❓' | '❔' | '🤔') || (c == '?' && !goes_on) {
             return true;
         }
+        above = Some(c);
     }
     false
 }

@@ -2,77 +2,63 @@
 
 use super::words;
 
-/// Follows the lines below an answer and tells which ones are a signature.
-#[derive(Default)]
-pub(super) struct Block {
-    state: State,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    /// Right below the answer, or below an empty line: a name may begin here.
-    #[default]
-    Start,
-    /// A name or a closing stood in the line above.
-    Opened {
-        closing: bool,
-    },
-    /// In a signature: up to the next empty line below a name, to the end below a closing.
-    Inside {
-        closing: bool,
-    },
-    Prose,
-}
-
-impl Block {
-    /// Whether a line is part of a signature. A code right below a name or a closing is none: "Sorry" above "3 no"
-    /// is an answer.
-    pub(super) fn holds(&mut self, line: &str, has_code: bool, is_blank: bool) -> bool {
-        let closing = is_closing(line);
-        self.state = match self.state {
-            State::Inside { closing: true } => State::Inside { closing: true },
-            State::Opened { closing: true } if is_blank => State::Opened { closing: true },
-            _ if is_blank => State::Start,
-            _ if closing => State::Opened { closing: true },
-            State::Opened { closing } if !has_code => State::Inside { closing },
-            State::Inside { closing } => State::Inside { closing },
-            State::Start if !has_code && is_name(line) => State::Opened { closing: false },
-            _ => State::Prose,
-        };
-        matches!(self.state, State::Inside { .. })
-    }
-}
-
 /// Whether a line may stand right below the text of an answer without being more of it.
 pub(super) fn may_follow(line: &str) -> bool {
     is_closing(line) || is_name(line) || is_contact(line)
 }
 
-/// A note is not executed, so a single word below it may be a name in small letters.
+/// A note is not executed, so a single word below it may be a name in small letters, or a line be drawn there.
 pub(super) fn may_follow_a_note(line: &str) -> bool {
     let line = line.trim();
     let is_word =
         line.chars().count() <= 20 && line.chars().all(|c| c.is_lowercase() || c.is_uppercase());
-    may_follow(line) || is_word
+    let is_drawn = !line.contains(char::is_alphanumeric);
+    may_follow(line) || is_word || is_drawn
 }
 
-fn is_closing(line: &str) -> bool {
+/// A way to close a letter, or the line that a phone adds.
+pub(super) fn is_closing(line: &str) -> bool {
+    let line = line.trim().trim_start_matches(['-', '–', '—', ' ']);
+    let names = |rest: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let count = rest.split_whitespace().count();
+        let last = words.get(words.len().saturating_sub(count)..);
+        count < 3 && last.is_some_and(|last| is_name(&last.join(" ")))
+    };
+    let lower = line.to_lowercase();
+    words::CLOSINGS
+        .split(", ")
+        .filter_map(|closing| lower.strip_prefix(closing))
+        .any(|rest| ends_a_letter(rest) || (rest.starts_with(' ') && names(rest)))
+}
+
+/// What may follow a closing: nothing, a name, "a lot". "Best not on prod" closes nothing.
+fn ends_a_letter(rest: &str) -> bool {
+    let is_mark = |c: char| !c.is_alphanumeric();
+    // Some scripts have no spaces.
+    let is_caseless = |c: char| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase();
+    let words = rest.trim_matches(is_mark);
+    words.is_empty()
+        || rest.starts_with(is_caseless)
+        || rest.starts_with([',', '!', '.', ';'])
+        || (rest.starts_with(char::is_whitespace)
+            && words::CLOSING_TAILS
+                .split(", ")
+                .any(|tail| words.starts_with(tail)))
+}
+
+/// One to four words that begin with a capital, or one or two short ones in a script that has none. What
+/// follows a bar, as in "Bob Smith | ACME", does not matter.
+fn is_name(line: &str) -> bool {
+    let line = line.split(" | ").next().unwrap_or_default();
     let line = line
         .trim()
-        .trim_start_matches(['-', '–', '—', ' '])
-        .to_lowercase();
-    words::CLOSINGS.split(", ").any(|closing| {
-        let rest = line.strip_prefix(closing);
-        // "Thanks" and "thanks, Bob", and not "thanksgiving". Some scripts have no spaces.
-        let goes_on = |c: char| c.is_lowercase() || c.is_numeric();
-        rest.is_some_and(|rest| !rest.starts_with(goes_on))
-    })
-}
-
-/// One to four words that begin with a capital, or one or two short ones in a script that has none.
-fn is_name(line: &str) -> bool {
-    let line = line.trim().trim_start_matches(['-', '–', '—', '~', ' ']);
-    let words: Vec<&str> = line.split_whitespace().collect();
+        .trim_start_matches(['-', '–', '—', '~', '/', ' ']);
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    // Anna de Vries, Ludwig van Beethoven
+    if words.len() > 2 {
+        words.retain(|word| !words::has(words::PARTICLES, word));
+    }
     let sound = |c: char| c.is_alphabetic() || matches!(c, '.' | ',' | '-' | '\'' | '’');
     if words.is_empty() || words.len() > 4 || !line.chars().all(|c| sound(c) || c.is_whitespace()) {
         return false;

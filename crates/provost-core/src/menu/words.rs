@@ -11,7 +11,7 @@ pub(super) fn has(list: &str, word: &str) -> bool {
 
 /// Units of time and measure, and parts of the day.
 pub(super) const UNITS: &str = "\
-    s sec secs second seconds m min mins minute minutes h hr hrs hour hours d day days wk wks week weeks \
+    fifteen twenty thirty forty fifty s sec secs second seconds m min mins minute minutes h hr hrs hour hours d day days wk wks week weeks \
     month months year years yr yrs oclock clock am pm ampm noon midnight morning afternoon evening night \
     ish percent pct times x th st nd rd euro euros eur usd dollar dollars bucks cents gbp pounds chf kb \
     mb gb tb kib mib gib bytes kg km cm mm miles degrees uhr std stunde stunden minuten sek sekunde \
@@ -34,21 +34,25 @@ pub(super) const UNITS: &str = "\
     ساعات ساعه ثانية ثواني ثوان يوم أيام ايام أسبوع أسابيع شهر أشهر شهور سنة سنوات مساء مساءً صباحا \
     صباحًا ظهرا مرات ص م דקות דקה שעות שעה ימים יום שבועות חודשים שנים שניות בבוקר בערב मिनट घंटे बजे \
     दिन सेकंड हफ्ते महीने साल million millions thousand hundred dozen k mio tsd tausend millionen mille \
-    mil тысяч тысячи тыс star stars دقیقه ساعت روز هفته ماه سال";
+    mil тысяч тысячи тыс star stars دقیقه ساعت روز هفته ماه سال cet cest utc gmt est edt pst pdt cst cdt \
+    mst mdt bst ist msk jst kst aest mez mesz eod cob eow eom sharp pünktlich ème ième er ste günü घंटा \
+    घंटों दिनों नवंबर hundreds thousands dozens kwadransów quarts tunnin timmars evenings mornings \
+    nights";
 
 /// What people count. Behind an article such a word begins an ordinary note: "the tests must pass".
 pub(super) const COUNTED: &str = "\
-    people persons guys users files items things questions question points issues problems reasons \
+    men women children kids mann people persons guys users files items things questions question points issues problems reasons \
     options steps lines tests retries attempts calls requests commits attachments attachment copies \
     pieces others leute personen dateien fragen frage punkte gründe stück zeilen anhang anhänge \
     personnes fichiers lignes pièces personas pessoas preguntas perguntas archivos arquivos líneas \
     adjuntos persone domande righe allegati vragen mensen bestanden bijlagen filer frågor pytania osoby \
     osób plików soru kişi вопрос вопроса вопросов человек человека файл файла файлов строк вложения \
-    питання أسئلة اسئلة أشخاص ملفات مرفقات שאלות";
+    питання أسئلة اسئلة أشخاص ملفات مرفقات שאלות servers tables errors bugs colleagues kollegen augen \
+    eyes tabelas pods hosts pages rows columns branches reviewers approvals tickets";
 
 /// Names of months and what languages shorten them to.
 pub(super) const MONTHS: &str = "\
-    january february march april may june july august september october november december jan feb mar \
+    نوامبر دسامبر اکتبر ژانویه فوریه آوریل μαρ νοε δεκ οκτ january february march april may june july august september october november december jan feb mar \
     apr jun jul aug sep sept oct nov dec januar jänner februar märz mär mai juni juli oktober okt \
     dezember dez januari februari maart mrt mei augustus mars maj augusti marts desember des tammikuuta \
     helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta \
@@ -66,7 +70,11 @@ pub(super) const MONTHS: &str = "\
     απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου يناير فبراير \
     مارس أبريل ابريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر اكتوبر نوفمبر ديسمبر تشرين كانون شباط آذار \
     نيسان أيار حزيران تموز آب أيلول ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר \
-    דצמבר בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר";
+    דצמבר בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר kas lis \
+    ott gen mag giu lug gru paź wrz sie lip cze kwi lut sty haz ağu eyl eki ara oca şub nis tem stu \
+    pro led úno bře dub kvě čvn srp říj velj ožu tra svi kol ruj ian iul iun noi marrask marraskuu joulu \
+    joulukuu tammi helmi maalis huhti touko kesä heinä elo syys loka नवंबर नव दिसंबर जनवरी फरवरी मार्च \
+    अप्रैल जून जुलाई अगस्त सितंबर अक्टूबर พย thg";
 
 /// Days of the week, and days by their distance.
 pub(super) const DAYS: &str = "\
@@ -86,35 +94,108 @@ pub(super) const DAYS: &str = "\
 pub(super) const MORE: &str = "\
     more other full whole working business another extra additional few short long quick small open big \
     different new weitere kurze offene noch petites autres encore más mais altre altri nog jeszcze еще \
-    ещё";
+    ещё later early earlier late entire solid consecutive calendar complete good volle ganze gute lange \
+    longues longs largos полных рабочих календарных iş uzun lunghi pełne";
 
 /// Small words that may stand between a number and its unit.
 pub(super) const SMALL: &str = "\
     or to and a half in the of at on after before until till by from around about next this out past \
     quarter oder bis und am um im gegen halb nach vor ab ou à et de du des la le les l demi vers o y e \
     da del della di las los el por per pour en tot kl klockan klo eller og och lub i или и до через в на \
-    к після أو إلى في من ve veya";
+    к після أو إلى في من ve veya til thru through tegen circa ca etwa rund ungefähr environ unos около";
 
 /// Words that begin a question also without a mark. "When", "where" and "how" in other languages begin notes.
 pub(super) const QUESTIONS: &str = "\
     what whats why who whose how warum wieso weshalb wozu wer wann pourquoi combien qué quién cuándo \
     cuánto cuántos quanto quanti waarom hoeveel varför hvorfor miksi dlaczego proč miért neden niye \
-    почему зачем сколько кто чому навіщо لماذا ليش متى هل למה מדוע האם क्यों γιατί est-ce quest-ce";
+    почему зачем сколько кто чому навіщо لماذا ليش متى هل למה מדוע האם क्यों γιατί est-ce quest-ce which \
+    whom whatever wofür welche welcher welches welchen wohin woher worum wieviel quel quelle quels \
+    quelles qui quoi où quiénes cuántas cuál cuáles dónde cómo quem qual quais onde quê perché cosa chi \
+    quale quali wat welke vad vem vilken vilka hur hva hvad hvem hvilken hvordan mikä mitä kuka onko czy \
+    kto jaki jaka jakie który która co kdo jaký kolik melyik kim hangi nedir что какой какая какие какую \
+    чей разве откуда що хто який чи τι ποιος ما ماذا كيف أين اين كم מה מי איך क्या कौन कैसे कब कहाँ किस \
+    kenapa mengapa apa apakah siapa bagaimana";
+
+/// Words that ask when they stand alone or before a verb. Before other words they begin notes.
+pub(super) const ALONE_QUESTIONS: &str = "\
+    when where how wann wo wie quand comment cuando donde como quando dove come wanneer waar hoe när var \
+    når hvor milloin missä kiedy gdzie jak kdy kde kdaj mikor hol ne kiedy когда где как коли де як πότε \
+    πού متى متي כיצד मतलब";
+
+/// Questions of several words.
+pub(super) const ASKING_PHRASES: &str = "\
+    por qué, por que, po co, any idea, since when, de ce, tại sao, cest quoi, à quoi, for what, what for, \
+    bu nedir, bu ne, ce este, was ist, wer hat, che cosa";
+
+/// What ends a question in Turkish.
+pub(super) const ASKING_PARTICLES: &str = "mi mı mu mü nedir midir quoi";
+
+/// How words for spans of time begin, with whatever ending a language gives them: "minuutjes", "минуточек".
+pub(super) const TIME_STEMS: &str = "\
+    minut minuut minüt stunde stündchen heures godzin секунд минут недель недели месяц хвилин тижн dakika \
+    saniye hafta giorni settiman semaine wochenend weekend fortnight werkdag arbeitstag viertelst \
+    kwadrans arbetsdag kalendertag werktag uurtje";
+
+/// How words for spans of time end: "Werktage", "arbetsdagar".
+pub(super) const TIME_ENDS: &str = "\
+    tage tagen stunden wochen days nights weeks months hours minutes years evenings mornings afternoons \
+    weekends fortnights sprints dagen dagar weken uren timmar minuten jours semaines heures дней недель \
+    часов минут";
+
+/// Numbers as words: "4 or five", "5 vor zwölf".
+pub(super) const NUMBER_WORDS: &str = "\
+    two three four five six seven eight nine ten eleven twelve fifteen twenty thirty zwei drei vier fünf \
+    sechs sieben acht neun zehn elf zwölf deux trois quatre cinq six sept huit neuf dix dos tres cuatro \
+    cinco seis siete ocho nueve diez due tre quattro cinque sei sette otto nove dieci dois três quatro \
+    sete oito dez twee drie vier vijf zes zeven acht negen tien två tre fyra fem sex sju åtta nio tio dwa \
+    trzy cztery pięć sześć siedem osiem dziewięć dziesięć два три четыре пять шесть семь восемь девять \
+    десять iki üç dört beş altı yedi sekiz dokuz";
+
+/// Said of a proposal, and not to an agent: "5 would be better", "4 colleagues disagree".
+pub(super) const COMPARING: &str = "\
+    better besser mieux mejor melhor meglio beter bättre bedre lepiej lepszy лучше краще uygun parempi \
+    jobb disagree disagrees object objections against dagegen contre contro tegen przeciw против";
+
+/// Verbs of a sentence about the number, as its first three words may have them.
+pub(super) const STATING: &str = "\
+    are is would were was works will have has had wäre wären würde würden sind passt passen passte müssen \
+    haben sont seraient serait va vont son serían sería são seria sono sarebbe zijn zou är skulle";
+
+/// Notes that take back the yes they stand behind.
+pub(super) const REFUSALS: &str = "\
+    no, nope, never, not now, not yet, not today, stop, wait, cancel, abort, dont, do not, nein, non, нет, \
+    ні, não, nej, nee, nie, hayır, לא, لا, いいえ, だめ, 不, 不行, 不要, 아니요, 안돼, hold on, later, nicht, lieber nicht, \
+    rather not, maybe, perhaps, vielleicht, peut-être, quizás, forse, talvez, misschien, kanske, może, \
+    может, not sure, please, hmm, too many, not enough, enough";
+
+pub(super) const REFUSING: &str = "\
+    too risky, zu riskant, trop risqué, muy arriesgado, no way, dont run, do not run, do not do, dont do, \
+    deny, denied, reject, i disagree, i refuse, i object, id rather not, auf keinen fall, bitte nicht tun, \
+    i said no, this is a no";
+
+/// First words that end as plurals do, and are none.
+pub(super) const NO_PLURALS: &str = "\
+    thanks looks seems sounds makes needs always perhaps sometimes unless besides alles nichts falls sans \
+    dans mais fais mets gardes attends prends laisses antes depois pues despues gracias eens kubernetes \
+    redis express across towards regardless nous vous temps toutes tous notes";
 
 /// Verbs that begin a question where one of [`ASKED_ABOUT`] follows: "do you need it", "ist das nötig".
 pub(super) const ASKING: &str = "\
     do does did can could would will should shall may have has are were ist sind kannst können könnten \
-    könntest soll sollen muss wird hast haben darf";
+    könntest soll sollen muss wird hast haben darf am dont havent must müssen";
 
 pub(super) const ASKED_ABOUT: &str = "you i we they he she du sie wir ihr ich man das es";
 
 /// The same for verbs before which a note has no subject: "is this safe".
-pub(super) const ASKING_IF: &str = "is was are";
+pub(super) const ASKING_IF: &str = "\
+    is was are isnt wasnt arent werent does doesnt did didnt can cant could couldnt would wouldnt will \
+    wont should shouldnt has hasnt";
 
-pub(super) const ASKED_IF: &str = "this that it there the";
+pub(super) const ASKED_IF: &str = "\
+    this that it there the you i we they he she any anyone anybody anything my our your these those";
 
 pub(super) const EAST_ASIA_QUESTIONS: &str = "\
-    なぜ 何故 どうして 何の 何を いつ 为什么 為什麼 什么 什麼 怎么 怎麼 왜 무엇 언제";
+    なぜ 何故 どうして 何の 何を いつ 为什么 為什麼 什么 什麼 怎么 怎麼 왜 무엇 언제 谁 誰 哪 多少 几 怎 为何 為何 どの どれ どう だれ 뭐 누가 누구 어떤 어디 몇 얼마";
 
 /// Endings of questions.
 pub(super) const EAST_ASIA_ASKING: &str = "\
@@ -122,7 +203,7 @@ pub(super) const EAST_ASIA_ASKING: &str = "\
 
 /// Counters that are nothing else, whatever follows them.
 pub(super) const EAST_ASIA_ALWAYS: &str = "\
-    分钟 分鐘 分間 小时 小時 時間 个 個 星期 パーセント ヶ月 か月 カ月 ヵ月 시간 개월";
+    分钟 分鐘 分間 小时 小時 時間 个 個 星期 パーセント ヶ月 か月 カ月 ヵ月 시간 개월 営業日 工作日 영업일";
 
 /// Counters that are also the beginning of other words.
 pub(super) const EAST_ASIA: &str = "\
@@ -145,9 +226,22 @@ pub(super) const CLOSINGS: &str = "\
     venlig hilsen, hilsen, tak, takk, terveisin, kiitos, pozdrawiam, z poważaniem, dziękuję, s \
     pozdravem, děkuji, üdvözlettel, köszönöm, saygılarımla, teşekkürler, с уважением, спасибо, с \
     наилучшими, з повагою, дякую, よろしく, 宜しく, 以上, ありがとう, 敬具, 此致, 谢谢, 謝謝, 祝好, 감사, مع تحياتي, تحياتي, شكرا, \
-    شكرًا, مع أطيب, בברכה, תודה, cumprimentos, με εκτίμηση";
+    شكرًا, مع أطيب, בברכה, תודה, cumprimentos, με εκτίμηση, have a nice day, have a good day, have a \
+    great day, bonne soirée, bien à toi, un abrazo, um abraço, abs, ciao, a presto, buona giornata, \
+    groet, vriendelijke groeten, hartelijke groet, hartelijke groeten, vänligen, pozdr, z \
+    pozdrowieniami, с ув, всего доброго, хорошего дня, sevgiler, iyi çalışmalar, selamlar, धन्यवाद, \
+    सादर, 고맙습니다, 수고하세요, お疲れ様です, お願いします, أطيب التحيات, ty, thank u";
 
 /// How a line with a phone number or an address begins.
 pub(super) const CONTACTS: &str = "\
     tel phone mobile mobil cell fax www. http:// https:// m: t: p: e: email: e-mail: mail: тел 電話 电话 \
     هاتف";
+
+/// What may follow a closing without a comma.
+pub(super) const CLOSING_TAILS: &str = "\
+    a lot, so much, again, in advance, and, à vous, à toi, im voraus, mille, anticip, antecip, very much, \
+    everyone, all, team";
+
+/// Small words inside names.
+pub(super) const PARTICLES: &str = "\
+    de da do dos das del della di du des van von der den ter ten la le el al bin ibn zu und y e af av";

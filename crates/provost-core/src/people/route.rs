@@ -95,7 +95,9 @@ impl Route {
 
 fn is_risky(question: &Question) -> bool {
     let act = question.summary.as_ref();
-    question.injection_risk || act.is_some_and(|summary| !summary.risks.is_empty())
+    question.injection_risk
+        || question.hides_secret
+        || act.is_some_and(|summary| !summary.risks.is_empty())
 }
 
 impl Directory {

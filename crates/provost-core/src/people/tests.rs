@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     approval::{Kind, Question},
-    call::Call,
+    call::{Call, Executor},
     door::Door,
     glob::Glob,
     ids::{ApprovalId, TraceId},
@@ -54,6 +54,7 @@ fn question(tool: &str, risky: bool) -> Question {
         summary: None,
         trace_id: TraceId::at(NOON),
         door: Door::Http,
+        executor: Executor::Gateway,
         works_in: None,
         request: None,
         needed: 1,
@@ -134,6 +135,18 @@ fn a_route_for_risky_questions_leaves_the_others() {
         directory.route(&question, minutes(5), NOON).needed
     };
     assert_eq!((needed(true), needed(false)), (2, 1));
+}
+
+#[test]
+fn p09_a_mask_is_a_risk_for_routes_as_well() {
+    let directory = Directory {
+        people: vec![person("alice", 1)],
+        routes: vec![route(&[], true)],
+        watchers: Vec::new(),
+    };
+    let mut question = question("x.y", false);
+    question.hides_secret = true;
+    assert_eq!(directory.route(&question, minutes(5), NOON).needed, 2);
 }
 
 #[test]

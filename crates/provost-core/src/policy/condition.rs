@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn p1_a_list_an_object_or_a_bool_is_no_scalar() {
+    fn p01_a_list_an_object_or_a_bool_is_no_scalar() {
         for odd in [
             r#"["prod"]"#,
             r#"[["prod"]]"#,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn p1_a_step_into_another_shape_cannot_be_judged() {
+    fn p01_a_step_into_another_shape_cannot_be_judged() {
         let condition = Condition {
             field: "params.env.name".into(),
             operator: Operator::Equal,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn p2_numbers_are_compared_exactly() {
+    fn p02_numbers_are_compared_exactly() {
         for (params, operator, value, expected) in [
             (
                 r#"{"x": 9007199254740992}"#,

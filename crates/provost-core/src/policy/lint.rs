@@ -2,17 +2,28 @@
 //! grants wider than anything that is ever asked.
 
 mod command;
+mod subject;
 
 use provost_abl::expr::{Span, lints_beside, strict_lints};
 
 use super::{
-    COMPUTED, PolicySet, Verdict,
+    PolicySet, Verdict,
     set::{CompiledPolicy, CompiledRule, Test},
+    shape,
 };
 use crate::{glob::Glob, grant::Grant};
 
-/// What is computed of a call, where it is computed at all. An address may have no host.
-const ALWAYS_SET: [&str; 4] = ["risks", "command", "change", "unreadable"];
+/// What every call has, and what is computed of it, where it is computed at all. A call may have no session,
+/// and an address no host.
+const ALWAYS_SET: [&str; 7] = [
+    "agent",
+    "tool",
+    "now",
+    "risks",
+    "command",
+    "change",
+    "unreadable",
+];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
@@ -109,13 +120,20 @@ impl PolicySet {
                         help: "move the narrower rule first, or remove it".to_owned(),
                     });
                 }
-                lint_expressions(policy.written_at, number, rule, found);
+                lint_expressions(policy, number, rule, found);
                 if rule.tests.is_empty() {
                     earlier.push((policy, rule));
                 }
             }
         }
     }
+}
+
+/// What is wrong with an expression, where, and what to write instead.
+struct Remark {
+    span: Span,
+    message: String,
+    help: String,
 }
 
 /// The earlier unconditional rules that together take every tool of this one.
@@ -136,13 +154,18 @@ fn shadow(
     (!by.is_empty()).then(|| by.join(" and "))
 }
 
-fn lint_expressions(policy: usize, number: usize, rule: &CompiledRule, found: &mut Vec<Lint>) {
+fn lint_expressions(
+    policy: &CompiledPolicy,
+    number: usize,
+    rule: &CompiledRule,
+    found: &mut Vec<Lint>,
+) {
     for test in &rule.tests {
         let Test::When(program) = test else { continue };
         let mut report = |span: Span, message: String, help: String| {
             found.push(Lint {
                 kind: LintKind::Expression {
-                    policy,
+                    policy: policy.written_at,
                     rule: number,
                     span: (span.start, span.end),
                 },
@@ -151,11 +174,12 @@ fn lint_expressions(policy: usize, number: usize, rule: &CompiledRule, found: &m
             });
         };
         let mut remarks = lints_beside(program.expr(), &ALWAYS_SET);
-        remarks.extend(strict_lints(program.expr(), &COMPUTED));
+        remarks.extend(strict_lints(program.expr(), shape::type_of));
         for lint in remarks {
             report(lint.span, lint.message, lint.help.unwrap_or_default());
         }
-        for remark in command::remarks(rule, program) {
+        let remarks = command::remarks(rule, program).into_iter();
+        for remark in remarks.chain(subject::remarks(policy, rule, program)) {
             report(remark.span, remark.message, remark.help);
         }
     }

@@ -1,7 +1,7 @@
 //! The shape of what is computed. A field or a risk that does not exist would never match, so that a rule
-//! about it is refused when it is loaded.
+//! about it is refused when it is loaded. The only words in it are the names of risks.
 
-use provost_abl::expr::{CompareOp, Expr, ExprKind, Span, Step, nearest};
+use provost_abl::expr::{CompareOp, Expr, ExprKind, Span, Step, Type, nearest};
 
 use super::{
     compile::{CompileError, Place},
@@ -10,34 +10,25 @@ use super::{
 };
 use crate::review::Risk;
 
-#[derive(Debug)]
-enum Shape {
-    Scalar,
-    /// The name of a risk.
-    Risk,
-    List(&'static Shape),
-    Object(&'static [(&'static str, Shape)]),
-}
-
-static RISKS: Shape = Shape::List(&Shape::Risk);
-static PART: Shape = Shape::Object(&[
-    ("program", Shape::Scalar),
-    ("name", Shape::Scalar),
-    ("words", Shape::List(&Shape::Scalar)),
-    ("reads", Shape::List(&Shape::Scalar)),
-    ("writes", Shape::List(&Shape::Scalar)),
-    ("hosts", Shape::List(&Shape::Scalar)),
-    ("risks", Shape::List(&Shape::Risk)),
+static RISKS: Type = Type::List(&Type::Word);
+static PART: Type = Type::Object(&[
+    ("program", Type::Text),
+    ("name", Type::Text),
+    ("words", Type::List(&Type::Text)),
+    ("reads", Type::List(&Type::Text)),
+    ("writes", Type::List(&Type::Text)),
+    ("hosts", Type::List(&Type::Text)),
+    ("risks", Type::List(&Type::Word)),
 ]);
-static COMMAND: Shape = Shape::Object(&[
-    ("programs", Shape::List(&Shape::Scalar)),
-    ("parts", Shape::List(&PART)),
+static COMMAND: Type = Type::Object(&[
+    ("programs", Type::List(&Type::Text)),
+    ("parts", Type::List(&PART)),
 ]);
-static CHANGE: Shape = Shape::Object(&[("paths", Shape::List(&Shape::Scalar))]);
-static URL: Shape = Shape::Object(&[
-    ("scheme", Shape::Scalar),
-    ("host", Shape::Scalar),
-    ("port", Shape::Scalar),
+static CHANGE: Type = Type::Object(&[("paths", Type::List(&Type::Text))]);
+static URL: Type = Type::Object(&[
+    ("scheme", Type::Text),
+    ("host", Type::Text),
+    ("port", Type::Number),
 ]);
 
 /// Every misuse of what is computed, and of the names that quantifiers give.
@@ -54,7 +45,7 @@ pub(super) fn check(expr: &Expr, place: &Place) -> Vec<CompileError> {
 struct Checker<'e> {
     place: &'e Place,
     /// What quantifiers call their members, and the shape of these where it is known.
-    members: Vec<(&'e str, Option<&'static Shape>)>,
+    members: Vec<(&'e str, Option<&'static Type>)>,
     errors: Vec<CompileError>,
 }
 
@@ -88,7 +79,7 @@ impl<'e> Checker<'e> {
         }
         let known = self.errors.len();
         let member = match self.shape(list) {
-            Some(Shape::List(member)) => Some(*member),
+            Some(Type::List(member)) => Some(*member),
             _ => None,
         };
         self.errors.truncate(known);
@@ -98,7 +89,7 @@ impl<'e> Checker<'e> {
     }
 
     /// The shape of a path into what is computed; `None` for all else.
-    fn shape(&mut self, expr: &Expr) -> Option<&'static Shape> {
+    fn shape(&mut self, expr: &Expr) -> Option<&'static Type> {
         let ExprKind::Path { root, steps } = &expr.kind else {
             return None;
         };
@@ -109,17 +100,15 @@ impl<'e> Checker<'e> {
         };
         for step in steps {
             shape = match (shape, step) {
-                (Shape::Object(fields), Step::Key(key)) => {
+                (Type::Object(fields), Step::Key(key)) => {
                     match fields.iter().find(|(name, _)| *name == &**key) {
                         Some((_, field)) => field,
                         None => return self.unknown_field(expr, key, fields),
                     }
                 }
-                (Shape::List(member), Step::Index(_)) => member,
-                (Shape::List(_) | Shape::Scalar, Step::Key(key)) if &**key == "length" => {
-                    &Shape::Scalar
-                }
-                (Shape::List(_), Step::Key(_)) => {
+                (Type::List(member), Step::Index(_)) => member,
+                (Type::List(_) | Type::Text, Step::Key(key)) if &**key == "length" => &Type::Number,
+                (Type::List(_), Step::Key(_)) => {
                     let message = format!("`{expr}` reads a field of a list");
                     let help =
                         "write `ANY part IN command.parts SATISFY (part.program == \"git\")`";
@@ -140,8 +129,8 @@ impl<'e> Checker<'e> {
         &mut self,
         expr: &Expr,
         key: &str,
-        fields: &[(&'static str, Shape)],
-    ) -> Option<&'static Shape> {
+        fields: &[(&'static str, Type)],
+    ) -> Option<&'static Type> {
         let names = fields.iter().map(|(name, _)| *name);
         let help = match nearest(key, names.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -158,7 +147,7 @@ impl<'e> Checker<'e> {
         let of_risks = shapes
             .iter()
             .flatten()
-            .any(|shape| matches!(shape, Shape::Risk | Shape::List(Shape::Risk)));
+            .any(|shape| matches!(shape, Type::Word | Type::List(Type::Word)));
         let by_name = matches!(
             op,
             CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::Contains
@@ -195,20 +184,37 @@ impl<'e> Checker<'e> {
     }
 }
 
-fn root(name: &str) -> Option<&'static Shape> {
+/// What every name in scope of a `when` is.
+pub(super) fn type_of(name: &str) -> Option<&'static Type> {
+    match name {
+        "agent" | "tool" | "now" => Some(&Type::Name),
+        "session" => Some(&Type::Text),
+        "params" => Some(&Type::Open),
+        _ => root(name),
+    }
+}
+
+fn root(name: &str) -> Option<&'static Type> {
     match name {
         "risks" => Some(&RISKS),
         "command" => Some(&COMMAND),
         "change" => Some(&CHANGE),
         "url" => Some(&URL),
-        "unreadable" => Some(&Shape::Scalar),
+        "unreadable" => Some(&Type::Bool),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::compile_when;
+    use super::{super::compile_when, *};
+
+    #[test]
+    fn p17_every_name_in_scope_has_a_type() {
+        for name in ROOTS.iter().chain(&COMPUTED) {
+            assert!(type_of(name).is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn p19_what_is_not_computed_is_refused_with_help() {

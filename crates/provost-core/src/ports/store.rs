@@ -81,12 +81,12 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
 
     // ---- approvals
 
-    /// Returns the open approval of the same digest if there is one (pending and not expired, or decided
-    /// but not answered and still valid), else makes this one.
+    /// Returns the open approval that is bound to the same ([`crate::approval::Question::bound`]) if there is one
+    /// (pending and not expired, or decided but not answered and still valid), else makes this one.
     async fn open_approval(&self, new: NewApproval, now: Time) -> Result<Opened>;
 
-    /// The approved question of this digest whose answer nobody has taken and that still lasts.
-    async fn untaken(&self, digest: Digest, now: Time) -> Result<Option<Approval>>;
+    /// The approved question that is bound to this, whose answer nobody has taken and that still lasts.
+    async fn untaken(&self, bound: Digest, now: Time) -> Result<Option<Approval>>;
 
     /// One decision: of all that race, one wins.
     async fn resolve(&self, resolve: Resolve) -> Result<Resolved>;
@@ -223,10 +223,24 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Result<ChainRecord, Unreadable>>>;
 
-    /// Removes whole records made before `before` from the old end of each chain this process may prune,
-    /// moves the anchors, and notes it. Also forgets answered approvals, events and idempotency keys of
-    /// that age. Returns how many records went.
-    async fn prune(&self, before: Time, now: Time) -> Result<u64>;
+    /// The bodies of all notes of this name, in any chain.
+    async fn notes(&self, name: &str) -> Result<Vec<String>>;
+
+    /// For each chain that begins with records made before `before`, its ends with the anchor at the last of
+    /// them.
+    async fn prunable(&self, before: Time) -> Result<Vec<ChainEnds>>;
+    /// Moves the anchors there, notes it, and removes the records up to them. Also forgets answered
+    /// approvals, events and idempotency keys made before `before`. Returns how many records went.
+    async fn prune_to(&self, cuts: Vec<ChainEnds>, before: Time, now: Time) -> Result<u64>;
+    /// Both.
+    async fn prune(&self, before: Time, now: Time) -> Result<u64> {
+        let cuts = self.prunable(before).await?;
+        self.prune_to(cuts, before, now).await
+    }
+
+    /// What stands in the store is not what was written: everything is refused from here on, with these words
+    /// as [`StoreError::Lost`].
+    fn lose(&self, why: &str);
 
     /// Writes an outcome `unknown` for every forwarded call of a dead process that has none. An approved
     /// call counts as forwarded only once its decision was taken. Called once at start, and from time to time where replicas share the store.

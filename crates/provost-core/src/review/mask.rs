@@ -1,306 +1,206 @@
 //! Secrets inside arguments: by the name they stand under, and by how they look. Every view of a call passes
 //! here; what is stored and what runs does not.
 
-use std::borrow::Cow;
+mod edit;
+pub(super) mod words;
 
 use serde_json::{Map, Value};
 
 use super::{
-    names::{is_secret, is_secret_number},
-    secret::{self, holds_mask, mask, mask_text, secrets},
+    names::{holds_words, is_secret, is_secret_number, is_secret_object, is_shell_text},
+    secret::{Grammar, Labels, holds_mask, kind_of, secrets, stays_visible},
 };
+
+pub use edit::unmask;
 
 /// Arguments with their secrets masked.
 pub fn mask_map(params: &Map<String, Value>) -> Map<String, Value> {
-    masked_members(params, false)
+    let labels = labels(params);
+    let mut shown = |_: &str, kind: &'static str, secret: &str| labels.mask(kind, secret);
+    Masking::of(params, &mut shown).members(params, false)
 }
 
 /// Whether a view of these arguments masks anything.
 pub fn hides_secret(params: &Map<String, Value>) -> bool {
-    params
-        .iter()
-        .any(|(name, value)| !secrets(name).is_empty() || hides(name, value, false))
+    let mut hides = false;
+    let mut noted = |_: &str, _: &'static str, _: &str| {
+        hides = true;
+        String::new()
+    };
+    Masking::of(params, &mut noted).members(params, false);
+    hides
 }
 
 /// A value that stands under no name.
 pub fn mask_value(value: &Value) -> Value {
-    masked("", value, false)
+    let mut params = Map::new();
+    params.insert(String::new(), value.clone());
+    let shown = mask_map(&params).remove("");
+    shown.unwrap_or_default()
 }
 
-/// An object's members; `below`: the object itself stands under the name of a secret.
-fn masked_members(map: &Map<String, Value>, below: bool) -> Map<String, Value> {
-    let mut shown = Map::new();
-    for (name, value) in map {
-        let value = masked(name, value, below);
-        let mut key = mask_text(name).into_owned();
-        // Two names may look the same once they are masked: neither is lost.
-        while shown.contains_key(&key) {
-            key.push('\'');
+/// The steps of one command, as they may be shown. `runs_text`: one of them runs a text as a program.
+pub(super) fn mask_steps(steps: &[&str], runs_text: bool) -> Vec<String> {
+    let beside = steps.join("\n");
+    let grammar = Grammar::Command {
+        beside: &beside,
+        runs_text,
+    };
+    let found: Vec<_> = steps.iter().map(|step| secrets(step, grammar)).collect();
+    let mut labels = Labels::default();
+    for (step, found) in steps.iter().zip(&found) {
+        labels.note_all(step, found);
+    }
+    let steps = steps.iter().zip(&found);
+    steps
+        .map(|(step, found)| labels.masked(step, found))
+        .collect()
+}
+
+fn labels(params: &Map<String, Value>) -> Labels {
+    let mut labels = Labels::default();
+    let mut noted = |_: &str, kind: &'static str, secret: &str| {
+        labels.note(kind, secret);
+        String::new()
+    };
+    Masking::of(params, &mut noted).members(params, false);
+    labels
+}
+
+/// Is told of every secret: where it stands, its kind, and what it is. Answers what is shown instead.
+type Sink<'s> = dyn FnMut(&str, &'static str, &str) -> String + 's;
+
+/// A walk through arguments.
+struct Masking<'s> {
+    sink: &'s mut Sink<'s>,
+    /// The names above, without the places in lists.
+    path: Vec<String>,
+    /// The commands of the call: they may use a variable that stands elsewhere.
+    commands: String,
+}
+
+impl<'s> Masking<'s> {
+    fn of(params: &Map<String, Value>, sink: &'s mut Sink<'s>) -> Self {
+        let mut commands = String::new();
+        collect_commands(params, &mut commands);
+        Self {
+            sink,
+            path: Vec::new(),
+            commands,
         }
-        shown.insert(key, value);
     }
-    shown
-}
 
-fn masked(name: &str, value: &Value, below: bool) -> Value {
-    let below = below || is_secret(name);
-    match value {
-        Value::String(text) if below => mask_literals(name, text).into_owned().into(),
-        Value::String(text) => mask_text(text).into_owned().into(),
-        Value::Number(number) if is_secret_number(name) => {
-            mask(kind(name), &number.to_string()).into()
+    /// An object's members; `below`: the object itself stands under the name of a secret.
+    fn members(&mut self, map: &Map<String, Value>, below: bool) -> Map<String, Value> {
+        let mut shown = Map::new();
+        let named = pair(map);
+        for (name, value) in map {
+            self.path.push(name.clone());
+            let value = match named {
+                Some((field, secret)) if field == name => self.value(secret, value, below),
+                _ if holds_words(name) && is_words(value) => self.words(map, name, value),
+                _ => self.value(name, value, below),
+            };
+            let mut key = self.text(name, Grammar::Text);
+            self.path.pop();
+            // Two names may look the same once they are masked: neither is lost.
+            while shown.contains_key(&key) {
+                key.push('\'');
+            }
+            shown.insert(key, value);
         }
-        Value::Array(items) => items.iter().map(|item| masked(name, item, below)).collect(),
-        Value::Object(map) => Value::Object(masked_members(map, below)),
-        other => other.clone(),
+        shown
     }
-}
 
-fn hides(name: &str, value: &Value, below: bool) -> bool {
-    let below = below || is_secret(name);
-    match value {
-        Value::String(text) if below => matches!(mask_literals(name, text), Cow::Owned(_)),
-        Value::String(text) => !secrets(text).is_empty(),
-        Value::Number(_) => is_secret_number(name),
-        Value::Array(items) => items.iter().any(|item| hides(name, item, below)),
-        Value::Object(map) => map
-            .iter()
-            .any(|(name, value)| !secrets(name).is_empty() || hides(name, value, below)),
-        _ => false,
-    }
-}
-
-/// The whole text is a secret. A substitution in it is shown: it would run, should a shell read it.
-fn mask_literals<'t>(name: &str, text: &'t str) -> Cow<'t, str> {
-    if text.is_empty() || holds_mask(text) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    let mut at = 0;
-    for runs in secret::running(text) {
-        push_masked(
-            &mut shown,
-            name,
-            text.get(at..runs.start).unwrap_or_default(),
-        );
-        shown.push_str(text.get(runs.clone()).unwrap_or_default());
-        at = runs.end;
-    }
-    push_masked(&mut shown, name, text.get(at..).unwrap_or_default());
-    Cow::Owned(shown)
-}
-
-fn push_masked(shown: &mut String, name: &str, literal: &str) {
-    if !literal.is_empty() {
-        shown.push_str(&mask(kind(name), literal));
-    }
-}
-
-fn kind(name: &str) -> &'static str {
-    secret::kind_of(name)
-}
-
-/// Arguments that a person edited in a view, with what the view masked put back. `None`: a mask is left whose
-/// secret is not known, and such arguments must not run.
-pub fn unmask(
-    edited: &Map<String, Value>,
-    original: &Map<String, Value>,
-) -> Option<Map<String, Value>> {
-    let mut whole = Map::new();
-    for (name, value) in edited {
-        if holds_mask(name) {
-            return None;
+    fn value(&mut self, name: &str, value: &Value, below: bool) -> Value {
+        let below = below || is_secret(name);
+        match value {
+            Value::String(text) if below => self.named(name, text).into(),
+            Value::String(text) if is_shell_text(name) => self.text(text, Grammar::COMMAND).into(),
+            Value::String(text) => self.text(text, Grammar::Text).into(),
+            Value::Number(number) if is_secret_number(name) => {
+                self.mask(kind_of(name), &number.to_string()).into()
+            }
+            Value::Array(items) => {
+                let items = items.iter();
+                items.map(|item| self.value(name, item, below)).collect()
+            }
+            Value::Object(map) => {
+                let below = below && (!is_secret(name) || is_secret_object(name));
+                Value::Object(self.members(map, below))
+            }
+            other => other.clone(),
         }
-        let shown = original
-            .get(name)
-            .map(|original| (original, masked(name, original, is_secret(name))));
-        whole.insert(name.clone(), restored(value, shown.as_ref())?);
     }
-    Some(whole)
-}
 
-/// A value, and what stood in its place: as it is, and as it was shown.
-fn restored(edited: &Value, before: Option<&(&Value, Value)>) -> Option<Value> {
-    if let Some((original, shown)) = before
-        && edited == shown
-    {
-        return Some((*original).clone());
+    /// The whole text is a secret. From a substitution on it is shown: it would run, should a shell read it.
+    fn named(&mut self, name: &str, text: &str) -> String {
+        if text.is_empty() || holds_mask(text) || stays_visible(name, text, &self.commands) {
+            return text.to_owned();
+        }
+        let runs = ["$(", "`", "${"];
+        let end = runs.iter().filter_map(|mark| text.find(mark)).min();
+        let (literal, rest) = text.split_at(end.unwrap_or(text.len()));
+        if literal.is_empty() {
+            return text.to_owned();
+        }
+        self.mask(kind_of(name), literal) + rest
     }
-    match edited {
-        Value::String(text) => {
-            let texts =
-                before.and_then(|(original, shown)| Some((original.as_str()?, shown.as_str()?)));
-            let text = texts.map_or_else(
-                || Cow::Borrowed(text.as_str()),
-                |(original, shown)| put_back(text, original, shown),
-            );
-            (!holds_mask(&text)).then(|| Value::String(text.into_owned()))
+
+    fn text(&mut self, text: &str, grammar: Grammar<'_>) -> String {
+        let mut shown = String::with_capacity(text.len());
+        let mut at = 0;
+        for secret in secrets(text, grammar) {
+            shown.push_str(text.get(at..secret.place.start).unwrap_or_default());
+            let literal = text.get(secret.place.clone()).unwrap_or_default();
+            shown.push_str(&self.mask(secret.kind, literal));
+            at = secret.place.end;
         }
-        Value::Array(items) => {
-            let items = items.iter().enumerate().map(|(at, item)| {
-                let before = before.and_then(|(original, shown)| {
-                    Some((original.get(at)?, shown.get(at)?.clone()))
-                });
-                restored(item, before.as_ref())
-            });
-            items.collect::<Option<Vec<_>>>().map(Value::Array)
-        }
-        Value::Object(map) => {
-            let members = map.iter().map(|(name, value)| {
-                let before = before.and_then(|(original, shown)| {
-                    Some((original.get(name)?, shown.get(name)?.clone()))
-                });
-                (!holds_mask(name)).then_some(())?;
-                Some((name.clone(), restored(value, before.as_ref())?))
-            });
-            members.collect::<Option<Map<_, _>>>().map(Value::Object)
-        }
-        other => Some(other.clone()),
+        shown.push_str(text.get(at..).unwrap_or_default());
+        shown
+    }
+
+    fn mask(&mut self, kind: &'static str, secret: &str) -> String {
+        (self.sink)(&self.path.join("\u{1f}"), kind, secret)
     }
 }
 
-/// The masks of a text, in their order, with the secrets that they stand for.
-fn put_back<'t>(edited: &'t str, original: &str, shown: &str) -> Cow<'t, str> {
-    let mut text = Cow::Borrowed(edited);
-    let mut from = 0;
-    for (mask, secret) in secret::masks(original, shown) {
-        let Some(at) = text.get(from..).and_then(|rest| rest.find(mask)) else {
-            continue;
-        };
-        let at = from + at;
-        text.to_mut().replace_range(at..at + mask.len(), secret);
-        from = at + secret.len();
+/// `{"name": "PASSWORD", "value": "…"}`: the member that holds the value, and the name it stands under.
+fn pair(map: &Map<String, Value>) -> Option<(&'static str, &str)> {
+    let member = |names: [&str; 4]| {
+        let mut names = names.into_iter();
+        names.find_map(|name| map.get(name)?.as_str())
+    };
+    let name = member(["name", "key", "variable", "header"]).filter(|name| is_secret(name))?;
+    let fields = ["value", "val", "content"];
+    let field = fields.into_iter().find(|field| map.contains_key(*field))?;
+    Some((field, name))
+}
+
+fn is_words(value: &Value) -> bool {
+    value
+        .as_array()
+        .is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_string))
+}
+
+fn collect_commands(params: &Map<String, Value>, commands: &mut String) {
+    for (name, value) in params {
+        match value {
+            Value::String(text) if is_shell_text(name) => {
+                commands.push_str(text);
+                commands.push('\n');
+            }
+            Value::Array(items) if holds_words(name) => {
+                for text in items.iter().filter_map(Value::as_str) {
+                    commands.push_str(text);
+                    commands.push('\n');
+                }
+            }
+            Value::Object(map) => collect_commands(map, commands),
+            _ => {}
+        }
     }
-    text
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn map(value: Value) -> Map<String, Value> {
-        let Value::Object(map) = value else { panic!() };
-        map
-    }
-
-    #[test]
-    fn p09_secrets_are_masked_by_their_names_and_looks() {
-        let token = format!("ghp_{}", "a1".repeat(18));
-        let params = map(json!({
-            "path": "/a", "password": "hunter2", "pin": 1234, "max_tokens": 4096, "enabled": true,
-            "env": {"API_TOKEN": "x", "HOME": "/h"}, "args": ["--token=abc", token.clone()],
-            "credentials": {"user": "ann", "list": ["b"]}, "token": "$(rm -rf /)", "secret": null,
-            token.clone(): 1, "empty": "", "password2": "",
-        }));
-        let shown = json!(mask_map(&params));
-        for (name, expected) in [
-            ("path", json!("/a")),
-            ("password", json!("[secret: password, 7 characters]")),
-            ("pin", json!("[secret: secret, 4 characters]")),
-            ("max_tokens", json!(4096)),
-            ("enabled", json!(true)),
-            ("token", json!("$(rm -rf /)")),
-            ("secret", json!(null)),
-            ("password2", json!("")),
-        ] {
-            assert_eq!(shown[name], expected, "{name}");
-        }
-        assert_eq!(shown["env"]["API_TOKEN"], "[secret: token, 1 character]");
-        assert_eq!(shown["env"]["HOME"], "/h");
-        assert_eq!(shown["args"][0], "--token=[secret: token, 3 characters]");
-        assert_eq!(
-            shown["credentials"]["user"],
-            "[secret: secret, 3 characters]"
-        );
-        assert!(!shown.to_string().contains(&token), "{shown}");
-        assert_eq!(shown.as_object().unwrap().len(), params.len());
-        assert!(hides_secret(&params));
-        assert!(!hides_secret(&map(
-            json!({"path": "/a", "n": 1, "token": "", "t": [{"a": "b"}]})
-        )));
-    }
-
-    #[test]
-    fn p09_what_a_view_masked_is_put_back_into_an_edit() {
-        let original = map(json!({
-            "command": "curl -u ann:hunter2 https://x && PASSWORD=other ls",
-            "password": "hunter2", "pin": 1234, "list": [{"token": "t"}],
-        }));
-        let shown = mask_map(&original);
-        assert_eq!(unmask(&shown, &original), Some(original.clone()));
-        let mut edited = shown.clone();
-        let command = edited["command"]
-            .as_str()
-            .unwrap()
-            .replace("https://x", "https://y");
-        edited.insert("command".into(), command.into());
-        edited.insert("new".into(), json!(7));
-        let whole = unmask(&edited, &original).unwrap();
-        assert_eq!(
-            whole["command"],
-            "curl -u ann:hunter2 https://y && PASSWORD=other ls"
-        );
-        assert_eq!(
-            (&whole["password"], &whole["new"]),
-            (&json!("hunter2"), &json!(7))
-        );
-        // Only the second of two is kept.
-        edited.insert(
-            "command".into(),
-            "PASSWORD=[secret: password, 5 characters] ls".into(),
-        );
-        let whole = unmask(&edited, &original).unwrap();
-        assert_eq!(whole["command"], "PASSWORD=other ls");
-        // A mask that stands for nothing known must not run.
-        for wrong in [
-            json!({"command": "x [secret: token, 9 characters]"}),
-            json!({"other": "[secret: password, 7 characters]"}),
-            json!({"list": [{"a": "[secret: token, 1 character]"}]}),
-            json!({"[secret: token, 1 character]": 1}),
-        ] {
-            assert_eq!(unmask(&map(wrong.clone()), &original), None, "{wrong}");
-        }
-    }
-
-    fn arguments() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            Just(json!("PASSWORD=s3cr3tv4lue run")),
-            Just(json!({"password": "s3cr3tv4lue"})),
-            Just(json!({"apiKey": ["s3cr3tv4lue"]})),
-            Just(json!({"auth": {"client_secret": {"x": "s3cr3tv4lue"}}})),
-            Just(json!(
-                "curl -H 'Authorization: Bearer s3cr3tv4lue' https://x"
-            )),
-            Just(json!("https://u:s3cr3tv4lue@host/")),
-            Just(json!("harmless")),
-            Just(json!(7)),
-        ];
-        leaf.prop_recursive(4, 32, 4, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-                prop::collection::vec(("[a-z]{1,8}", inner), 0..4)
-                    .prop_map(|entries| Value::Object(entries.into_iter().collect())),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn p09_a_buried_secret_never_survives(value in arguments()) {
-            let params = map(json!({"x": value}));
-            let shown = json!(mask_map(&params)).to_string();
-            prop_assert!(!shown.contains("s3cr3tv4lue"), "{}", shown);
-            let whole = json!(params).to_string();
-            prop_assert_eq!(hides_secret(&params), shown != whole);
-        }
-
-        #[test]
-        fn p09_what_is_shown_and_given_back_is_what_runs(value in arguments()) {
-            let params = map(json!({"x": value}));
-            prop_assert_eq!(unmask(&mask_map(&params), &params), Some(params));
-        }
-    }
-}
+mod tests;

@@ -1,127 +1,20 @@
-//! What an argument is for, as far as its name tells: content, a secret, a command. Names are read in any
+//! What an argument is for, as far as its name tells: a secret, a command, structure. Names are read in any
 //! spelling (`apiKey`, `API_KEY`, `api-key`), by their words.
 
-/// Words that make a name a secret's, alone or as part of a longer word: `PGPASSWORD`.
-const SECRET_PARTS: [&str; 9] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "secret",
-    "credential",
-    "apikey",
-    "privatekey",
-    "accesskey",
-];
-/// Words that do so alone.
-const SECRET_WORDS: [&str; 13] = [
-    "pwd",
-    "pass",
-    "pw",
-    "token",
-    "tokens",
-    "cookie",
-    "cookies",
-    "bearer",
-    "jwt",
-    "otp",
-    "pin",
-    "cvv",
-    "authorization",
-];
-/// `key` is a secret's after one of these.
-const KEYS: [&str; 13] = [
-    "api",
-    "access",
-    "private",
-    "secret",
-    "signing",
-    "encryption",
-    "ssh",
-    "account",
-    "master",
-    "service",
-    "client",
-    "auth",
-    "deploy",
-];
-/// What may follow without changing what it is.
-const QUALIFIERS: [&str; 13] = [
-    "value",
-    "values",
-    "text",
-    "string",
-    "base64",
-    "b64",
-    "raw",
-    "plain",
-    "plaintext",
-    "hex",
-    "new",
-    "old",
-    "confirm",
-];
-/// A token after one of these is a count, or a place in a list.
-const OTHER_TOKENS: [&str; 17] = [
-    "max",
-    "min",
-    "num",
-    "n",
-    "total",
-    "prompt",
-    "completion",
-    "input",
-    "output",
-    "budget",
-    "used",
-    "page",
-    "next",
-    "continuation",
-    "sync",
-    "stop",
-    "start",
-];
+mod lists;
 
-const CONTENT: [&str; 34] = [
-    "content",
-    "contents",
-    "body",
-    "data",
-    "text",
-    "texts",
-    "preview",
-    "string",
-    "str",
-    "stdin",
-    "input",
-    "patch",
-    "diff",
-    "code",
-    "html",
-    "markdown",
-    "xml",
-    "message",
-    "messages",
-    "prompt",
-    "payload",
-    "snippet",
-    "document",
-    "comment",
-    "notes",
-    "base64",
-    "blob",
-    "bytes",
-    "replacement",
-    "description",
-    "transcript",
-    "caption",
-    "old",
-    "new",
-];
+use lists::{
+    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_TOKENS, PLACES, QUALIFIERS,
+    SECRET_PARTS, SECRET_WORDS,
+};
 
-/// Whether what stands under this name is a secret.
+/// Whether what stands under this name is a secret: one of its words says so, and none after it says that it is
+/// only about one.
 pub(super) fn is_secret(name: &str) -> bool {
     let words = words(name);
+    if words.iter().any(|word| runs(word)) {
+        return false;
+    }
     let mut words = words.as_slice();
     while let [rest @ .., last] = words {
         if is_number(last) || QUALIFIERS.contains(&&**last) {
@@ -130,20 +23,57 @@ pub(super) fn is_secret(name: &str) -> bool {
             break;
         }
     }
-    let Some((last, before)) = words.split_last() else {
+    let Some(last) = words.last() else {
         return false;
     };
-    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
-    let before = before.last().map_or("", String::as_str);
-    if matches!(last, "token" | "tokens") {
-        return !OTHER_TOKENS.contains(&before);
+    if ABOUT.contains(&&**last) {
+        return false;
     }
-    if matches!(last, "key" | "keys") {
-        return KEYS.contains(&before);
+    let is_last = |at: usize| at + 1 == words.len();
+    (0..words.len()).any(|at| is_secret_word(words, at, is_last(at)))
+}
+
+fn is_secret_word(words: &[String], at: usize, is_last: bool) -> bool {
+    let word = words.get(at).map_or("", String::as_str);
+    let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let before = at.checked_sub(1).and_then(|at| words.get(at));
+    let before = before.map_or("", String::as_str);
+    if matches!(word, "token" | "tokens") {
+        let after = words.get(at + 1).map_or("", String::as_str);
+        return !OTHER_TOKENS.contains(&before) && !OTHER_TOKENS.contains(&after);
     }
-    SECRET_PARTS.iter().any(|part| last.contains(part))
-        || SECRET_WORDS.contains(&last)
-        || (last.len() > 6 && last.ends_with("token"))
+    if matches!(word, "key" | "keys") {
+        return KEYS.contains(&before) && is_last;
+    }
+    if word == "word" && before == "pass" {
+        return true;
+    }
+    SECRET_PARTS.iter().any(|part| word.contains(part))
+        || (is_last && LAST_WORDS.contains(&word))
+        || (SECRET_WORDS.contains(&word) && (is_last || LONG_WORDS.contains(&word)))
+        || (word.len() > 6 && word.ends_with("token"))
+}
+
+/// `passwordeval`, `alias.token`, `scripts.token`: what stands under it runs.
+fn runs(word: &str) -> bool {
+    let ends = [
+        "eval", "command", "cmd", "program", "process", "exec", "helper", "hook",
+    ];
+    matches!(word, "alias" | "aliases" | "script" | "scripts")
+        || ends.iter().any(|end| word.ends_with(end))
+}
+
+/// Whether all that stands below this name is secret. `auth` may hold a user and a method as well.
+pub(super) fn is_secret_object(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    is_secret(name) && !LAST_WORDS.contains(&last)
+}
+
+/// Whether nothing but a password stands under this name.
+pub(super) fn is_password(name: &str) -> bool {
+    let name = name.to_lowercase();
+    is_secret(&name) && (name.contains("pass") || name.contains("pwd"))
 }
 
 /// Whether a number under this name is one, too: `max_tokens` is none, a PIN is.
@@ -151,17 +81,54 @@ pub(super) fn is_secret_number(name: &str) -> bool {
     is_secret(name) && !name.to_lowercase().contains("token")
 }
 
-/// Whether what stands under this name is content: what is written, sent or said.
-pub(super) fn is_content(name: &str) -> bool {
+/// Whether a text under this name is structure: it says where, which or how, and not what is written or said.
+pub(super) fn is_structure(name: &str, text: &str) -> bool {
+    const LONGEST: usize = 256;
     let words = words(name);
     let mut words = words.iter().rev().skip_while(|word| is_number(word));
-    let (last, before) = (words.next(), words.next());
-    let Some(last) = last.map(|last| last.trim_end_matches(|c: char| c.is_ascii_digit())) else {
+    let Some(last) = words.next() else {
         return false;
     };
+    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let fits = text.len() <= LONGEST && !text.chars().any(char::is_control);
+    let is_place = PLACES.contains(&last) && text.split_whitespace().count() <= 4;
+    fits && (is_place || (CHOICES.contains(&last) && !text.contains(char::is_whitespace)))
+}
+
+/// Whether an object under this name is content with its names: a row, a document, a body.
+pub(super) fn holds_content(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
     CONTENT.contains(&last)
-        || (last == "source"
-            && before.is_some_and(|word| matches!(&**word, "new" | "old" | "cell" | "file")))
+}
+
+/// Whether a name is one that a program would have, and not a sentence.
+pub(super) fn is_name(name: &str) -> bool {
+    const LONGEST: usize = 64;
+    !name.is_empty()
+        && name.len() <= LONGEST
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-.$@:/".contains(c))
+        && words(name).len() <= 6
+}
+
+/// Whether a shell may read the text under this name.
+pub(super) fn is_shell_text(name: &str) -> bool {
+    is_command(name)
+        || matches!(
+            words(name).join("_").as_str(),
+            "script" | "bash_command" | "bash" | "shell"
+        )
+}
+
+/// Whether a list under this name is the words of a command.
+pub(super) fn holds_words(name: &str) -> bool {
+    is_command(name)
+        || matches!(
+            words(name).join("_").as_str(),
+            "args" | "argv" | "arguments" | "entrypoint"
+        )
 }
 
 /// Whether what stands under this name is a command for a shell.
@@ -209,112 +176,4 @@ fn words(name: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p09_names_of_secrets_are_known_in_any_spelling() {
-        for name in [
-            "password",
-            "Password",
-            "PASSWORD",
-            "db_password",
-            "dbPassword",
-            "PGPASSWORD",
-            "MYSQL_PWD",
-            "api_key",
-            "apiKey",
-            "API-KEY",
-            "x-api-key",
-            "APIKey",
-            "apikey",
-            "access_token",
-            "accessToken",
-            "token",
-            "auth-token",
-            "GITHUB_TOKEN",
-            "client_secret",
-            "secretKey",
-            "AWS_SECRET_ACCESS_KEY",
-            "private_key",
-            "privateKey",
-            "Authorization",
-            "cookie",
-            "Set-Cookie",
-            "credential",
-            "credentials",
-            "passphrase",
-            "password_value",
-            "newPassword2",
-            "password_confirm",
-            "DB_PASS",
-            "sessionToken",
-        ] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in [
-            "path",
-            "key",
-            "keys",
-            "max_tokens",
-            "maxTokens",
-            "prompt_tokens",
-            "nextPageToken",
-            "page_token",
-            "password_file",
-            "secret_name",
-            "token_type",
-            "password-stdin",
-            "pass-through",
-            "passenger",
-            "compass",
-            "author",
-            "authority",
-            "keyboard",
-            "primary_key",
-            "tokenizer",
-            "",
-        ] {
-            assert!(!is_secret(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn p09_names_of_content_are_known() {
-        for name in [
-            "content",
-            "old_string",
-            "newString",
-            "old_str",
-            "new_str",
-            "stdin",
-            "input",
-            "file_content",
-            "fileText",
-            "new_source",
-            "commit-message",
-            "Body",
-            "html_body",
-            "patch",
-            "text1",
-            "text_2",
-            "newText",
-            "prompt",
-            "description",
-        ] {
-            assert!(is_content(name), "{name}");
-        }
-        for name in [
-            "path",
-            "content_type",
-            "message_id",
-            "source",
-            "command",
-            "database",
-            "context",
-            "n",
-        ] {
-            assert!(!is_content(name), "{name}");
-        }
-    }
-}
+mod tests;

@@ -1,22 +1,20 @@
-//! Redaction, where content is not to be seen: content becomes structure (length, hash, detected type), secrets
-//! become masks, and commands keep their programs and words without the texts they carry. What a field is for
-//! is told by its name (`names`).
+//! Redaction, where content is not to be seen. Structure stays: where a call acts, which of a few things it means,
+//! numbers, programs and their words. Secrets become masks, and all other text becomes its description (length,
+//! hash, detected type). What a field is for is told by its name (`names`).
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    mask::mask_value,
-    names::{is_command, is_content, is_secret},
+    mask::words::{Joined, program, runs_script},
+    names::{holds_content, holds_words, is_command, is_name, is_secret, is_structure},
     secret::mask_text,
-    withhold::withhold,
+    withhold::{hidden, withhold},
 };
 use crate::{call::canonical_json, ids::hex};
 
 const LONGEST_SHOWN: usize = 256;
 
-/// Whatever stands under the name of content is content, whatever its type; elsewhere long texts and those of
-/// several lines are.
 pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
     let mut shown = Map::new();
     for (key, value) in params {
@@ -24,18 +22,14 @@ pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
         while shown.contains_key(&name) {
             name.push('\'');
         }
-        shown.insert(name, redact_entry(key, value));
+        shown.insert(name, redact_entry(params, key, value));
     }
     shown
 }
 
+/// A value that stands under no name: what the call is about.
 pub fn redact(value: &Value) -> Value {
-    match value {
-        Value::String(text) => redact_text(text),
-        Value::Array(items) => Value::Array(items.iter().map(redact).collect()),
-        Value::Object(map) => Value::Object(redact_map(map)),
-        other => other.clone(),
-    }
+    redact_entry(&Map::new(), "target", value)
 }
 
 /// A text that somebody else wrote, such as the error of a backend: all of it is content.
@@ -47,56 +41,92 @@ pub fn redact_all(value: &Value) -> Value {
     }
 }
 
-fn redact_text(text: &str) -> Value {
-    if text.len() > LONGEST_SHOWN || text.contains(['\n', '\r']) {
-        return describe(text.as_bytes());
-    }
-    mask_text(text).into_owned().into()
-}
-
-fn redact_entry(key: &str, value: &Value) -> Value {
+fn redact_entry(beside: &Map<String, Value>, key: &str, value: &Value) -> Value {
     if is_secret(key) {
         let mut one = Map::new();
         one.insert(key.to_owned(), value.clone());
         // Length and kind, and no hash: a short secret would be found by it.
         let masked = super::mask_map(&one).into_iter().next();
         return match masked {
-            // Names inside of it may still be content.
-            Some((_, nested @ (Value::Object(_) | Value::Array(_)))) => redact(&nested),
+            // Texts inside of it may still be content.
+            Some((_, Value::Object(map))) => Value::Object(redact_masked(&map)),
             Some((_, shown)) => shown,
             None => Value::Null,
         };
     }
-    if is_content(key) {
-        return redact_all(value);
-    }
     match value {
         Value::String(command) if is_command(key) => redact_command(command),
-        Value::Array(words) if is_command(key) => words.iter().map(redact_word).collect(),
-        other => redact(other),
+        Value::Array(items) if holds_words(key) => redact_words(beside, key, items),
+        Value::String(text) if is_structure(key, text) => mask_text(text).into_owned().into(),
+        Value::String(text) => describe(text.as_bytes()),
+        Value::Array(items) => {
+            let items = items.iter();
+            items.map(|item| redact_entry(beside, key, item)).collect()
+        }
+        // Even the names in it are content.
+        Value::Object(_) if holds_content(key) => redact_all(value),
+        Value::Object(map) => Value::Object(redact_map(map)),
+        other => other.clone(),
     }
+}
+
+/// What was masked already stays so.
+fn redact_masked(map: &Map<String, Value>) -> Map<String, Value> {
+    let mut shown = redact_map(map);
+    for (name, value) in map {
+        if let Value::String(text) = value
+            && super::secret::holds_mask(text)
+            && let Some(slot) = shown.get_mut(&redact_key(name))
+        {
+            *slot = value.clone();
+        }
+    }
+    shown
+}
+
+/// The words of a command that no shell splits; one of them may be a whole script.
+fn redact_words(beside: &Map<String, Value>, key: &str, items: &[Value]) -> Value {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    let Some(words) = words else {
+        let items = items.iter();
+        return items.map(|item| redact_entry(beside, "", item)).collect();
+    };
+    if let Some((script, shell)) = words.split_last()
+        && runs_script(shell)
+    {
+        let shell = shell.iter().map(|word| Value::from(*word));
+        return shell.chain([redact_command(script)]).collect();
+    }
+    let before = (!is_command(key)).then(|| program(beside));
+    let joined = Joined::of(before, &words);
+    let mut shown: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    // From the end, so that places before stay what they are.
+    for (place, instead) in hidden(&joined.text).into_iter().rev() {
+        for (at, place) in joined.places(&place).into_iter().rev() {
+            if let Some(word) = shown.get_mut(at) {
+                word.replace_range(place, &instead);
+            }
+        }
+    }
+    let words = shown.into_iter().zip(words);
+    words.map(|(shown, word)| bounded(shown, word)).collect()
 }
 
 /// The command without the texts it carries, if that is short.
 fn redact_command(command: &str) -> Value {
-    let shown = withhold(command);
+    bounded(withhold(command), command)
+}
+
+fn bounded(shown: String, whole: &str) -> Value {
     if shown.len() > LONGEST_SHOWN {
-        return describe(command.as_bytes());
+        return describe(whole.as_bytes());
     }
     shown.into()
 }
 
-/// A word of a command that no shell splits may be a whole script.
-fn redact_word(word: &Value) -> Value {
-    match word {
-        Value::String(text) => redact_command(text),
-        other => redact(&mask_value(other)),
-    }
-}
-
 /// A key can be as long as a text, and carry one.
 fn redact_key(key: &str) -> String {
-    if key.len() <= LONGEST_SHOWN {
+    if is_name(key) {
         return mask_text(key).into_owned();
     }
     format!(
@@ -223,7 +253,7 @@ mod tests {
         assert_eq!((&shown["path"], &shown["ok"]), (&json!("/a"), &json!(true)));
         assert_eq!(
             shown["command"],
-            "git commit -m '[content, 14 characters]' && cat > f <<'E'\n[content, 7 characters]\nE\ncargo test"
+            "git commit -m '[content, 14 characters]' && cat > f <<'E'\n[content, 6 characters]\nE\ncargo test"
         );
         assert_eq!(
             shown["cmd"],
@@ -232,6 +262,27 @@ mod tests {
                 "-lc",
                 "echo '[content, 11 characters]' > f; API_KEY=[secret: key, 6 characters] ls"
             ])
+        );
+    }
+
+    #[test]
+    fn p09_all_text_that_is_no_structure_is_described() {
+        let params = json!({
+            "edits": [{"search": "s3cr3t", "replace": "s3cr3t"}], "lines": ["s3cr3t"], "value": "s3cr3t",
+            "newValue": "s3cr3t", "rows": [{"s3cr3t": "s3cr3t"}], "values": ["s3cr3t"], "sql": "s3cr3t",
+            "query": "s3cr3t", "subject": "s3cr3t", "title": "s3cr3t", "reply": "s3cr3t", "answer": "s3cr3t",
+            "note": "s3cr3t", "output": "s3cr3t", "insert": "s3cr3t", "with": "s3cr3t", "script": "s3cr3t",
+            "the s3cr3t is a key": 1, "command": ["git", "commit", "-m", "s3cr3t text"],
+            "nested": {"args": ["-m", "s3cr3t text"], "command": "git"}, "branch": "s3cr3t and more",
+        });
+        let Value::Object(params) = params else {
+            panic!()
+        };
+        let shown = Value::Object(redact_map(&params));
+        assert!(!shown.to_string().contains("s3cr3t"), "{shown}");
+        assert_eq!(
+            shown["command"],
+            json!(["git", "commit", "-m", "[content, 11 characters]"])
         );
     }
 

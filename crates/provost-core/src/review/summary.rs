@@ -5,7 +5,9 @@ mod bounds;
 mod change;
 mod command;
 mod facts;
+mod given;
 mod judge;
+mod outline;
 mod place;
 mod rest;
 mod risk;
@@ -22,8 +24,9 @@ pub use risk::Risk;
 
 pub(crate) use change::one_file;
 pub(crate) use command::{plain_command, quoted};
+pub(super) use outline::{Outline, Role, Spot, assigned_name};
 
-use super::mask_text;
+use super::{mask::mask_steps, mask_text};
 use bounds::{Bounds, shorten};
 
 pub type Risks = BTreeSet<Risk>;
@@ -93,7 +96,7 @@ impl Summary {
     pub fn masked(self) -> Self {
         let act = match self.act {
             Act::Command { parts } => Act::Command {
-                parts: parts.into_iter().map(Part::masked).collect(),
+                parts: masked_parts(parts, &self.risks),
             },
             Act::Change {
                 path,
@@ -146,24 +149,43 @@ impl Summary {
     }
 }
 
-/// A text that was cut may end in half a secret, which nothing recognises: the end of its last word goes.
 fn masked(text: &str) -> String {
+    let (text, mark) = without_half(text);
+    format!("{}{mark}", mask_text(text))
+}
+
+/// A text that was cut may end in half a secret, which nothing recognises: the end of its last word goes.
+fn without_half(text: &str) -> (&str, &'static str) {
     let Some(head) = text.strip_suffix('…') else {
-        return mask_text(text).into_owned();
+        return (text, "");
     };
     let word = head.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let end = head.ceil_char_boundary(word.max(head.len().saturating_sub(LONGEST_HALF)));
-    format!("{}…", mask_text(head.get(..end).unwrap_or_default()))
+    (head.get(..end).unwrap_or_default(), "…")
+}
+
+/// The parts are one script: what one of them runs may stand in another.
+fn masked_parts(parts: Vec<Part>, risks: &Risks) -> Vec<Part> {
+    let unsure = [Risk::RunsText, Risk::PipesToShell, Risk::Unreadable];
+    let runs_text = unsure.iter().any(|risk| risks.contains(risk));
+    let texts: Vec<_> = parts
+        .iter()
+        .map(|part| without_half(part.text.as_deref().unwrap_or_default()))
+        .collect();
+    let steps: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
+    let shown = mask_steps(&steps, runs_text);
+    let shown = shown.into_iter().zip(texts.iter().map(|(_, mark)| *mark));
+    let shown: Vec<String> = shown.map(|(text, mark)| text + mark).collect();
+    let parts = parts.into_iter().zip(shown);
+    parts
+        .map(|(part, shown)| Part {
+            text: part.text.is_some().then_some(shown),
+            ..part
+        })
+        .collect()
 }
 
 impl Part {
-    fn masked(self) -> Self {
-        Self {
-            text: self.text.map(|text| masked(&text)),
-            ..self
-        }
-    }
-
     fn structure(self) -> Self {
         Self { text: None, ..self }
     }
@@ -191,8 +213,8 @@ fn within(
     project: Option<&str>,
     bounds: Bounds,
 ) -> Option<Summary> {
-    let change = change::summarize(params, project, bounds);
-    let mut summary = match command::summarize(tool, params, project, bounds) {
+    let change = change::summarize(tool, params, project, bounds);
+    let mut summary = match command::summarize(tool, params, project, change.is_some(), bounds) {
         Some(command) => unsure(command, change),
         None => change?,
     };

@@ -1,8 +1,9 @@
 //! The heads of the chains, kept in a second place, and the record held against them.
 //!
 //! A chain of hashes proves itself, but not that it is the one that was here yesterday: whoever may write
-//! the store can cut its end off or hash it anew. So the last head of every chain is kept elsewhere. A
-//! record that has come further is fine, and so is one whose old records were pruned.
+//! the store can cut its end off or hash it anew. So the last head of every chain is kept elsewhere, and
+//! its anchor with it: a record that has come further is fine, and one that begins later only where the
+//! gateway pruned it. It keeps the new anchor before it does.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,10 @@ use serde_json::json;
 
 use super::{
     NoteRecord, TraceRow, chain,
-    verify::testimony::{BY, GAP_ACCEPTED},
+    verify::{
+        Testimony,
+        testimony::{BY, GAP_ACCEPTED, PRUNED},
+    },
 };
 use crate::{
     ids::TraceId,
@@ -23,6 +27,9 @@ use crate::{
 pub struct KeptHeads {
     /// The identity of the store.
     pub store: String,
+    /// When keeping began: nothing is known of what stood there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
     pub chains: BTreeMap<String, KeptHead>,
 }
 
@@ -31,6 +38,29 @@ pub struct KeptHeads {
 pub struct KeptHead {
     pub seq: u64,
     pub hash: String,
+    /// The record after which the chain began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<Anchor>,
+    /// The record up to which this gateway is about to prune it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruning: Option<Anchor>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    pub seq: u64,
+    pub hash: String,
+}
+
+/// Who may have pruned the record beside those who keep its heads here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pruners {
+    Nobody,
+    /// Replicas that share the store. A note must tell of it.
+    Replicas {
+        /// All that was kept is older than the retention: they may have removed it.
+        outlived: bool,
+    },
 }
 
 /// How a record differs from what was kept of it.
@@ -47,6 +77,7 @@ impl KeptHeads {
     pub async fn of(store: &dyn Store) -> Result<Self, StoreError> {
         let mut kept = Self {
             store: store.identity().await?,
+            since: None,
             chains: BTreeMap::new(),
         };
         for ends in store.chains().await? {
@@ -56,48 +87,71 @@ impl KeptHeads {
     }
 
     /// Where the record in the store is not a continuation of what was kept.
-    pub async fn gaps(&self, store: &dyn Store) -> Result<Vec<Gap>, StoreError> {
-        let found = store.identity().await?;
-        if found != self.store {
-            return Ok(vec![Gap {
-                chain: None,
-                problem: format!(
-                    "another record stands here: it is the store {}, and before it was {}",
-                    short(&found),
-                    short(&self.store)
-                ),
-            }]);
+    pub async fn gaps(&self, store: &dyn Store, pruners: Pruners) -> Result<Vec<Gap>, StoreError> {
+        if let Some(other) = self.other_store(store).await? {
+            return Ok(vec![other]);
         }
         let chains = store.chains().await?;
         let mut gaps = Vec::new();
         for (name, kept) in &self.chains {
             let ends = chains.iter().find(|ends| ends.chain == *name);
-            gaps.extend(gap(store, name, kept, ends).await?);
+            gaps.extend(gap(store, name, kept, ends, pruners).await?);
         }
         Ok(gaps)
     }
 
+    async fn other_store(&self, store: &dyn Store) -> Result<Option<Gap>, StoreError> {
+        let found = store.identity().await?;
+        Ok((found != self.store).then(|| Gap {
+            chain: None,
+            problem: format!(
+                "another record stands here: it is the store {}, and before it was {}",
+                short(&found),
+                short(&self.store)
+            ),
+        }))
+    }
+
     /// Follows the chains that moved. One that no longer holds its kept head is not followed, so that the
     /// evidence stays. Whether anything changed, and what does not fit.
-    pub async fn follow(&mut self, store: &dyn Store) -> Result<(bool, Vec<Gap>), StoreError> {
+    pub async fn follow(
+        &mut self,
+        store: &dyn Store,
+        chains: &[ChainEnds],
+        pruners: Pruners,
+    ) -> Result<(bool, Vec<Gap>), StoreError> {
+        if let Some(other) = self.other_store(store).await? {
+            return Ok((false, vec![other]));
+        }
         let (mut moved, mut gaps) = (false, Vec::new());
-        for ends in store.live_chains().await? {
-            let now = KeptHead::of(&ends);
-            let before = self.chains.get(&ends.chain);
-            if before == Some(&now) {
-                continue;
-            }
-            if let Some(before) = before {
-                let found = gap(store, &ends.chain, before, Some(&ends)).await?;
+        for ends in chains {
+            let mut now = KeptHead::of(ends);
+            if let Some(before) = self.chains.get(&ends.chain) {
+                if now.anchor == before.anchor {
+                    now.pruning.clone_from(&before.pruning);
+                }
+                if *before == now {
+                    continue;
+                }
+                let found = gap(store, &ends.chain, before, Some(ends), pruners).await?;
                 if found.is_some() {
                     gaps.extend(found);
                     continue;
                 }
             }
-            self.chains.insert(ends.chain, now);
+            self.chains.insert(ends.chain.clone(), now);
             moved = true;
         }
         Ok((moved, gaps))
+    }
+
+    /// This gateway is about to prune the chains up to there.
+    pub fn expect_pruning(&mut self, cuts: &[ChainEnds]) {
+        for cut in cuts {
+            if let Some(kept) = self.chains.get_mut(&cut.chain) {
+                kept.pruning = Some(Anchor::of(cut));
+            }
+        }
     }
 }
 
@@ -106,6 +160,21 @@ impl KeptHead {
         Self {
             seq: ends.head_seq,
             hash: chain::text(&ends.head_hash),
+            anchor: Some(Anchor::of(ends)),
+            pruning: None,
+        }
+    }
+
+    fn knows(&self, anchor: &Anchor) -> bool {
+        [&self.anchor, &self.pruning].contains(&&Some(anchor.clone()))
+    }
+}
+
+impl Anchor {
+    fn of(ends: &ChainEnds) -> Self {
+        Self {
+            seq: ends.anchor_seq,
+            hash: chain::text(&ends.anchor_hash),
         }
     }
 }
@@ -115,20 +184,21 @@ async fn gap(
     name: &str,
     kept: &KeptHead,
     ends: Option<&ChainEnds>,
+    pruners: Pruners,
 ) -> Result<Option<Gap>, StoreError> {
     let problem = match ends {
         None => Some(format!(
             "the chain is gone; it had come to record {}",
             kept.seq
         )),
-        Some(ends) => match problem(store, kept, ends).await? {
+        Some(ends) => match problem(store, kept, ends, pruners).await? {
             None => None,
             // Pruning may have taken the record away meanwhile. Then the anchor has moved.
             Some(found) => {
                 let chains = store.chains().await?;
                 let fresh = chains.iter().find(|fresh| fresh.chain == *name);
                 match fresh.filter(|fresh| fresh.anchor_seq != ends.anchor_seq) {
-                    Some(fresh) => problem(store, kept, fresh).await?,
+                    Some(fresh) => problem(store, kept, fresh, pruners).await?,
                     None => Some(found),
                 }
             }
@@ -140,14 +210,80 @@ async fn gap(
     }))
 }
 
-/// The noted ends are not believed: the record itself must be there.
 async fn problem(
+    store: &dyn Store,
+    kept: &KeptHead,
+    ends: &ChainEnds,
+    pruners: Pruners,
+) -> Result<Option<String>, StoreError> {
+    if let Some(problem) = moved_anchor(store, kept, ends, pruners).await? {
+        return Ok(Some(problem));
+    }
+    missing_head(store, kept, ends).await
+}
+
+/// Whoever may write the store can move its anchor, and write a note that it was pruned.
+async fn moved_anchor(
+    store: &dyn Store,
+    kept: &KeptHead,
+    ends: &ChainEnds,
+    pruners: Pruners,
+) -> Result<Option<String>, StoreError> {
+    let found = Anchor::of(ends);
+    if kept.knows(&found) {
+        return Ok(None);
+    }
+    let outlived = match (pruners, &kept.anchor) {
+        (Pruners::Replicas { outlived }, _) => outlived,
+        // Kept by a version that did not keep anchors.
+        (Pruners::Nobody, None) => false,
+        (Pruners::Nobody, Some(_)) => {
+            let words = "and this gateway did not prune it";
+            return Ok(Some(format!(
+                "it begins after record {}, {words}",
+                found.seq
+            )));
+        }
+    };
+    if found.seq > kept.seq && !outlived {
+        let words = "the records before it are younger than the retention";
+        return Ok(Some(format!(
+            "it begins after record {}: {words}",
+            found.seq
+        )));
+    }
+    if kept
+        .anchor
+        .as_ref()
+        .is_some_and(|kept| found.seq < kept.seq)
+    {
+        let words = "it had been pruned further than that";
+        return Ok(Some(format!(
+            "it begins after record {}: {words}",
+            found.seq
+        )));
+    }
+    let mut testimony = Testimony::default();
+    for note in store.notes(PRUNED).await? {
+        testimony.hear(0, &note);
+    }
+    let told = outlived
+        || found.seq == 0
+        || testimony.tells_of(&ends.chain, ends.anchor_seq, &ends.anchor_hash);
+    Ok((!told).then(|| {
+        let words = "no note says that the records up to it were pruned";
+        format!("it begins after record {}, and {words}", found.seq)
+    }))
+}
+
+/// The noted ends are not believed: the record itself must be there.
+async fn missing_head(
     store: &dyn Store,
     kept: &KeptHead,
     ends: &ChainEnds,
 ) -> Result<Option<String>, StoreError> {
     if kept.seq < ends.anchor_seq || kept.seq == 0 {
-        // Pruned, which a note in the record must tell of; or nothing was there.
+        // Pruned, or nothing was there.
         return Ok(None);
     }
     let rewritten = || {

@@ -93,7 +93,7 @@ fn grant(max_uses: Option<u64>, duration: Duration) -> NewGrant {
 }
 
 #[tokio::test]
-async fn p3_a_yes_is_repeated_for_a_minute_and_then_decided_anew() {
+async fn p03_a_yes_is_repeated_for_a_minute_and_then_decided_anew() {
     let bench = Bench::new().await;
     let ask = || keyed(&bench, "allow.echo");
     let first = permitted(&bench, ask()).await;
@@ -120,7 +120,7 @@ async fn p3_a_yes_is_repeated_for_a_minute_and_then_decided_anew() {
 }
 
 #[tokio::test]
-async fn p3_a_stop_ends_a_yes_under_its_key() {
+async fn p03_a_stop_ends_a_yes_under_its_key() {
     for scope in [
         Scope::Everything,
         Scope::Agent("bot".into()),
@@ -142,7 +142,7 @@ async fn p3_a_stop_ends_a_yes_under_its_key() {
 }
 
 #[tokio::test]
-async fn p3_a_new_policy_ends_a_yes_under_its_key() {
+async fn p03_a_new_policy_ends_a_yes_under_its_key() {
     let bench = Bench::new().await;
     let ask = || keyed(&bench, "allow.echo");
     let first = permitted(&bench, ask()).await;
@@ -159,7 +159,7 @@ async fn p3_a_new_policy_ends_a_yes_under_its_key() {
 }
 
 #[tokio::test]
-async fn p3_an_approval_is_used_once_however_often_its_key_comes() {
+async fn p03_an_approval_is_used_once_however_often_its_key_comes() {
     let bench = Bench::new().await;
     let first = approved(&bench).await;
     for _ in 0..3 {
@@ -173,7 +173,7 @@ async fn p3_an_approval_is_used_once_however_often_its_key_comes() {
 
 /// People may take their time: the minute begins when the agent was told.
 #[tokio::test]
-async fn p3_the_minute_begins_with_the_answer() {
+async fn p03_the_minute_begins_with_the_answer() {
     let bench = Bench::new().await;
     let mut ask = keyed(&bench, "l2.pay");
     ask.wait = Wait::UntilDecided;
@@ -190,7 +190,7 @@ async fn p3_the_minute_begins_with_the_answer() {
 }
 
 #[tokio::test]
-async fn p3_an_approval_answers_no_stricter_policy() {
+async fn p03_an_approval_answers_no_stricter_policy() {
     let bench = Bench::new().await;
     let approval = waits(&bench, keyed(&bench, "l1.look")).await;
     bench.approve(&approval).await;
@@ -209,7 +209,7 @@ async fn p3_an_approval_answers_no_stricter_policy() {
 }
 
 #[tokio::test]
-async fn p3_changed_arguments_are_held_against_policy_again() {
+async fn p03_changed_arguments_are_held_against_policy_again() {
     let bench = Bench::new().await;
     let approval = waits(&bench, keyed(&bench, "l2.pay")).await;
     let resolution = Resolution {
@@ -236,8 +236,32 @@ async fn p3_changed_arguments_are_held_against_policy_again() {
     assert_ne!(asked.question.id, approval.question.id);
 }
 
+/// What runs are the changed arguments, but what the key stands for is the call as it was asked.
 #[tokio::test]
-async fn p3_a_yes_of_a_grant_goes_with_the_grant() {
+async fn p03_a_deny_of_what_was_asked_ends_an_edited_yes() {
+    let bench = Bench::new().await;
+    let approval = waits(&bench, keyed(&bench, "l2.pay")).await;
+    let resolution = Resolution {
+        arguments: Some(Map::from_iter([("a".to_owned(), json!(2))])),
+        ..Resolution::default()
+    };
+    let (id, alice) = (approval.question.id.as_str(), human());
+    let resolved = bench
+        .gate
+        .resolve(id, &alice, Status::Approved, resolution)
+        .await;
+    resolved.unwrap();
+    permitted(&bench, keyed(&bench, "l2.pay")).await;
+    replayed(&bench, keyed(&bench, "l2.pay")).await;
+    bench.gate.replace_policy(rules(json!([
+        {"tools": ["*"], "when": "params.a == 1", "action": "deny"},
+        {"tools": ["*"], "action": "allow"},
+    ])));
+    refused(&bench, keyed(&bench, "l2.pay"), Answer::Deny).await;
+}
+
+#[tokio::test]
+async fn p03_a_yes_of_a_grant_goes_with_the_grant() {
     let root = "admin:root";
     let bench = Bench::new().await;
     let ask = || keyed(&bench, "l2.pay");
@@ -264,7 +288,7 @@ async fn p3_a_yes_of_a_grant_goes_with_the_grant() {
 }
 
 #[tokio::test]
-async fn p3_another_grant_is_another_decision_and_a_use_of_that_one() {
+async fn p03_another_grant_is_another_decision_and_a_use_of_that_one() {
     let bench = Bench::new().await;
     let ask = || keyed(&bench, "l2.pay");
     let short = grant(None, Duration::from_secs(30));
@@ -279,7 +303,7 @@ async fn p3_another_grant_is_another_decision_and_a_use_of_that_one() {
 }
 
 #[tokio::test]
-async fn p3_what_a_grant_released_goes_with_the_grant() {
+async fn p03_what_a_grant_released_goes_with_the_grant() {
     let bench = Bench::new().await;
     let ask = || keyed(&bench, "l2.pay");
     waits(&bench, ask()).await;
@@ -294,7 +318,7 @@ async fn p3_what_a_grant_released_goes_with_the_grant() {
 }
 
 #[tokio::test]
-async fn p3_a_key_is_one_agents_and_one_sessions() {
+async fn p03_a_key_is_one_agents_and_one_sessions() {
     let bench = Bench::new().await;
     let first = permitted(&bench, keyed(&bench, "allow.echo")).await;
     let mut other_agent = keyed(&bench, "allow.echo");
@@ -310,7 +334,7 @@ async fn p3_a_key_is_one_agents_and_one_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn p3_callers_with_one_key_at_once_get_one_decision() {
+async fn p03_callers_with_one_key_at_once_get_one_decision() {
     let bench = Arc::new(Bench::new().await);
     let new = grant(Some(2), MINUTE * 9);
     bench.gate.grant(new, "admin:root").await.unwrap();
@@ -341,7 +365,7 @@ async fn p3_callers_with_one_key_at_once_get_one_decision() {
 
 /// What ran is a fact, whatever was stopped or forbidden since; nothing runs again.
 #[tokio::test]
-async fn p3_the_outcome_of_a_call_that_ran_is_told_for_as_long_as_it_is_kept() {
+async fn p03_the_outcome_of_a_call_that_ran_is_told_for_as_long_as_it_is_kept() {
     let bench = Bench::new().await;
     let ask = || {
         let mut ask = keyed(&bench, "allow.echo");

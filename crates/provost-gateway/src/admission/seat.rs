@@ -29,6 +29,8 @@ pub struct Seat {
     /// Milliseconds after it was opened since which it rests, and one; zero while a request is in progress.
     resting: AtomicU64,
     used: AtomicBool,
+    /// Its last request was of somebody who decides.
+    of_decider: AtomicBool,
     leaving: AtomicBool,
     turned_away: AtomicBool,
     current: Mutex<Current>,
@@ -54,6 +56,7 @@ impl Seat {
             opened: Instant::now(),
             resting: AtomicU64::new(1),
             used: AtomicBool::new(false),
+            of_decider: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             turned_away: AtomicBool::new(false),
             current: Mutex::default(),
@@ -65,7 +68,9 @@ impl Seat {
     /// Lets a request in, or says why not.
     pub(crate) fn enter(self: &Arc<Self>, who: &Who) -> Result<Occupied, Full> {
         // People and agents may share an address: this machine's, or a proxy's.
-        let may_be_turned_away = matches!(who, Who::Agent(_) | Who::Stranger);
+        let may_be_turned_away = matches!(who, Who::Agent(_) | Who::Stranger | Who::Sender);
+        self.of_decider
+            .store(matches!(who, Who::Decider(_)), Relaxed);
         if may_be_turned_away && self.turned_away.load(Relaxed) {
             return Err(Full::Address(self.admission.room().per_address));
         }
@@ -74,6 +79,7 @@ impl Seat {
             Who::Agent(_) => Counted::Agent,
             Who::Decider(_) => Counted::Decider,
             Who::Stranger => Counted::Stranger,
+            Who::Sender => Counted::Sender,
             Who::Anybody => Counted::Not,
         };
         let is_same = |party: &Arc<Party>| party.who == *who;
@@ -110,6 +116,20 @@ impl Seat {
         can_go.then_some(since)
     }
 
+    /// Since when nothing is in progress on it, if something was before: its last answer may still be on its
+    /// way. Those of deciders come after all others.
+    pub(super) fn rests_since(&self) -> Option<(bool, Instant)> {
+        let resting = self.resting.load(Acquire).checked_sub(1)?;
+        let can_go = self.used.load(Relaxed) && !self.leaving.load(Relaxed);
+        let since = self.opened + Duration::from_millis(resting);
+        can_go.then(|| (self.of_decider.load(Relaxed), since))
+    }
+
+    /// Whether the connection is to end with the answer to its request.
+    pub(crate) fn ends_with_answer(&self) -> bool {
+        self.admission.short.load(Relaxed) && !self.of_decider.load(Relaxed)
+    }
+
     pub(super) fn ask_to_leave(&self) {
         self.leaving.store(true, Release);
         self.waker.wake();
@@ -136,6 +156,11 @@ impl Seat {
 }
 
 impl Occupied {
+    /// Whether nobody knows who asks.
+    pub(crate) fn is_of_stranger(&self) -> bool {
+        matches!(self.0.lock().counted, Counted::Stranger | Counted::Sender)
+    }
+
     /// Counts bytes that the request holds from now on.
     pub(crate) fn hold(&self, bytes: usize) -> Result<(), Full> {
         let seat = &self.0;

@@ -1,4 +1,5 @@
-//! All connections. When there is no room for another, the one that has rested longest leaves.
+//! All connections. When there is no room for another, the one that has rested longest leaves; if none has
+//! rested for long, one that is between two requests.
 
 use std::{
     collections::HashMap,
@@ -49,11 +50,14 @@ impl Seats {
     }
 
     pub fn is_full(&self) -> bool {
-        self.lock().taken.len() >= self.admission.room().connections()
+        let is_full = self.lock().taken.len() >= self.admission.room().connections();
+        self.admission.set_short(is_full);
+        is_full
     }
 
-    /// A connection from there. This machine's own address is everybody's here; where another has more than its share, one of its own that rests leaves, or,
-    /// if all of them are in use, the newcomer is told so when it asks for something.
+    /// A connection from there. This machine's own address is everybody's here; where another has more than its
+    /// share, one of its own that rests leaves, or, if all of them are in use, the newcomer is told so when it
+    /// asks for something.
     pub fn take(self: &Arc<Self>, address: IpAddr, now: Instant) -> Taken {
         let address = address.to_canonical();
         let seat = Arc::new(Seat::new(self.admission.clone()));
@@ -80,7 +84,7 @@ impl Seats {
     pub fn make_room(&self, now: Instant) -> bool {
         let mut table = self.lock();
         let some = table.taken.len().div_ceil(SHARE);
-        table.dismiss(None, some, now)
+        table.dismiss(None, some, now) || table.dismiss_between_requests()
     }
 
     /// Completes when a connection has ended since this was called.
@@ -112,6 +116,21 @@ impl Table {
             .filter(|(since, _)| *since == oldest || now.saturating_duration_since(*since) >= LONG);
         leave.for_each(|(_, seat)| seat.ask_to_leave());
         true
+    }
+}
+
+impl Table {
+    /// However short its rest: whoever asks something every moment would keep its place for ever.
+    fn dismiss_between_requests(&self) -> bool {
+        let seats = self.taken.values();
+        let resting = seats.filter_map(|(_, seat)| Some((seat.rests_since()?, seat)));
+        match resting.min_by_key(|(rests, _)| *rests) {
+            Some((_, seat)) => {
+                seat.ask_to_leave();
+                true
+            }
+            None => false,
+        }
     }
 }
 

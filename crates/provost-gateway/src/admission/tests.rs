@@ -111,8 +111,69 @@ fn p10_who_rests_longest_leaves_first_and_who_works_stays() {
     assert!(second.seat.leaves());
     assert!(!seats.make_room(soon), "nobody is left who could go");
     drop(request);
-    assert!(!seats.make_room(soon), "its answer may still be on its way");
-    assert!(seats.make_room(now + Duration::from_mins(1)));
+    assert!(seats.make_room(soon), "it is between two requests");
+    assert!(busy.seat.leaves());
+}
+
+/// Whoever asks for something every moment keeps nobody out; people's connections go last.
+#[test]
+fn p10_who_rests_for_moments_leaves_when_nobody_else_can() {
+    let seats = Seats::new(admission());
+    let now = Instant::now();
+    let take = |who: &Who| {
+        let taken = seats.take(Ipv4Addr::LOCALHOST.into(), now);
+        drop(taken.seat.enter(who).unwrap());
+        taken
+    };
+    let alice = take(&Who::Decider("alice".into()));
+    let others = [Who::Anybody, Who::Stranger, Who::Sender, agent("a")];
+    let others: Vec<_> = others.iter().map(take).collect();
+    for left in 1..=others.len() {
+        assert!(seats.make_room(Instant::now()));
+        let leaving = others.iter().filter(|taken| taken.seat.leaves());
+        assert_eq!(leaving.count(), left);
+        assert!(!alice.seat.leaves());
+    }
+    assert!(seats.make_room(Instant::now()));
+    assert!(alice.seat.leaves());
+    assert!(!seats.make_room(Instant::now()));
+}
+
+#[test]
+fn p10_when_connections_run_short_answers_end_them_except_for_people() {
+    let admission = Arc::new(Admission::with_room(Room::of(64, Limits::default())));
+    let seats = Seats::new(admission.clone());
+    let take = || seats.take(Ipv4Addr::LOCALHOST.into(), Instant::now());
+    let first = take();
+    assert!(!seats.is_full() && !first.seat.ends_with_answer());
+    let rest: Vec<_> = (1..admission.room().connections())
+        .map(|_| take())
+        .collect();
+    assert!(seats.is_full());
+    for (who, ends) in [
+        (Who::Anybody, true),
+        (Who::Stranger, true),
+        (agent("a"), true),
+        (Who::Decider("alice".into()), false),
+    ] {
+        let request = first.seat.enter(&who).unwrap();
+        assert_eq!(first.seat.ends_with_answer(), ends, "{who:?}");
+        drop(request);
+    }
+    drop(rest);
+    assert!(!seats.is_full());
+    drop(first.seat.enter(&Who::Anybody).unwrap());
+    assert!(!first.seat.ends_with_answer());
+}
+
+/// Bodies that never come keep nobody from the page that signs in.
+#[test]
+fn p10_strangers_with_a_body_leave_room_for_those_without() {
+    let admission = admission();
+    let (senders, full) = fill(&admission, &Who::Sender);
+    assert_eq!(full, Full::Strangers(senders.len()));
+    let (strangers, _) = fill(&admission, &Who::Stranger);
+    assert!(strangers.len() >= 16);
 }
 
 #[test]
@@ -134,7 +195,7 @@ fn p10_an_address_has_its_share_of_connections() {
     drop(two);
     let mapped = IpAddr::from(Ipv4Addr::new(10, 0, 0, 1).to_ipv6_mapped());
     let four = seats.take(mapped, later);
-    for who in [agent("b"), Who::Stranger] {
+    for who in [agent("b"), Who::Stranger, Who::Sender] {
         assert_eq!(four.seat.enter(&who).err(), Some(Full::Address(2)));
     }
     for who in [Who::Decider("alice".into()), Who::Anybody] {

@@ -16,7 +16,7 @@ use cost::Cost;
 const PLACE: &str = "tool:/schema.json";
 
 /// A compiled schema.
-pub(super) struct Schema {
+pub struct Schema {
     schemas: Schemas,
     index: SchemaIndex,
     cost: Cost,
@@ -32,7 +32,7 @@ impl UrlLoader for Nowhere {
 
 impl Schema {
     /// `None`: the tool says nothing of its arguments. The error says why the schema cannot be read.
-    pub(super) fn compile(schema: &Value) -> Result<Option<Self>, String> {
+    pub fn compile(schema: &Value) -> Result<Option<Self>, String> {
         if schema.is_null() {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ impl Schema {
     }
 
     /// What does not fit, with its place. The error never repeats a value: it may be a secret.
-    pub(super) fn check(&self, arguments: &Value) -> Result<(), String> {
+    pub fn check(&self, arguments: &Value) -> Result<(), String> {
         self.cost.allows(arguments)?;
         let checked = self.schemas.validate(arguments, self.index);
         checked.map_err(|error| misfit::told(&error))

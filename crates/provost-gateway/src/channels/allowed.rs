@@ -1,8 +1,10 @@
 //! Where callbacks may go: to the public internet, or to what the operator lists. Addresses are compared by their
 //! parts and not as text.
 
-use http::{Uri, uri::Scheme};
+use http::Uri;
+use percent_encoding::percent_decode_str;
 
+use super::address::CallbackAddress;
 use crate::web::{is_off_limits, is_public, plain_address};
 
 /// Without a list: any public address. A name is judged by where it leads, when it is called.
@@ -12,9 +14,7 @@ pub struct Allowed(Option<Vec<AllowedUrl>>);
 /// Such as `https://hooks.example.com/provost/*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedUrl {
-    scheme: Scheme,
-    host: String,
-    port: u16,
+    server: CallbackAddress,
     path: String,
     /// And all below.
     below: bool,
@@ -24,6 +24,8 @@ pub struct AllowedUrl {
 pub enum BadAllowed {
     #[error("it is an http or https address such as `https://hooks.example.com/*`")]
     NoUrl,
+    #[error("its host is a name or an address, and its port a number from 1 to 65535")]
+    Server,
     #[error("a `*` stands only at the end, after a `/`")]
     Star,
     #[error("it has no user, and nothing after `?`")]
@@ -40,9 +42,8 @@ impl Allowed {
     pub(crate) fn permits(&self, uri: &Uri) -> bool {
         match &self.0 {
             Some(urls) => urls.iter().any(|url| url.matches(uri)),
-            None => uri
-                .host()
-                .is_some_and(|host| plain_address(host).is_none_or(is_public)),
+            None => CallbackAddress::of(uri)
+                .is_some_and(|server| plain_address(&server.host).is_none_or(is_public)),
         }
     }
 
@@ -62,55 +63,56 @@ impl AllowedUrl {
             return Err(BadAllowed::Star);
         }
         let uri: Uri = text.parse().map_err(|_| BadAllowed::NoUrl)?;
-        let (scheme, host, port) = place(&uri).ok_or(BadAllowed::NoUrl)?;
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err(BadAllowed::NoUrl);
+        }
         let has_user = uri.authority().is_some_and(|at| at.as_str().contains('@'));
         if has_user || uri.query().is_some() {
             return Err(BadAllowed::TooMuch);
         }
-        if plain_address(&host).is_some_and(is_off_limits) {
+        let server = CallbackAddress::of(&uri).ok_or(BadAllowed::Server)?;
+        if plain_address(&server.host).is_some_and(is_off_limits) {
             return Err(BadAllowed::OffLimits);
         }
         Ok(Self {
-            scheme,
-            host,
-            port,
+            server,
             path: uri.path().to_owned(),
             below,
         })
     }
 
     fn matches(&self, uri: &Uri) -> bool {
-        let Some((scheme, host, port)) = place(uri) else {
+        if CallbackAddress::of(uri).as_ref() != Some(&self.server) {
             return false;
-        };
-        let path = uri.path();
-        let fits = if self.below {
-            path.starts_with(&self.path) && !climbs(path)
-        } else {
-            path == self.path
-        };
-        fits && (&scheme, &host, port) == (&self.scheme, &self.host, self.port)
+        }
+        match uri.path().strip_prefix(&*self.path) {
+            Some(rest) if self.below => !may_climb(rest),
+            Some(rest) => rest.is_empty(),
+            None => false,
+        }
     }
 }
 
-fn place(uri: &Uri) -> Option<(Scheme, String, u16)> {
-    let scheme = uri.scheme()?.clone();
-    let usual = match scheme.as_str() {
-        "http" => 80,
-        "https" => 443,
-        _ => return None,
+/// Whether a server may read it as another path, higher up. Servers decode more than once, cut at controls and
+/// parameters, and read bytes that are no text each in their own way: such paths are refused.
+fn may_climb(path: &str) -> bool {
+    let Ok(decoded) = percent_decode_str(path).decode_utf8() else {
+        return true;
     };
-    let host = uri.host().filter(|host| !host.is_empty())?;
-    let port = uri.port_u16().unwrap_or(usual);
-    Some((scheme, host.to_ascii_lowercase(), port))
+    let is_odd = |c: char| c == '%' || c.is_control();
+    if decoded.contains(is_odd) || path.to_ascii_lowercase().contains("%3b") {
+        return true;
+    }
+    let plain = decoded.replace('‥', "..").replace('…', "...");
+    let mut parts = plain.split(['/', '\\', ';', '／', '＼', '∕', '⁄']);
+    parts.any(is_above)
 }
 
-/// Whether a server may read it as another path, higher up.
-fn climbs(path: &str) -> bool {
-    let path = path.to_ascii_lowercase().replace("%2e", ".");
-    let path = path.replace("%2f", "/").replace(['\\', ';'], "/");
-    let path = path.replace("%5c", "/");
-    path.split('/').any(|part| part == "..")
+/// `..`, also with the spaces and further dots that some file systems leave out.
+fn is_above(part: &str) -> bool {
+    let is_dot = |c: char| matches!(c, '.' | '．' | '․');
+    part.chars().filter(|c| is_dot(*c)).count() > 1
+        && part.chars().all(|c| is_dot(c) || c.is_whitespace())
 }
 
 #[cfg(test)]
@@ -156,7 +158,74 @@ mod tests {
     }
 
     #[test]
-    fn p8_without_a_list_only_public_addresses_are_permitted() {
+    fn p08_a_port_that_cannot_be_read_is_no_port() {
+        let usual = AllowedUrl::parse("http://127.0.0.1/*").unwrap();
+        let other = AllowedUrl::parse("http://127.0.0.1:21149/ok/*").unwrap();
+        for allowed in [
+            Allowed::only(vec![usual, other]),
+            Allowed::only(vec![AllowedUrl::parse("https://a.org/*").unwrap()]),
+            Allowed::default(),
+        ] {
+            for url in [
+                "http://127.0.0.1:99999/x80",
+                "http://127.0.0.1:21149.evil/ok/x",
+                "http://127.0.0.1:+21149/ok/x",
+                "http://127.0.0.1:021149/ok/x",
+                "https://a.org:80800/x",
+                "https://a.org:/x",
+            ] {
+                let permitted = url.parse().is_ok_and(|uri| allowed.permits(&uri));
+                assert!(!permitted, "{url} by {allowed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn p08_nothing_leads_out_of_what_is_allowed_below_a_path() {
+        let allowed = AllowedUrl::parse("http://127.0.0.1:8080/ok/*").unwrap();
+        let allowed = Allowed::only(vec![allowed]);
+        for (path, expected) in [
+            ("a/b", true),
+            ("a.b/..c/c../.well-known", true),
+            ("a%20b/%C3%A9", true),
+            ("a;v=1/b", true),
+            ("../x", false),
+            ("a/..", false),
+            ("%2e%2E/x", false),
+            (".%2e/x", false),
+            ("..%2fx", false),
+            ("..%5cx", false),
+            ("..;/x", false),
+            ("..;v=1/x", false),
+            ("%252e%252e/x", false),
+            ("%25252e/x", false),
+            ("..%3b/x", false),
+            ("..%3B/x", false),
+            ("..%00/x", false),
+            ("..%09/x", false),
+            (".%0d./x", false),
+            ("..%7f/x", false),
+            ("..%c2%85/x", false),
+            ("%c0%ae%c0%ae/x", false),
+            ("%e0%80%ae%e0%80%ae/x", false),
+            ("%ff/x", false),
+            ("%u002e%u002e/x", false),
+            ("%2/x", false),
+            ("..%20/x", false),
+            ("..%c2%a0/x", false),
+            (".../x", false),
+            ("%ef%bc%8e%ef%bc%8e/x", false),
+            ("%e2%80%a5/x", false),
+            ("..%ef%bc%8fx", false),
+        ] {
+            let url = format!("http://127.0.0.1:8080/ok/{path}");
+            let permitted = url.parse().is_ok_and(|uri| allowed.permits(&uri));
+            assert_eq!(permitted, expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn p08_without_a_list_only_public_addresses_are_permitted() {
         for (url, expected) in [
             ("https://a.org:8443/x", true),
             ("http://8.8.8.8/x", true),
@@ -192,6 +261,11 @@ mod tests {
             ("http://169.254.169.254/*", BadAllowed::OffLimits),
             ("http://0.0.0.0:8080/*", BadAllowed::OffLimits),
             ("http://0xa9fea9fe/*", BadAllowed::OffLimits),
+            ("http://127.0.0.1:80800/*", BadAllowed::Server),
+            ("http://127.0.0.1:021149/*", BadAllowed::Server),
+            ("http://127.0.0.1:+21149/*", BadAllowed::Server),
+            ("http://127.0.0.1:/*", BadAllowed::Server),
+            ("http://[fe80::1%25eth0]/*", BadAllowed::Server),
         ] {
             assert_eq!(AllowedUrl::parse(text), Err(expected), "{text}");
         }

@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::Problem;
+use provost_core::time::Time;
+
+use super::{Channels, Problem};
 use crate::app::App;
 
 /// For everything that one channel is asked.
@@ -10,50 +12,88 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const BETWEEN: Duration = Duration::from_mins(5);
 /// While something is wrong, so that the repair is seen.
 const SOON: Duration = Duration::from_secs(20);
+/// Not more often, however much happens on the channels.
+const CALM: Duration = Duration::from_secs(2);
+/// How long somebody who asks waits for the check.
+const WAIT: Duration = Duration::from_secs(3);
 
 /// Runs until the gateway stops.
 pub async fn check(app: Arc<App>) {
     let mut changes = app.policies();
     loop {
-        let well = check_all(&app).await;
+        let channels = app.channels.load_full();
+        let well = check_all(&app, &channels).await;
+        channels.standings.checks.send_modify(|checks| *checks += 1);
         let pause = if well { BETWEEN } else { SOON };
+        let doubted = async {
+            tokio::time::sleep(CALM).await;
+            channels.standings.doubted.notified().await;
+        };
         tokio::select! {
             () = app.stopping() => return,
             () = tokio::time::sleep(pause) => {}
+            () = doubted => {}
             changed = changes.changed() => if changed.is_err() { return },
         }
     }
 }
 
+impl Channels {
+    /// Has the channels checked again, unless that has just been done, and waits a while for it: who asks how
+    /// they fare is told of now.
+    pub(crate) async fn refresh(&self, now: Time) {
+        let mut checked = [
+            self.telegram.as_ref().map(|_| "telegram"),
+            self.email.as_ref().map(|_| "email"),
+        ]
+        .into_iter()
+        .flatten()
+        .map(|name| self.standings.of(name).checked_at);
+        if checked.all(|at| at.is_some_and(|at| now.since(at) < CALM)) {
+            return;
+        }
+        let mut checks = self.standings.checks.subscribe();
+        self.standings.doubted.notify_one();
+        let _ = tokio::time::timeout(WAIT, checks.changed()).await;
+    }
+}
+
 /// Whether all of them are well.
-async fn check_all(app: &App) -> bool {
-    let (channels, people) = (app.channels.load_full(), app.gate.people());
+async fn check_all(app: &App, channels: &Channels) -> bool {
+    let people = app.gate.people();
+    // Each is told as soon as it is known: one that hangs holds up no other.
     let telegram = async {
-        let telegram = channels.telegram.as_ref()?;
+        let Some(telegram) = channels.telegram.as_ref() else {
+            return true;
+        };
         let checked = tokio::time::timeout(PATIENCE, telegram.check(&people)).await;
-        Some(checked.unwrap_or_else(|_| vec![too_slow("telegram")]))
+        let problems = checked.unwrap_or_else(|_| vec![too_slow("telegram")]);
+        note(app, channels, "telegram", problems)
     };
     let email = async {
-        let email = channels.email.as_ref()?;
+        let Some(email) = channels.email.as_ref() else {
+            return true;
+        };
         let checked = tokio::time::timeout(PATIENCE, email.check()).await;
-        Some(checked.unwrap_or_else(|_| vec![too_slow("email")]))
+        let problems = checked.unwrap_or_else(|_| vec![too_slow("email")]);
+        note(app, channels, "email", problems)
     };
     let (telegram, email) = tokio::join!(telegram, email);
-    let mut well = true;
-    for (name, problems) in [("telegram", telegram), ("email", email)] {
-        let Some(problems) = problems else { continue };
-        well &= problems.is_empty();
-        let told = problems.clone();
-        if channels.standings.checked(name, problems, app.gate.now()) {
-            for Problem {
-                problem,
-                help,
-                person,
-            } in told
-            {
-                let person = person.unwrap_or_default();
-                tracing::warn!(channel = name, %person, problem, help, "a channel does not work");
-            }
+    telegram && email
+}
+
+/// Whether it is well.
+fn note(app: &App, channels: &Channels, name: &str, problems: Vec<Problem>) -> bool {
+    let (well, told) = (problems.is_empty(), problems.clone());
+    if channels.standings.checked(name, problems, app.gate.now()) {
+        for Problem {
+            problem,
+            help,
+            person,
+        } in told
+        {
+            let person = person.unwrap_or_default();
+            tracing::warn!(channel = name, %person, problem, help, "a channel does not work");
         }
     }
     well

@@ -152,8 +152,11 @@ impl Porter {
                 Ok(())
             }
             Err(Failure::Channel(why)) => {
-                if matches!(why, Undelivered::Later { .. }) {
-                    channels.standings.failed(name, app.gate.now());
+                match why {
+                    Undelivered::Later { .. } => {
+                        channels.standings.failed(name, app.gate.now());
+                    }
+                    Undelivered::Never { .. } => channels.standings.refused(),
                 }
                 failed(app, &delivery, why).await
             }

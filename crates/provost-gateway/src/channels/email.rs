@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::{
     address::{Address, BadAddress},
     handle::{Handled, Identity, Ignored, handle, sender},
-    incoming::{Incoming, read_reply, sender_named},
+    incoming::{Incoming, is_automatic_subject, read_reply, sender_named},
     reply::{Misread, approval_id_in, first_line, reply_in_text},
     settings::{BadSetting, Imap, LinkBase, Sender, Settings, Smtp},
     token::Tokens,

@@ -21,7 +21,7 @@ mod visible;
 mod webhook;
 mod wire;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ use self::{
     chat::{Address, Key},
     update::Seen,
 };
-use super::more_wait;
+use super::{Problem, more_wait};
 use crate::{secret::Secret, web::Web};
 
 pub use self::{api::check_token, poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
@@ -70,6 +70,8 @@ pub struct Telegram {
     mode: Mode,
     allow: ArcSwap<Vec<i64>>,
     seen: Seen,
+    /// Why the bot's updates cannot be read just now.
+    unread: Mutex<Option<Problem>>,
     /// Where the console is.
     console: Option<String>,
 }
@@ -91,6 +93,7 @@ impl Telegram {
             mode,
             allow: ArcSwap::from_pointee(allow),
             seen: Seen::default(),
+            unread: Mutex::default(),
             console: None,
         })
     }

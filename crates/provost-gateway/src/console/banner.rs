@@ -2,10 +2,9 @@
 
 use askama::Template;
 use provost_core::{
-    approval::{Approval, InForce},
+    approval::{Approval, Decision},
     card::{Card, Exact},
-    review::mask_map,
-    time::Time,
+    review::{Act, Summary, mask_map, mask_text, summarize_whole},
     trace::view::Exposure,
 };
 
@@ -31,7 +30,7 @@ struct About {
     agent: String,
     act: String,
     /// What was remembered, and until when.
-    remembered: Option<String>,
+    remembered: Option<(String, Moment)>,
     /// The grant that it made, as long as it is in force and the visitor may revoke it.
     grant: Option<String>,
 }
@@ -84,8 +83,8 @@ fn decided_by(visitor: &Visitor, approval: &Approval) -> bool {
 impl About {
     fn of(app: &App, visitor: &Visitor, approval: &Approval, exposure: Exposure) -> Self {
         let question = &approval.question;
-        let made = approval.state.decision.as_deref();
-        let made = made.and_then(|decision| decision.made_grant.as_ref());
+        let decision = approval.state.decision.as_deref();
+        let made = decision.and_then(|decision| decision.made_grant.as_ref());
         let (now, control) = (app.gate.now(), app.gate.control());
         let mut grants = control.grants.iter().map(|active| &active.grant);
         let grant = grants.find(|grant| Some(&grant.id) == made && grant.active_at(now));
@@ -93,8 +92,12 @@ impl About {
             id: question.id.to_string(),
             tool: question.tool.to_string(),
             agent: question.agent_id.to_string(),
-            act: act(approval, exposure, app),
-            remembered: remembered(approval, now),
+            act: decision
+                .and_then(|decision| instead(decision, &question.tool, exposure))
+                .unwrap_or_else(|| act(approval, exposure, app)),
+            remembered: decision
+                .and_then(|decision| decision.remembered.as_deref())
+                .map(|it| (it.words.clone(), Moment::new(it.until, now))),
             grant: grant
                 .filter(|grant| visitor.may_revoke(grant))
                 .map(|grant| grant.id.to_string()),
@@ -102,14 +105,29 @@ impl About {
     }
 }
 
-fn remembered(approval: &Approval, now: Time) -> Option<String> {
-    let decision = approval.state.decision.as_deref()?;
-    let InForce { words, until } = decision.remembered.as_deref()?;
-    let until = Moment::new(*until, now).clock();
-    Some(format!("Allowed without asking until {until}: {words}."))
+/// What was approved in the place of what was asked.
+fn instead(decision: &Decision, tool: &str, exposure: Exposure) -> Option<String> {
+    if let Some(text) = &decision.replacement {
+        return Some(shortened(&mask_text(text), false));
+    }
+    let arguments = mask_map(decision.arguments.as_ref()?);
+    if exposure == Exposure::Structure {
+        return Some(String::new());
+    }
+    let act = summarize_whole(tool, &arguments).map(Summary::masked);
+    let (words, more) = match act.map(|summary| summary.act) {
+        Some(Act::Command { parts }) => {
+            let more = parts.len() > 1;
+            (parts.into_iter().next().and_then(|part| part.text), more)
+        }
+        Some(Act::Change { path, .. }) => (path, false),
+        None => (None, false),
+    };
+    let words = words.or_else(|| serde_json::to_string(&arguments).ok())?;
+    Some(shortened(&words, more))
 }
 
-/// In a few words.
+/// What was asked.
 fn act(approval: &Approval, exposure: Exposure, app: &App) -> String {
     let longest = app.gate.settings().max_grant;
     let card = Card::of(approval, exposure, longest, app.gate.now());
@@ -125,12 +143,16 @@ fn act(approval: &Approval, exposure: Exposure, app: &App) -> String {
             serde_json::to_string(&mask_map(&approval.question.params)).unwrap_or_default()
         }
     });
+    let more = matches!(&card.exact, Exact::Command { parts, .. } if parts.len() > 1);
+    shortened(&words, more)
+}
+
+/// In a few words; `more` follows them.
+fn shortened(words: &str, more: bool) -> String {
     let words: Vec<_> = words.split_whitespace().collect();
     let words = words.join(" ");
     let mut short: String = words.chars().take(LONGEST_ACT).collect();
-    if short.len() < words.len()
-        || matches!(&card.exact, Exact::Command { parts, .. } if parts.len() > 1)
-    {
+    if more || short.len() < words.len() {
         short.push('…');
     }
     short

@@ -1,10 +1,13 @@
 //! Asking once more: who approves something risky without having read all of it sees all of it first.
 //!
+//! All of it is shown, a page at a time; the button that approves stands on the last page. Turning a page is a form
+//! as well, so that it works without a script and nothing that was chosen or written is lost.
+//!
 //! This guards people against slips and is no authentication. That somebody has read an act, or was asked once
 //! more, is a mark in the form: made with a secret of their session that no page shows, for that one approval.
 
 use askama::Template;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use http::StatusCode;
 use provost_core::{
     approval::{Approval, Status},
@@ -16,7 +19,7 @@ use super::{
     error::PageError,
     fields::Fields,
     page::{Here, Shell, html},
-    shown::{Exactly, Shown},
+    shown::Shown,
     visitor::Visitor,
     whole::{Shape, WholeShown},
 };
@@ -25,9 +28,16 @@ use crate::app::App;
 /// The choices that let an act through as it was asked.
 const APPROVALS: [&str; 3] = ["approve", "session", "always"];
 /// Not copied from one form to the next.
-const OWN: [&str; 5] = ["csrf", "do", "id", "seen", "confirmed"];
+const OWN: [&str; 7] = ["csrf", "do", "id", "seen", "confirmed", READ, THEN];
 const SEEN: &str = "seen";
 const CONFIRMED: &str = "confirmed";
+/// The page of an act that is asked for.
+const READ: &str = "read";
+/// What is chosen once it was read.
+const THEN: &str = "then";
+/// Of several acts on one page.
+const PAGE_LINES: usize = 500;
+const PAGE_BYTES: usize = 64 * 1024;
 
 #[derive(Template)]
 #[template(path = "console/confirm.html")]
@@ -49,10 +59,32 @@ struct ConfirmPage {
 #[template(path = "console/confirm_many.html")]
 struct ConfirmManyPage {
     shell: Shell,
-    items: Vec<(Shown, String)>,
+    /// How many are risky or long.
+    risky: usize,
+    acts: Vec<(Shown, WholeShown)>,
+    /// Of those that were read, here or before.
+    marks: Vec<String>,
+    next: Next,
+    ids: Vec<String>,
     /// Those that need no second look.
     plain: Vec<String>,
     kept: Vec<(String, String)>,
+}
+
+/// What follows on this page.
+enum Next {
+    /// A page of the same act.
+    Lines(usize),
+    /// So many other acts.
+    Acts(usize),
+    /// The decision.
+    Approve,
+}
+
+impl Next {
+    fn is_reading(&self) -> bool {
+        !matches!(self, Self::Approve)
+    }
 }
 
 /// In the form of a page that shows all of an act.
@@ -64,6 +96,18 @@ fn mark(visitor: &Visitor, what: &str, approval: &Approval) -> String {
     visitor.session.mark(what, approval.question.id.as_str())
 }
 
+/// Whether the form turns a page and decides nothing.
+pub(super) fn is_reading(fields: &Fields) -> bool {
+    fields.text(READ).is_some()
+}
+
+fn choice(fields: &Fields) -> Option<&str> {
+    let name = if is_reading(fields) { THEN } else { "do" };
+    fields
+        .text(name)
+        .filter(|choice| APPROVALS.contains(choice))
+}
+
 /// The page that asks once more, where this choice needs it.
 pub(super) async fn once_more(
     app: &App,
@@ -71,13 +115,10 @@ pub(super) async fn once_more(
     id: &str,
     fields: &Fields,
 ) -> Result<Option<Response>, PageError> {
-    let Some(choice) = fields
-        .text("do")
-        .filter(|choice| APPROVALS.contains(choice))
-    else {
+    let Some(choice) = choice(fields) else {
         return Ok(None);
     };
-    let Some(approval) = unread(app, visitor, id, fields).await? else {
+    let Reading::Unread(approval) = reading(app, visitor, id, fields).await? else {
         return Ok(None);
     };
     let exposure = visitor.exposure(app, fields);
@@ -87,7 +128,7 @@ pub(super) async fn once_more(
     let page = ConfirmPage {
         word: word(&item, choice, fields.text("scope")),
         item,
-        whole: WholeShown::new(&approval.question, exposure, &Fields::default()),
+        whole: page_of(&approval, exposure, fields, fields.number(READ)),
         choice: choice.to_owned(),
         mark: mark(visitor, CONFIRMED, &approval),
         kept: kept(fields),
@@ -98,6 +139,32 @@ pub(super) async fn once_more(
     Ok(Some(asked(html(&page))))
 }
 
+/// A page is turned. Where there is nothing to read any more, its own page says why.
+pub(super) async fn turn(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+) -> Result<Response, PageError> {
+    let page = once_more(app, visitor, id, fields).await?;
+    Ok(page.unwrap_or_else(|| {
+        let path = Fields::default().address(&format!("/console/approval/{id}"), &[]);
+        Redirect::to(&path).into_response()
+    }))
+}
+
+fn page_of(
+    approval: &Approval,
+    exposure: Exposure,
+    fields: &Fields,
+    page: Option<u64>,
+) -> WholeShown {
+    let query = fields
+        .only(&["content"])
+        .with_number("page", page.unwrap_or(1));
+    WholeShown::new(&approval.question, exposure, &query)
+}
+
 fn word(item: &Shown, choice: &str, scope: Option<&str>) -> String {
     let scope = scope.unwrap_or("narrow");
     let mut lasting = item.remember.iter().chain(&item.wider);
@@ -105,33 +172,44 @@ fn word(item: &Shown, choice: &str, scope: Option<&str>) -> String {
     chosen.map_or_else(|| "Approve".to_owned(), |it| it.label.clone())
 }
 
-/// The same for those that were ticked.
+/// The same for those that were ticked: those that are unread one after the other, as many as fit a page.
 pub(super) async fn many_once_more(
     app: &App,
     visitor: &Visitor,
     ids: &[&str],
     fields: &Fields,
 ) -> Result<Option<Response>, PageError> {
-    if fields.text("do") != Some("approve") {
+    if choice(fields) != Some("approve") {
         return Ok(None);
     }
     let exposure = visitor.exposure(app, fields);
-    let (mut items, mut plain) = (Vec::new(), Vec::new());
+    let (mut unread, mut marks, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     for id in ids {
-        match unread(app, visitor, id, fields).await? {
-            Some(approval) => {
-                let mark = mark(visitor, CONFIRMED, &approval);
-                let shown = Shown::in_list(app, &approval, visitor, exposure);
-                items.push((shown, mark));
-            }
-            None => plain.push((*id).to_owned()),
+        match reading(app, visitor, id, fields).await? {
+            Reading::Unread(approval) => unread.push(approval),
+            Reading::Read(approval) => marks.push(mark(visitor, CONFIRMED, &approval)),
+            Reading::Plain => plain.push((*id).to_owned()),
         }
     }
-    if items.is_empty() {
+    if unread.is_empty() && !is_reading(fields) {
         return Ok(None);
     }
+    let risky = unread.len() + marks.len();
+    let wholes = one_page(&unread, exposure, fields);
+    let next = next(&wholes, unread.len());
+    let mut acts = Vec::new();
+    for (approval, whole) in unread.iter().zip(wholes) {
+        if whole.is_last() {
+            marks.push(mark(visitor, CONFIRMED, approval));
+        }
+        acts.push((Shown::new(app, approval, visitor, exposure), whole));
+    }
     let page = ConfirmManyPage {
-        items,
+        risky,
+        acts,
+        marks,
+        next,
+        ids: ids.iter().map(|id| (*id).to_owned()).collect(),
         plain,
         kept: kept(fields),
         shell: Shell::new(app, visitor, Here::Inbox).await?,
@@ -139,35 +217,78 @@ pub(super) async fn many_once_more(
     Ok(Some(asked(html(&page))))
 }
 
+/// As many of the first acts as fit a page; of one that is longer than a page, the page that was asked for.
+fn one_page(unread: &[Approval], exposure: Exposure, fields: &Fields) -> Vec<WholeShown> {
+    let (mut lines, mut bytes) = (0, 0);
+    let mut wholes: Vec<WholeShown> = Vec::new();
+    for approval in unread {
+        let wanted = fields.number(READ).filter(|_| wholes.is_empty());
+        let whole = page_of(approval, exposure, fields, wanted);
+        lines += whole.lines;
+        bytes += whole.bytes;
+        let fits = whole.pages == 1 && lines <= PAGE_LINES && bytes <= PAGE_BYTES;
+        if !fits && !wholes.is_empty() {
+            break;
+        }
+        wholes.push(whole);
+        if !fits {
+            break;
+        }
+    }
+    wholes
+}
+
+fn next(wholes: &[WholeShown], unread: usize) -> Next {
+    match wholes.last() {
+        Some(whole) if !whole.is_last() => Next::Lines(whole.number + 1),
+        _ if wholes.len() < unread => Next::Acts(unread - wholes.len()),
+        _ => Next::Approve,
+    }
+}
+
 /// Nothing was decided yet.
 fn asked(page: Response) -> Response {
     (StatusCode::PRECONDITION_REQUIRED, page).into_response()
 }
 
-/// The approval, if it waits, is risky, and the form says neither that all of it was read nor that its sender
-/// was asked once more.
-async fn unread(
+/// Whether an approval has to be read before it is approved.
+enum Reading {
+    /// It shows no risk and is short; or it does not wait any more.
+    Plain,
+    /// The form says that all of it was read, or that its sender was asked once more.
+    Read(Approval),
+    Unread(Approval),
+}
+
+async fn reading(
     app: &App,
     visitor: &Visitor,
     id: &str,
     fields: &Fields,
-) -> Result<Option<Approval>, PageError> {
+) -> Result<Reading, PageError> {
     let now = app.gate.now();
     let Some(approval) = app.gate.store().approval(id).await? else {
-        return Ok(None);
+        return Ok(Reading::Plain);
     };
     let open = approval.state.status_at(now) == Status::Pending;
     if !open || !visitor.key.may_see(&approval.question.tool) {
-        return Ok(None);
+        return Ok(Reading::Plain);
     }
     let exposure = visitor.exposure(app, fields);
     let risky = Card::of(&approval, exposure, app.gate.settings().max_grant, now).is_risky();
+    if !risky && !Shown::in_list(app, &approval, visitor, exposure).folds_marked() {
+        return Ok(Reading::Plain);
+    }
     let marked = [SEEN, CONFIRMED].iter().any(|what| {
         let expected = mark(visitor, what, &approval);
         let mut given = fields.all(what);
         given.any(|given| super::session::same(given, &expected))
     });
-    Ok((risky && !marked).then_some(approval))
+    Ok(if marked {
+        Reading::Read(approval)
+    } else {
+        Reading::Unread(approval)
+    })
 }
 
 fn kept(fields: &Fields) -> Vec<(String, String)> {

@@ -53,6 +53,9 @@ pub(super) async fn one(
 }
 
 async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> PageResult {
+    if confirm::is_reading(fields) {
+        return confirm::turn(app, visitor, id, fields).await;
+    }
     let (chosen, word) = chosen(fields)?;
     let note = note(fields);
     if let Some(asked) = confirm::once_more(app, visitor, id, fields).await? {
@@ -120,13 +123,6 @@ pub(super) async fn many(
     State(app): State<Arc<App>>,
     Posted { visitor, fields }: Posted,
 ) -> PageResult {
-    let (chosen, word) = chosen(&fields)?;
-    if !matches!(chosen, Act::Decide(Choice::Once | Choice::Deny)) {
-        return Err(PageError::bad(
-            "Several are approved or denied, and no more.",
-        ));
-    }
-    let note = note(&fields);
     let ids: Vec<_> = fields.all("id").collect();
     if ids.is_empty() {
         return Err(PageError::bad("None was ticked, so nothing was decided."));
@@ -139,6 +135,13 @@ pub(super) async fn many(
     if let Some(asked) = confirm::many_once_more(&app, &visitor, &ids, &fields).await? {
         return Ok(asked);
     }
+    let (chosen, word) = chosen(&fields)?;
+    if !matches!(chosen, Act::Decide(Choice::Once | Choice::Deny)) {
+        return Err(PageError::bad(
+            "Several are approved or denied, and no more.",
+        ));
+    }
+    let note = note(&fields);
     let mut decided = 0_usize;
     for id in &ids {
         let acted = act(&app, &visitor, id, chosen.clone(), note.clone()).await?;

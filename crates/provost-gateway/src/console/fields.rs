@@ -72,6 +72,18 @@ impl Fields {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
+    /// Those with these names.
+    pub(super) fn only(&self, names: &[&str]) -> Self {
+        let named = self.0.iter().filter(|(name, _)| names.contains(&&**name));
+        Self(named.cloned().collect())
+    }
+
+    #[must_use]
+    pub(super) fn with_number(mut self, name: &str, number: u64) -> Self {
+        self.0.push((name.to_owned(), number.to_string()));
+        self
+    }
+
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.text(name)?.parse().ok()
     }

@@ -8,7 +8,7 @@ use provost_core::{
     grant::Breadth,
     menu::Code,
     people::Waiting,
-    review::{Excerpt, hides, mask_map, mask_text},
+    review::{Excerpt, mask_map, mask_text},
     time::Time,
     trace::view::Exposure,
 };
@@ -17,16 +17,19 @@ use crate::app::App;
 
 use super::{
     diff::{Line, changes, lines},
-    fold::{Folding, Run, fold},
+    fold::{Folding, Run, fold, folds_marked},
     moment::{Moment, roughly},
     visible::json,
     visitor::Visitor,
 };
 
-/// What stands open of an act in a list of many.
-const OPEN_STEPS: usize = 8;
+/// What stands open of an act in a list of many, in rows on a phone.
+const OPEN_STEPS: usize = 16;
 const OPEN_LINES: usize = 16;
 const OPEN_CLAIM: usize = 8;
+const OPEN_NAME: usize = 4;
+/// Of a remark in such a list, in characters.
+const LONGEST_REMARK: usize = 160;
 /// The risks of so few steps are seen where the steps are.
 const SHORT: usize = 8;
 
@@ -80,7 +83,7 @@ pub(super) struct WaitsFor {
 }
 
 pub(super) struct Claimed {
-    pub(super) title: Option<String>,
+    pub(super) title: Vec<Run<String>>,
     pub(super) preview: Vec<Run<String>>,
 }
 
@@ -113,7 +116,12 @@ pub(super) struct Can {
 
 pub(super) enum Exactly {
     Command(Vec<Run<Step>>),
-    Change { what: String, runs: Vec<Run<Line>> },
+    Change {
+        /// Which file, or how many.
+        what: Vec<Run<String>>,
+        counts: String,
+        runs: Vec<Run<Line>>,
+    },
     Arguments(Vec<Run<String>>),
     Nothing,
 }
@@ -133,9 +141,15 @@ pub(super) struct Ended {
     pub(super) note: Option<String>,
     /// What is to be done instead.
     pub(super) instead: Option<String>,
-    /// What was remembered, until when, and how to take it back.
-    pub(super) remembered: Option<String>,
+    pub(super) remembered: Option<Kept>,
     pub(super) at: Moment,
+}
+
+/// What is allowed without asking since the decision.
+pub(super) struct Kept {
+    pub(super) words: String,
+    pub(super) until: Moment,
+    pub(super) grant: String,
 }
 
 impl Shown {
@@ -175,6 +189,10 @@ impl Shown {
             .then(|| json(&mask_map(&question.params)));
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
+        let remarks = match folding(OPEN_NAME) {
+            Folding::Open => remarks,
+            Folding::After(_) => remarks.into_iter().map(shortened).collect(),
+        };
         let (remember, wider) = (remember(&card, can), wider(&card, can));
         let exact = exactly(card.exact, &folding);
         let decision = state.decision.as_deref();
@@ -184,6 +202,8 @@ impl Shown {
             Exposure::Everything if visitor.is_person() => "&content=full",
             _ => "",
         };
+        let others = others(card.other_arguments, &folding);
+        let claim = card.claim.map(|claim| claimed(claim, &folding));
         Self {
             remarks,
             whole_at: format!("/console/approval/{}?whole=1{content}", card.id),
@@ -195,8 +215,8 @@ impl Shown {
             trace_id: question.trace_id.to_string(),
             risks: apart(card.risks, &exact),
             exact,
-            others: others(card.other_arguments, &folding),
-            claim: card.claim.map(|claim| claimed(claim, &folding)),
+            others,
+            claim,
             more,
             made: Moment::new(card.created_at, now),
             expires: Moment::new(card.expires_at, now),
@@ -222,6 +242,14 @@ impl Shown {
         self.more == 0 && !self.hidden
     }
 
+    /// Something that deserves a look is folded away.
+    pub(super) fn folds_marked(&self) -> bool {
+        let claim = self.claim.as_ref();
+        self.exact.folds_marked()
+            || folds_marked(&self.others)
+            || claim.is_some_and(Claimed::folds_marked)
+    }
+
     pub(super) fn waits_for(&mut self, waiting: &Waiting, now: Time) {
         let names = |people: &[Arc<str>]| people.join(", ");
         self.waiting = Some(WaitsFor {
@@ -231,6 +259,30 @@ impl Shown {
                 .as_ref()
                 .map(|next| (names(&next.people), Moment::new(next.at, now))),
         });
+    }
+}
+
+impl Exactly {
+    fn folds_marked(&self) -> bool {
+        match self {
+            Self::Command(runs) => folds_marked(runs),
+            Self::Change { what, runs, .. } => folds_marked(what) || folds_marked(runs),
+            Self::Arguments(runs) => folds_marked(runs),
+            Self::Nothing => false,
+        }
+    }
+}
+
+impl Claimed {
+    fn folds_marked(&self) -> bool {
+        folds_marked(&self.title) || folds_marked(&self.preview)
+    }
+}
+
+fn shortened(remark: String) -> String {
+    match remark.char_indices().nth(LONGEST_REMARK) {
+        Some((end, _)) => format!("{}…", remark.get(..end).unwrap_or_default()),
+        None => remark,
     }
 }
 
@@ -246,7 +298,8 @@ fn apart(mut risks: Vec<String>, exact: &Exactly) -> Vec<String> {
         && runs.iter().map(|run| run.items.len()).sum::<usize>() <= SHORT
     {
         let marked = |risk: &String| {
-            let mut steps = runs.iter().flat_map(|run| &run.items);
+            let open = runs.iter().filter(|run| !run.folded);
+            let mut steps = open.flat_map(|run| &run.items);
             steps.any(|step| step.risks.contains(risk))
         };
         risks.retain(|risk| !marked(risk));
@@ -352,11 +405,7 @@ fn exactly(exact: Exact, folding: &impl Fn(usize) -> Folding) -> Exactly {
                     skipped: part.skipped,
                 })
                 .collect();
-            let lines = |step: &Step| step.text.as_deref().map_or(1, |text| text.lines().count());
-            let runs = fold(steps, folding(OPEN_STEPS), lines, |step| {
-                !step.risks.is_empty()
-            });
-            Exactly::Command(runs)
+            Exactly::Command(fold(steps, folding(OPEN_STEPS)))
         }
         Exact::Change {
             path,
@@ -371,14 +420,14 @@ fn exactly(exact: Exact, folding: &impl Fn(usize) -> Folding) -> Exactly {
             if path.is_some() && lines.first().is_some_and(|line| line.kind == "file") {
                 lines.drain(..lines.len().min(2));
             }
+            let what = path.unwrap_or_else(|| match files {
+                1 => "1 file".to_owned(),
+                files => format!("{files} files"),
+            });
             Exactly::Change {
-                what: counted(path, files, added, removed),
-                runs: fold(
-                    lines,
-                    folding(OPEN_LINES),
-                    |_| 1,
-                    |line| hides_some(&line.text),
-                ),
+                what: fold(vec![what], folding(OPEN_NAME)),
+                counts: format!("{added} added, {removed} removed"),
+                runs: fold(lines, folding(OPEN_LINES)),
             }
         }
         // Read again only to write what is hidden as escapes: what was cut is not read, and is made visible as
@@ -399,28 +448,15 @@ fn others(others: Option<Excerpt>, folding: &impl Fn(usize) -> Folding) -> Vec<R
 
 fn claimed(claim: Claim, folding: &impl Fn(usize) -> Folding) -> Claimed {
     let preview = claim.preview.unwrap_or_default();
+    let title = claim.title.unwrap_or_default();
     Claimed {
-        title: claim.title,
+        title: text_lines(&title, folding(OPEN_NAME)),
         preview: text_lines(&preview, folding(OPEN_CLAIM)),
     }
 }
 
 fn text_lines(text: &str, folding: Folding) -> Vec<Run<String>> {
-    let lines = text.lines().map(str::to_owned).collect();
-    fold(lines, folding, |_| 1, |line: &String| hides_some(line))
-}
-
-/// Something in it would not be seen.
-fn hides_some(line: &str) -> bool {
-    line.chars().any(|c| hides(c) && c != '\t')
-}
-
-fn counted(path: Option<String>, files: usize, added: usize, removed: usize) -> String {
-    let what = path.unwrap_or_else(|| match files {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
-    });
-    format!("{what}, {added} added, {removed} removed")
+    fold(text.lines().map(str::to_owned).collect(), folding)
 }
 
 fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
@@ -435,7 +471,12 @@ fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
 
 fn ended(end: End, instead: Option<String>, now: Time) -> Ended {
     let (word, kind) = status_words(end.status);
-    let remembered = end.remembered_words(|until| Moment::new(until, now).clock());
+    let remembered = end.remembered.zip(end.rule_id);
+    let remembered = remembered.map(|(remembered, grant)| Kept {
+        words: remembered.words,
+        until: Moment::new(remembered.until, now),
+        grant: grant.to_string(),
+    });
     Ended {
         remembered,
         word,

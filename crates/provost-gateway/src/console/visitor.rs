@@ -82,9 +82,8 @@ impl Visitor {
         Err(PageError::forbidden("This needs the key of an admin."))
     }
 
-    /// An admin revokes any grant, and a person the ones that they made themselves.
     pub(super) fn may_revoke(&self, grant: &Grant) -> bool {
-        self.is_admin() || (self.is_person() && grant.granted_by == self.key.identity())
+        grant.is_revocable_by(&self.key)
     }
 
     pub(super) fn decider(&self) -> Decider {

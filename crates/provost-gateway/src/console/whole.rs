@@ -30,6 +30,8 @@ pub(super) struct WholeShown {
     pub(super) number: usize,
     pub(super) pages: usize,
     pub(super) lines: usize,
+    /// Of this page.
+    pub(super) bytes: usize,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
     /// Where it is plain text, on one page.
@@ -62,6 +64,7 @@ impl WholeShown {
             query.address(&path, &fields)
         };
         let content = query.text("content");
+        let bytes = page.rows.iter().map(|row| row.text.len()).sum();
         let mut parts: Vec<Part> = Vec::new();
         let mut rows = page.rows.as_slice();
         while let Some(first) = rows.first() {
@@ -79,6 +82,7 @@ impl WholeShown {
             number: page.number,
             pages: page.pages,
             lines: page.lines,
+            bytes,
             before: (page.number > 1).then(|| to(page.number - 1)),
             after: (page.number < page.pages).then(|| to(page.number + 1)),
             text: Fields::default().address(&format!("{path}/whole.txt"), &[("content", content)]),

@@ -1,6 +1,6 @@
 //! Reading what hooks say, which is not ours to trust.
 
-use provost_core::call::is_name;
+use provost_core::call::{exact_numbers, is_name};
 use serde_json::{Map, Value};
 
 use super::{Act, What};
@@ -52,7 +52,7 @@ pub(super) fn act(
 pub(super) fn params(input: Option<&Value>) -> Option<Map<String, Value>> {
     match input? {
         Value::Object(params) => Some(params.clone()),
-        Value::String(text) => match serde_json::from_str(text) {
+        Value::String(text) => match serde_json::from_slice(&exact_numbers(text.as_bytes())) {
             Ok(Value::Object(params)) => Some(params),
             _ => Some(one("input", Value::String(text.clone()))),
         },

@@ -34,7 +34,12 @@ fn span(call: &CallSpan) -> Value {
         attributes.push(attribute("gen_ai.conversation.id", session));
     }
     if call.failed {
-        attributes.push(attribute("error.type", call.verdict));
+        let kind = if call.verdict == "allow" {
+            "tool_error"
+        } else {
+            call.verdict
+        };
+        attributes.push(attribute("error.type", kind));
     }
     json!({
         "traceId": call.trace_id,

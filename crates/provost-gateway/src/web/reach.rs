@@ -40,6 +40,27 @@ impl Reach {
     }
 }
 
+/// The port that a URL leads to: the one that it says, in plain digits, or the usual one of its scheme. `None`
+/// where it says one that is none.
+pub(crate) fn port(uri: &Uri) -> Option<u16> {
+    let usual = match uri.scheme_str()? {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let authority = uri.authority()?;
+    let at = authority.as_str();
+    let at = at.rsplit_once('@').map_or(at, |(_, at)| at);
+    let said = at.strip_prefix(authority.host())?;
+    if said.is_empty() {
+        return Some(usual);
+    }
+    let digits = said.strip_prefix(':')?;
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_plain = is_plain && (digits == "0" || !digits.starts_with('0'));
+    digits.parse().ok().filter(|_| is_plain)
+}
+
 /// The address that a host is, where it is no name.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[')
@@ -211,8 +232,30 @@ fn within(reach: Reach, found: impl Iterator<Item = SocketAddr>) -> Found {
 mod tests {
     use super::*;
 
+    #[test]
+    fn p08_a_port_that_cannot_be_read_is_not_the_usual_one() {
+        for (url, expected) in [
+            ("http://a", Some(80)),
+            ("https://a/x", Some(443)),
+            ("http://a:8080/x", Some(8080)),
+            ("http://me:1234@a:8080/x", Some(8080)),
+            ("http://me:1234@a/x", Some(80)),
+            ("http://[::1]:81/x", Some(81)),
+            ("http://[::1]/x", Some(80)),
+            ("http://a:80800/x", None),
+            ("http://a:080/x", None),
+            ("http://a:+80/x", None),
+            ("http://a:80.b/x", None),
+            ("http://a:/x", None),
+            ("ws://a/x", None),
+        ] {
+            let uri = url.parse::<Uri>().ok();
+            assert_eq!(uri.as_ref().and_then(port), expected, "{url}");
+        }
+    }
+
     #[tokio::test]
-    async fn p8_a_name_that_leads_to_this_machine_is_not_called() {
+    async fn p08_a_name_that_leads_to_this_machine_is_not_called() {
         for name in ["localhost", "2130706433", "0x7f.1"] {
             let name: Name = name.parse().unwrap();
             let found = Resolver::new(Reach::Public).call(name.clone()).await;
@@ -254,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn p8_only_addresses_of_the_internet_are_public() {
+    fn p08_only_addresses_of_the_internet_are_public() {
         for public in [
             "8.8.8.8",
             "100.63.255.255",
@@ -330,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn p8_old_forms_of_addresses_are_read_as_systems_read_them() {
+    fn p08_old_forms_of_addresses_are_read_as_systems_read_them() {
         for (host, expected) in [
             ("127.0.0.1", Some("127.0.0.1")),
             ("127.1", Some("127.0.0.1")),

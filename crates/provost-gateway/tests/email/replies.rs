@@ -70,11 +70,11 @@ const STYLES: &[Style] = &[
     style(
         "below the quote, mutt in Spanish",
         Code::Deny,
-        Some("no todavía"),
+        None,
         |mail| {
             let head = "Content-Type: text/plain; charset=utf-8\n";
             format!(
-                "{head}\nEl 3 mar 2026 a las 10:00, Provost escribió:\n{}\n\n3 no todavía\n",
+                "{head}\nEl 3 mar 2026 a las 10:00, Provost escribió:\n{}\n\n3\n",
                 mail.quoted()
             )
         },
@@ -156,6 +156,7 @@ async fn replies_decide_whatever_program_wrote_them() {
         let expected = Reply {
             code: style.code,
             text: style.text.map(str::to_owned),
+            fenced: decided.fenced,
         };
         assert_eq!(decided, expected, "{}", style.name);
     }

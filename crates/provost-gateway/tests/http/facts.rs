@@ -1,5 +1,7 @@
 //! Rules and grants that see what the gate computed, through every door.
 
+use axum::body::Body;
+use http::Request;
 use provost_core::policy::{Policy, PolicySet};
 use serde_json::{Value, json};
 
@@ -146,7 +148,7 @@ async fn p19_a_grant_speaks_of_every_part() {
 }
 
 #[tokio::test]
-async fn p1_a_list_around_a_value_is_denied_at_the_door() {
+async fn p01_a_list_around_a_value_is_denied_at_the_door() {
     let app = TestApp::new().await;
     let rules = json!([
         {"tools": ["*"], "when": "params.env == 'prod'", "action": "deny"},
@@ -176,4 +178,41 @@ async fn p1_a_list_around_a_value_is_denied_at_the_door() {
         let decided = app.ask(Who::Agent, "POST", "/decide?wait=0", call).await;
         assert_eq!(decided.status, status, "{arguments}: {}", decided.body);
     }
+}
+
+/// What is judged is what was written: a number that a double would round is refused, in each door's own way.
+#[tokio::test]
+async fn p02_numbers_that_would_be_rounded_are_refused() {
+    let app = TestApp::new().await;
+    let post = async |path: &str, body: String| {
+        let request = Request::builder()
+            .method("POST")
+            .uri(path)
+            .header("host", "127.0.0.1:9090")
+            .header("authorization", Who::Agent.authorization().unwrap());
+        let (parts, text) = app.raw(request.body(Body::from(body)).unwrap()).await;
+        (parts.status.as_u16(), text)
+    };
+    for number in [
+        "9.007199254740993e15",
+        "9007199254740992.5",
+        "-9223372036854775809",
+    ] {
+        let call = format!(r#"{{"tool": "echo", "arguments": {{"n": {number}}}}}"#);
+        let (status, said) = post("/decide?wait=0", call).await;
+        assert_eq!(status, 400, "{number} {said}");
+        assert!(said.contains("send it as text"), "{number} {said}");
+        let (status, said) = post("/tool/echo", format!(r#"{{"n": {number}}}"#)).await;
+        assert_eq!(status, 400, "{number} {said}");
+        let hook = format!(
+            r#"{{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Read", "tool_input": {{"n": {number}}}}}"#
+        );
+        let (status, said) = post("/hooks/claude-code", hook).await;
+        assert_eq!(status, 200, "{number} {said}");
+        assert!(said.contains("\"deny\""), "{number} {said}");
+    }
+    let call =
+        r#"{"tool": "echo", "arguments": {"n": 9007199254740993, "m": 0.30000000000000004}}"#;
+    let (status, said) = post("/decide?wait=0", call.to_owned()).await;
+    assert_ne!(status, 400, "{said}");
 }

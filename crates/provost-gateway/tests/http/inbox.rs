@@ -90,3 +90,19 @@ async fn a_reply_to_what_several_were_asked_says_whose_it_is() {
     let only = bring(&app, &id, None).await;
     assert_eq!(only.body["decision"]["decided_by"], "human:carol");
 }
+
+#[tokio::test]
+async fn p04_a_reply_that_is_remembered_is_told_what_and_until_when() {
+    let app = TestApp::new().await;
+    let people = vec![person("carol", "carol@example.org")];
+    app.app.gate.replace_people(asking(people, 1));
+    let id = app.pending("pay.run", json!({"n": 1})).await;
+    let mail = json!({"subject": format!("Re: [{id}]"), "body": "6", "from": "carol@example.org"});
+    let path = "/v1/inbox/email-reply";
+    let said = app.ask(Who::Inbox, "POST", path, mail).await;
+    assert_eq!(said.status, 200, "{}", said.body);
+    let remembered = &said.body["remembered"];
+    assert_eq!(remembered["words"], "exactly these arguments");
+    assert!(remembered["until"].is_string(), "{}", said.body);
+    assert_eq!(said.body["grant_id"], said.body["decision"]["rule_id"]);
+}

@@ -93,3 +93,42 @@ async fn an_agent_hears_that_it_is_to_stop() {
     let other = app.ask(Who::Agent, "GET", other, Value::Null).await.body;
     assert_eq!(other["stopped"], false);
 }
+
+/// As an agent asks over ACP: what its tool is given, where it works, and the change as it shows it.
+fn edit(path: &str, text: &str) -> Value {
+    let change = json!({"type": "diff", "path": path, "oldText": "a", "newText": text});
+    let input = json!({"file_path": path, "old_string": "a", "new_string": text});
+    json!({"sessionId": "s-1", "folder": "/srv/k", "toolCall": {
+        "kind": "edit", "title": format!("Edit {path}"), "locations": [{"path": path, "line": 3}],
+        "content": [change], "rawInput": input}})
+}
+
+#[tokio::test]
+async fn p04_a_remembered_edit_over_acp_opens_what_it_says() {
+    let app = TestApp::new().await;
+    let ask = |body| app.ask(Who::Agent, "POST", "/v1/permissions?wait=0", body);
+    let asked = ask(edit("/srv/k/src/a.rs", "b")).await;
+    assert_eq!(asked.status, 202, "{}", asked.body);
+    let id = asked.body["approval_id"].as_str().unwrap();
+    let path = format!("/approvals/{id}/approve");
+    let done = app.ask(Who::Human, "POST", &path, json!({"remember": "always"}));
+    let done = done.await.body;
+    assert_eq!(
+        done["remembered"]["words"],
+        "edits of .rs files directly in /srv/k/src, except files that build and test tools run"
+    );
+    for (path, text, status) in [
+        ("/srv/k/src/a.rs", "b", 200),
+        ("/srv/k/src/a.rs", "c", 200),
+        ("/srv/k/src/b.rs", "c", 200),
+        ("/srv/k/src/build.rs", "c", 202),
+        ("/srv/k/src/b.py", "c", 202),
+        ("/srv/k/b.rs", "c", 202),
+    ] {
+        let answer = ask(edit(path, text)).await;
+        assert_eq!(answer.status, status, "{path} {}", answer.body);
+    }
+    let mut two = edit("/srv/k/src/b.rs", "c");
+    two["toolCall"]["locations"] = json!([{"path": "/srv/k/src/b.rs"}, {"path": "/etc/passwd"}]);
+    assert_eq!(ask(two).await.status, 202);
+}

@@ -68,17 +68,17 @@ async fn p04_the_scope_is_told_before_and_after_with_how_to_revoke_it() {
                 "words",
                 "Allow for 30 days: commands that begin with npm test and show no risk"
             ),
-            (
-                "session",
-                "any",
-                "Allow for this session: any arguments that show no risk"
-            ),
-            (
-                "always",
-                "any",
-                "Allow for 30 days: any arguments that show no risk"
-            ),
         ]
+    );
+    let of_admin = offers(&app, Who::Admin, &id).await;
+    let of_admin = words(&of_admin);
+    assert_eq!(
+        of_admin.last(),
+        Some(&(
+            "always",
+            "any",
+            "Allow for 30 days: any command that shows no risk, with the same other arguments"
+        ))
     );
     let done = approve(&app, Who::Human, &id, json!({"remember": "always"})).await;
     assert_eq!(done.status, 200, "{}", done.body);
@@ -108,12 +108,69 @@ async fn p04_the_scope_is_told_before_and_after_with_how_to_revoke_it() {
         assert_eq!(answer.status, status, "{arguments} {}", answer.body);
     }
     let path = format!("/grants/{}", done.body["grant_id"].as_str().unwrap());
-    let revoked = app.ask(Who::Admin, "DELETE", &path, Value::Null).await;
+    // As the answer says: by the same person.
+    let revoked = app.ask(Who::Human, "DELETE", &path, Value::Null).await;
     assert_eq!(revoked.status, 200, "{}", revoked.body);
     assert_eq!(
         decide(&app, json!({"command": "npm test"})).await.status,
         202
     );
+}
+
+#[tokio::test]
+async fn p04_a_person_revokes_what_they_allowed_and_an_admin_any() {
+    let app = TestApp::new().await;
+    let grant = json!({"agent": "claude", "tools": "x.*", "duration": "10m"});
+    let made = app.ask(Who::Admin, "POST", "/grants", grant).await.body;
+    let path = format!("/grants/{}", made["id"].as_str().unwrap());
+    let foreign = app.ask(Who::Human, "DELETE", &path, Value::Null).await;
+    assert_eq!(foreign.status, 403, "{}", foreign.body);
+    let id = asked(&app, json!({"command": "npm test"})).await;
+    let done = approve(&app, Who::Human, &id, json!({"remember": "always"})).await;
+    let own = format!("/grants/{}", done.body["grant_id"].as_str().unwrap());
+    for (who, path, status) in [
+        (Who::Supervisor, &own, 403),
+        (Who::Agent, &own, 403),
+        (Who::Human, &own, 200),
+        (Who::Human, &own, 404),
+        (Who::Admin, &path, 200),
+    ] {
+        let revoked = app.ask(who, "DELETE", path, Value::Null).await;
+        assert_eq!(revoked.status, status, "{who:?} {}", revoked.body);
+    }
+}
+
+const ANY: &str = "any command that shows no risk, with the same other arguments";
+
+#[tokio::test]
+async fn p04_any_command_is_an_admins_to_remember() {
+    let app = TestApp::new().await;
+    let id = asked(&app, json!({"command": "echo hi"})).await;
+    let body = json!({"remember": "always", "scope": "any", "confirm": ANY});
+    let refused = approve(&app, Who::Human, &id, body.clone()).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let done = approve(&app, Who::Admin, &id, body).await;
+    assert_eq!(done.status, 200, "{}", done.body);
+    for (arguments, status) in [
+        (json!({"command": "echo hi"}), 200),
+        (json!({"command": "ls"}), 200),
+        (json!({"command": "rm -rf /"}), 202),
+        (json!({"script": "rm -rf /"}), 202),
+        (json!({"command": "ls", "stdin": "rm -rf /"}), 202),
+    ] {
+        let answer = decide(&app, arguments.clone()).await;
+        assert_eq!(answer.status, status, "{arguments} {}", answer.body);
+    }
+    // What no summary tells of has no such scope at all.
+    let id = asked(&app, json!({"amount": 1, "to": "bob"})).await;
+    let offered = offers(&app, Who::Admin, &id).await;
+    assert!(
+        words(&offered).iter().all(|offer| offer.1 == "narrow"),
+        "{offered}"
+    );
+    let body = json!({"remember": "always", "scope": "any", "confirm": ANY});
+    let refused = approve(&app, Who::Admin, &id, body).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
 }
 
 #[tokio::test]
@@ -129,7 +186,7 @@ async fn p04_a_wide_scope_is_confirmed_by_its_own_words() {
         ),
         (
             json!({"remember": "always", "scope": "any", "confirm": words}),
-            422,
+            403,
         ),
         (json!({"scope": "words", "confirm": words}), 400),
         (
@@ -163,8 +220,8 @@ async fn p04_a_risk_leaves_the_exact_arguments_alone_to_be_remembered() {
     let breadths: Vec<_> = words(&offered).iter().map(|offer| offer.1).collect();
     assert_eq!(breadths, ["narrow", "narrow"]);
     for scope in ["words", "any"] {
-        let body = json!({"remember": "always", "scope": scope, "confirm": "any arguments that show no risk"});
-        let refused = approve(&app, Who::Human, &id, body).await;
+        let body = json!({"remember": "always", "scope": scope, "confirm": ANY});
+        let refused = approve(&app, Who::Admin, &id, body).await;
         assert_eq!(refused.status, 422, "{scope} {}", refused.body);
     }
     assert!(offers(&app, Who::Admin, &id).await.is_array());

@@ -164,7 +164,7 @@ async fn where_content_is_not_shown_channels_get_none_of_it() {
 }
 
 #[tokio::test]
-async fn p8_only_what_is_allowed_is_called_back() {
+async fn p08_only_what_is_allowed_is_called_back() {
     let app = TestApp::new().await;
     let _mail = with_mail(&app);
     let ask = async |url: &str| {
@@ -177,6 +177,12 @@ async fn p8_only_what_is_allowed_is_called_back() {
         "http://[fd00:ec2::254]/",
         "http://100.100.100.200/",
         "http://0.0.0.0/",
+        "http://:21149/",
+        "http://[::1%25lo]/",
+        "http://[fe80::1%25eth0]/",
+        "https://example.org:99999/",
+        "https://example.org:8443.evil/",
+        "https://example.org:08443/",
     ] {
         assert_eq!(ask(url).await, (422, json!("bad_callback_url")), "{url}");
     }
@@ -296,7 +302,7 @@ async fn a_callback_tells_what_the_client_would_see() {
 }
 
 #[tokio::test]
-async fn p8_a_callback_that_leads_elsewhere_is_not_followed() {
+async fn p08_a_callback_that_leads_elsewhere_is_not_followed() {
     let app = TestApp::new().await;
     let (given, mut taken) = unbounded_channel();
     let noting = |path: &'static str| {

@@ -10,7 +10,7 @@ use provost_core::{
     ports::{Channel, Undelivered},
     trace::view::Exposure,
 };
-use provost_gateway::channels::Channels;
+use provost_gateway::{access::DeclaredAgents, channels::Channels};
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Who};
@@ -160,7 +160,7 @@ fn table(approval: &str) -> Vec<Row> {
             "DELETE",
             "/grants/0000000000000000",
             none.clone(),
-            found(ADMIN, 404),
+            found(PEOPLE, 404),
         ),
         row("GET", "/stop", none.clone(), PEOPLE),
         row("POST", "/stop", json!({"agent": "nobody"}), ADMIN),
@@ -438,6 +438,67 @@ async fn declared_agents_come_from_this_machine_only() {
             expected,
             "{who:?} {from:?} {headers:?}"
         );
+    }
+}
+
+#[tokio::test]
+async fn p07_a_request_that_names_two_hosts_declares_nobody() {
+    let app = TestApp::new().await;
+    for (path, hosts, expected) in [
+        ("/decide", &[("host", "localhost")][..], 200),
+        ("http://localhost/decide", &[("host", "localhost")], 200),
+        (
+            "/decide",
+            &[("host", "localhost"), ("host", "evil.com")],
+            403,
+        ),
+        ("http://evil.com/decide", &[("host", "localhost")], 403),
+        ("/decide", &[("host", "[[127.0.0.1]]")], 403),
+        ("/decide", &[("host", "[::1")], 403),
+        ("/decide", &[("host", "127.0.0.1]")], 403),
+    ] {
+        let body = json!({"tool": "ok.x"});
+        let here = [127, 0, 0, 1];
+        let answer = app.send(Who::Declared, here, "POST", path, hosts, body);
+        assert_eq!(answer.await.status, expected, "{path} {hosts:?}");
+    }
+}
+
+/// Nobody is sent to a setting or a way in that is closed here.
+#[tokio::test]
+async fn p07_refusals_name_only_ways_that_are_open() {
+    let app = TestApp::new().await;
+    let word = "Bearer agent:NAME";
+    let setting = "declared_agents: loopback";
+    for (declared_agents, hosts, by_word, by_setting) in [
+        (DeclaredAgents::Loopback, None, true, false),
+        (DeclaredAgents::UntilFirstKey, None, false, true),
+        (DeclaredAgents::Never, None, false, false),
+        (
+            DeclaredAgents::UntilFirstKey,
+            Some("gate.example.org"),
+            false,
+            false,
+        ),
+    ] {
+        let mut live = (**app.app.live.load()).clone();
+        live.access.declared_agents = declared_agents;
+        live.access.hosts = hosts.map(str::to_owned).into_iter().collect();
+        app.app.live.store(live.into());
+        let help = async |who, from| {
+            let body = json!({"tool": "ok.x"});
+            let answer = app.send(who, from, "POST", "/decide", &[], body).await;
+            answer.body["error"]["help"].as_str().unwrap().to_owned()
+        };
+        let told = help(Who::Human, [127, 0, 0, 1]).await;
+        assert_eq!(told.contains(word), by_word, "{declared_agents:?}: {told}");
+        let told = help(Who::Declared, [10, 1, 2, 3]).await;
+        assert_eq!(
+            told.contains(setting),
+            by_setting,
+            "{declared_agents:?}: {told}"
+        );
+        assert!(told.contains("keys create --role agent"), "{told}");
     }
 }
 

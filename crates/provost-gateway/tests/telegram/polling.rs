@@ -219,6 +219,31 @@ async fn two_readers_get_in_each_others_way_and_nothing_is_lost() {
     assert_eq!(scene.desk.codes(), [Code::Once]);
 }
 
+/// Questions get through and answers do not come back: only whoever reads can tell.
+#[tokio::test]
+async fn p12_updates_that_go_elsewhere_are_told_until_they_come_back() {
+    let scene = Scene::new().await;
+    let telegram = Arc::new(telegram(&scene.fake.url, &[ALICE], Mode::Poll));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn({
+        let (telegram, desk) = (telegram.clone(), scene.desk.clone());
+        async move {
+            let stopping = async move { drop(stopped.await) };
+            telegram.poll(&*desk, PACE, stopping).await;
+        }
+    });
+    scene.fake.until_asked("getUpdates", 1).await;
+    scene.fake.api().webhook = Some(json!({}));
+    let told = scene.fake.until(|_| telegram.reading_problem()).await;
+    assert!(told.problem.contains("go elsewhere"), "{told:?}");
+    assert!(told.help.contains("@BotFather"), "{told:?}");
+    scene.fake.api().webhook = None;
+    let is_well = || telegram.reading_problem().is_none();
+    scene.fake.until(|_| is_well().then_some(())).await;
+    stop.send(()).unwrap();
+    task.await.unwrap();
+}
+
 #[tokio::test]
 async fn readers_come_back_after_every_trouble() {
     let scene = Scene::new().await;

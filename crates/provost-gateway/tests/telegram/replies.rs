@@ -12,6 +12,7 @@ fn reply(code: Code, text: Option<&str>) -> Reply {
     Reply {
         code,
         text: text.map(str::to_owned),
+        ..Reply::bare(Code::Once)
     }
 }
 

@@ -344,3 +344,24 @@ impl Reader {
 pub fn split(line: &str) -> Option<Vec<String>> {
     shlex::split(line).filter(|words| !words.is_empty())
 }
+
+/// The same words, where a program that is a relative path is below `folder`. Other programs are found by `PATH`.
+pub fn anchored(mut words: Vec<String>, folder: &Path) -> Vec<String> {
+    if let Some(program) = words.first_mut()
+        && program.contains('/')
+        && Path::new(program).is_relative()
+    {
+        *program = folder.join(&program).to_string_lossy().into_owned();
+    }
+    words
+}
+
+/// The same for a command line.
+pub fn anchored_line(line: &str, folder: &Path) -> Option<String> {
+    let words = split(line)?;
+    let anchored = anchored(words.clone(), folder);
+    if anchored == words {
+        return Some(line.to_owned());
+    }
+    shlex::try_join(anchored.iter().map(String::as_str)).ok()
+}

@@ -129,3 +129,20 @@ fn an_end_that_takes_for_ever_is_none() {
         ["`limits.graceSeconds` is longer than two minutes"]
     );
 }
+
+#[test]
+fn p06_a_program_that_is_a_path_is_not_looked_for_elsewhere() {
+    for (program, expected) in [
+        ("./agent", "/here/./agent"),
+        ("bin/agent", "/here/bin/agent"),
+        ("/opt/agent", "/opt/agent"),
+        ("agent", "agent"),
+    ] {
+        let words = vec![program.to_owned(), "a b/c".to_owned()];
+        let words = anchored(words, Path::new("/here"));
+        assert_eq!(words, [expected, "a b/c"]);
+        let line = format!("{program} 'a b/c'");
+        let line = anchored_line(&line, Path::new("/here")).unwrap();
+        assert_eq!(split(&line), Some(words));
+    }
+}

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Unready;
+use super::{StartFolder, Unready};
 use crate::{
     config::{Config, Confine},
     run::Confined,
@@ -31,6 +31,7 @@ pub(super) fn confinement(
     config: &Config,
     launcher: &Path,
     words: &[String],
+    start: &StartFolder,
     confined: &Confined,
 ) -> Result<Confinement, Unready> {
     let own = |name: &str| {
@@ -48,7 +49,12 @@ pub(super) fn confinement(
         path: path.as_os_str(),
         operator_home: None,
         extra_read_write: &config.sandbox.read_write,
-        extra_read_only: &[folders(words), config.sandbox.read_only.clone()].concat(),
+        extra_read_only: &[
+            vec![start.path().to_owned()],
+            folders(words),
+            config.sandbox.read_only.clone(),
+        ]
+        .concat(),
     });
     spec.strict = config.sandbox.confine == Confine::Required;
     spec.network.clone_from(&config.sandbox.ports);

@@ -241,7 +241,7 @@ async fn find_open(batch: &Batch, new: &NewApproval, now: Time) -> Result<Option
     let find = batch.sql().prepare_cached(&find).await?;
     for row in batch
         .sql()
-        .query(&find, &[&new.question.digest.to_string()])
+        .query(&find, &[&new.question.bound().to_string()])
         .await?
     {
         let approval = rows::approval(&row)?;
@@ -300,7 +300,7 @@ async fn denied_before(batch: &Batch, new: &NewApproval) -> Result<Option<Time>,
     let find = batch.sql().prepare_cached(find).await?;
     let row = batch
         .sql()
-        .query_opt(&find, &[&new.question.digest.to_string()])
+        .query_opt(&find, &[&new.question.bound().to_string()])
         .await?;
     let decision: Option<&str> = match &row {
         Some(row) => row.try_get(0)?,
@@ -320,7 +320,7 @@ async fn insert(batch: &Batch, approval: &Approval) -> Result<(), Fault> {
             &[
                 &question.id.as_str(),
                 &question.trace_id.as_str(),
-                &question.digest.to_string(),
+                &question.bound().to_string(),
                 &&*question.agent_id,
                 &question.session_id.as_deref(),
                 &&*question.tool,

@@ -106,6 +106,11 @@ impl Batch {
         &self.chain
     }
 
+    /// Where the chain stood when this began.
+    pub(super) fn before(&self) -> Head {
+        self.before
+    }
+
     pub(super) async fn execute(
         &self,
         sql: &str,

@@ -82,7 +82,14 @@ pub(super) async fn end(sql: &ClientWrapper, name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A write that changes nothing but the heartbeat, to learn whether writes succeed.
+/// A write that changes nothing but the heartbeat, to learn whether writes succeed, and go on from where this
+/// process left the chain.
 pub(super) async fn touch(batch: &mut Batch) -> Result<(), Fault> {
-    beat(batch.sql(), batch.chain()).await
+    beat(batch.sql(), batch.chain()).await?;
+    let found = find_head(batch.sql(), batch.chain()).await?;
+    if found == batch.before() {
+        Ok(())
+    } else {
+        Err(Fault::Moved)
+    }
 }

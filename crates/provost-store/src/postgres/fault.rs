@@ -19,6 +19,12 @@ pub(super) enum Fault {
     /// lost, so nothing more may be let through.
     #[error("another replica closed this process's chain of traces; restart this process")]
     Ended,
+    /// An older state of the database was restored under this process.
+    #[error(
+        "the database was put back to an older state while the gateway ran, so nothing is decided: stop the \
+         gateway, put the newest state back, start it again"
+    )]
+    PutBack,
     /// Somebody else wrote to this process's chain, or an earlier commit was in doubt and did happen.
     #[error("the chain of traces moved; the next write goes on from where it is now")]
     Moved,
@@ -29,7 +35,7 @@ impl Fault {
     pub(super) fn concerns_one(&self) -> bool {
         match self {
             Self::Garbled(_) => true,
-            Self::Silent | Self::Connect(_) | Self::Ended | Self::Moved => false,
+            Self::Silent | Self::Connect(_) | Self::Ended | Self::PutBack | Self::Moved => false,
             Self::Sql(error) => error.code().is_some_and(|code| {
                 // By class: data, integrity, lost deadlocks, syntax and access, limits.
                 ["22", "23", "40", "42", "54"]
@@ -42,7 +48,7 @@ impl Fault {
     /// Whether the connection must not be used any more.
     pub(super) fn broke_the_link(&self) -> bool {
         match self {
-            Self::Garbled(_) | Self::Ended => false,
+            Self::Garbled(_) | Self::Ended | Self::PutBack => false,
             Self::Silent | Self::Connect(_) | Self::Moved => true,
             Self::Sql(error) => error.code().is_none(),
         }
@@ -53,6 +59,7 @@ impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Garbled(garbled) => garbled.into(),
+            Fault::PutBack => Self::Lost(fault.to_string().into()),
             Fault::Sql(error) if is_corruption(&error) => Self::Corrupt(describe(&error).into()),
             other => Self::Failed(other.to_string().into()),
         }

@@ -37,7 +37,9 @@ impl PostgresStore {
             companion(listen::notify_others(pool.clone(), news.clone())),
             companion(listen::hear_others(connector.clone(), wake.clone())),
         ];
+        let lost = Arc::default();
         let writer = Writer::start(Start {
+            lost: Arc::clone(&lost),
             connector,
             sql,
             chain,
@@ -50,6 +52,7 @@ impl PostgresStore {
             pool,
             wake,
             companions,
+            lost,
         })
     }
 
@@ -64,6 +67,7 @@ impl PostgresStore {
             ))?,
             wake,
             companions: Vec::new(),
+            lost: Arc::default(),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::OpenError;
 
 /// By number, beginning with 1. A migration that shipped is never edited.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../sql/postgres/0001.sql"),
     include_str!("../sql/postgres/0002.sql"),
     include_str!("../sql/postgres/0003.sql"),

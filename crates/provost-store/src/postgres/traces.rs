@@ -175,6 +175,13 @@ pub(super) async fn identity(sql: &ClientWrapper) -> Result<String, Fault> {
     Ok(found.try_get(0)?)
 }
 
+pub(super) async fn notes(sql: &ClientWrapper, name: &str) -> Result<Vec<String>, Fault> {
+    let list = "SELECT body FROM traces WHERE kind = 'note' AND position($1 IN body) > 0";
+    let found = sql.query(list, &[&codec::note_named(name)]).await?;
+    let bodies = found.iter().map(|row| row.try_get(0));
+    Ok(bodies.collect::<Result<_, _>>()?)
+}
+
 pub(super) async fn chain_records(
     sql: &ClientWrapper,
     chain: &str,

@@ -3,7 +3,10 @@
 //! As with SQLite, it commits at once when idle and in large groups when busy. Where the connection is
 //! lost, whatever was under way has failed: it may or may not have happened, so the answer is no.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use deadpool_postgres::ClientWrapper;
 use provost_core::{ids::GrantId, ports::StoreError};
@@ -31,6 +34,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 /// What the task begins with.
 pub(super) struct Start {
+    pub(super) lost: Arc<OnceLock<StoreError>>,
     pub(super) connector: Connector,
     pub(super) sql: ClientWrapper,
     pub(super) chain: Arc<str>,
@@ -41,6 +45,8 @@ pub(super) struct Start {
 }
 
 pub(super) struct Worker {
+    /// Set when the chain is found where it was long ago: the database was put back.
+    lost: Arc<OnceLock<StoreError>>,
     connector: Connector,
     link: Option<Arc<ClientWrapper>>,
     chain: Arc<str>,
@@ -56,6 +62,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(start: Start) -> Self {
         Self {
+            lost: start.lost,
             connector: start.connector,
             link: Some(Arc::new(start.sql)),
             chain: start.chain,
@@ -157,7 +164,10 @@ impl Worker {
                 Ok(self.link.insert(link).clone())
             }
             Err(fault) => {
-                self.ended = matches!(fault, Fault::Ended);
+                self.ended = matches!(fault, Fault::Ended | Fault::PutBack);
+                if let Fault::PutBack = fault {
+                    let _ = self.lost.set(StoreError::from(Fault::PutBack));
+                }
                 self.not_before = Instant::now() + self.backoff;
                 self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
                 tracing::error!(error = %fault, "cannot write to the database");
@@ -168,7 +178,13 @@ impl Worker {
 
     async fn reconnect(&mut self) -> Result<Arc<ClientWrapper>, Fault> {
         let link = self.connector.connect().await?;
-        self.head = chain::find_head(&link, &self.chain).await?;
+        let found = chain::find_head(&link, &self.chain).await?;
+        // A commit in doubt may have moved it on. Nothing of ours moves it back.
+        let is_other = found.seq == self.head.seq && found.hash != self.head.hash;
+        if found.seq < self.head.seq || is_other {
+            return Err(Fault::PutBack);
+        }
+        self.head = found;
         Ok(Arc::new(link))
     }
 

@@ -247,7 +247,7 @@ fn find_open(batch: &Batch<'_>, new: &NewApproval, now: Time) -> Result<Option<A
         "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE digest = ?1 AND answered_at IS NULL \
          ORDER BY place DESC"
     ))?;
-    let mut found = find.query([new.question.digest.to_string()])?;
+    let mut found = find.query([new.question.bound().to_string()])?;
     while let Some(row) = found.next()? {
         let approval = rows::approval(row)?;
         if transition::is_open(&approval.state, now) {
@@ -302,7 +302,7 @@ fn denied_before(batch: &Batch<'_>, new: &NewApproval) -> Result<Option<Time>, F
             "SELECT decision FROM approvals WHERE digest = ?1 AND status = 'denied' \
              ORDER BY place DESC LIMIT 1",
         )?
-        .query_row([new.question.digest.to_string()], |row| {
+        .query_row([new.question.bound().to_string()], |row| {
             row.get::<_, Option<String>>(0)
         })
         .optional()?
@@ -320,7 +320,7 @@ fn insert(batch: &Batch<'_>, approval: &Approval) -> Result<(), Fault> {
         params![
             question.id.as_str(),
             question.trace_id.as_str(),
-            question.digest.to_string(),
+            question.bound().to_string(),
             &*question.agent_id,
             question.session_id.as_deref(),
             &*question.tool,

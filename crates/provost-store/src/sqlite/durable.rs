@@ -22,7 +22,11 @@ use tokio::{
     sync::{broadcast, watch},
 };
 
-use super::{files::BETWEEN_LOOKS, writer::Job};
+use super::{
+    fault::Fault,
+    files::{BETWEEN_LOOKS, lost},
+    writer::Job,
+};
 use crate::telemetry::Commit;
 
 /// What commits are synced to.
@@ -91,6 +95,16 @@ impl Horizon {
         self.synced.send_modify(|synced| {
             synced.failed.get_or_insert(why);
         });
+    }
+}
+
+impl Horizon {
+    /// A database that is damaged cannot be written on: what is written next may be lost as well.
+    pub(super) fn fail_if_damaged(&self, fault: &Fault) {
+        if fault.is_damage() && self.failure().is_none() {
+            tracing::error!(error = %fault, "the database is damaged; everything is refused");
+            self.fail(lost("database or log", "damaged"));
+        }
     }
 }
 

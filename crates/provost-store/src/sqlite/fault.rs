@@ -14,6 +14,11 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// What was found in the files of the database, and not in one row: nothing that is read can be trusted.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self, Self::Sql(error) if is_corruption(error))
+    }
+
     pub(super) fn is_corruption(&self) -> bool {
         match self {
             Self::Sql(error) => is_corruption(error),

@@ -31,7 +31,7 @@ use super::{
 use crate::{OpenError, notes};
 
 /// By number, beginning with 1. A migration that shipped is never edited.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../sql/sqlite/0001.sql"),
     include_str!("../sql/sqlite/0002.sql"),
     include_str!("../sql/sqlite/0003.sql"),
@@ -89,6 +89,10 @@ pub(super) fn look(path: &Path) -> Result<(), OpenError> {
     check_ours(path, &sql)?;
     let found = schema_version(&sql).map_err(|fault| explain(path, fault))?;
     let known = MIGRATIONS.len() as i64;
+    if found == 0 {
+        // Not a table was made in it, or none was left.
+        return Err(OpenError::Missing { place: place() });
+    }
     match found.cmp(&known) {
         Ordering::Equal => Ok(()),
         Ordering::Less => Err(OpenError::OlderSchema {

@@ -1,7 +1,7 @@
 //! Forgetting what is old. First the anchor moves, in one transaction with the note that says so; then
 //! the records before it go, in pieces that do not hold up the writer.
 
-use provost_core::time::Time;
+use provost_core::{ports::ChainEnds, time::Time};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
@@ -16,42 +16,51 @@ use crate::notes;
 /// Rows removed in one transaction.
 pub(super) const CHUNK: u64 = 2000;
 
-/// The last record of those that are all older than `before`, if there are any.
-pub(super) fn find_cut(sql: &Connection, before: Time) -> Result<Option<Head>, Fault> {
+/// The ends of the chain with the anchor at the last record of those that are all older than `before`, if
+/// there are any.
+pub(super) fn find_cut(sql: &Connection, before: Time) -> Result<Vec<ChainEnds>, Fault> {
     // One view for all questions: a record written between them would be taken for an old one.
     let view = sql.unchecked_transaction()?;
     find_cut_in(&view, before)
 }
 
-fn find_cut_in(sql: &Connection, before: Time) -> Result<Option<Head>, Fault> {
-    let anchor: u64 = sql
-        .prepare_cached("SELECT anchor_seq FROM chains WHERE chain = ?1")?
-        .query_row([CHAIN], |row| row.get(0))?;
+fn find_cut_in(sql: &Connection, before: Time) -> Result<Vec<ChainEnds>, Fault> {
+    let ends = sql
+        .prepare_cached(rows::CHAIN_ENDS)?
+        .query_row([], |row| Ok(rows::chain_ends(row)))??;
+    let anchor = ends.anchor_seq;
     let first_kept: Option<u64> = sql
         .prepare_cached(
             "SELECT place FROM traces WHERE place > ?1 AND at >= ?2 ORDER BY place LIMIT 1",
         )?
         .query_row(params![anchor, before.millis()], |row| row.get(0))
         .optional()?;
-    sql.prepare_cached(
-        "SELECT place, hash FROM traces WHERE place > ?1 AND place < ?2 \
-         ORDER BY place DESC LIMIT 1",
-    )?
-    .query_row(
-        params![anchor, first_kept.unwrap_or(i64::MAX as u64)],
-        |row| Ok(rows::head(row)),
-    )
-    .optional()?
-    .transpose()
+    let cut = sql
+        .prepare_cached(
+            "SELECT place, hash FROM traces WHERE place > ?1 AND place < ?2 \
+             ORDER BY place DESC LIMIT 1",
+        )?
+        .query_row(
+            params![anchor, first_kept.unwrap_or(i64::MAX as u64)],
+            |row| Ok(rows::head(row)),
+        )
+        .optional()?
+        .transpose()?;
+    let with_anchor = |cut: Head| ChainEnds {
+        anchor_seq: cut.seq,
+        anchor_hash: cut.hash,
+        ..ends
+    };
+    Ok(cut.map(with_anchor).into_iter().collect())
 }
 
-pub(super) fn move_anchor(batch: &mut Batch<'_>, cut: Head, now: Time) -> Result<(), Fault> {
+pub(super) fn move_anchor(batch: &mut Batch<'_>, cut: &ChainEnds, now: Time) -> Result<(), Fault> {
     let moved = batch.execute(
         "UPDATE chains SET anchor_seq = ?2, anchor_hash = ?3 WHERE chain = ?1 AND anchor_seq < ?2",
-        params![CHAIN, cut.seq, &cut.hash[..]],
+        params![CHAIN, cut.anchor_seq, &cut.anchor_hash[..]],
     )?;
     if moved == 1 {
-        batch.append(&notes::pruned(CHAIN, cut.seq, &cut.hash, now))?;
+        batch.append(&notes::pruned(CHAIN, cut.anchor_seq, &cut.anchor_hash, now))?;
     }
     Ok(())
 }

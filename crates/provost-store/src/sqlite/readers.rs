@@ -93,9 +93,14 @@ impl Readers {
         turn: OwnedSemaphorePermit,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let sql = self.take()?;
-        let made = work(&sql);
-        self.idle().push(sql);
+        let made = self.take().and_then(|sql| {
+            let made = work(&sql);
+            self.idle().push(sql);
+            made
+        });
+        if let (Err(fault), Some(written)) = (&made, &self.written) {
+            written.horizon.fail_if_damaged(fault);
+        }
         drop(turn);
         made
     }

@@ -190,6 +190,35 @@ pub(super) fn identity(sql: &Connection) -> Result<String, Fault> {
         .query_row([], |row| row.get(0))?)
 }
 
+pub(super) fn notes(sql: &Connection, name: &str) -> Result<Vec<String>, Fault> {
+    let bodies = sql
+        .prepare("SELECT body FROM traces WHERE kind = 'note' AND instr(body, ?1) > 0")?
+        .query_map([codec::note_named(name)], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    Ok(bodies)
+}
+
+/// What decisions read.
+const LOOKED_AT: [&str; 9] = [
+    "SELECT 1 FROM identity LIMIT 1",
+    "SELECT 1 FROM chains LIMIT 1",
+    "SELECT body FROM traces ORDER BY place DESC LIMIT 1",
+    "SELECT 1 FROM approvals LIMIT 1",
+    "SELECT 1 FROM grants LIMIT 1",
+    "SELECT 1 FROM stops LIMIT 1",
+    "SELECT 1 FROM keys LIMIT 1",
+    "SELECT 1 FROM control LIMIT 1",
+    "SELECT 1 FROM idempotency LIMIT 1",
+];
+
+/// Whether the tables can be read at all.
+pub(super) fn look(sql: &Connection) -> Result<(), Fault> {
+    for look in LOOKED_AT {
+        sql.prepare_cached(look)?.exists([])?;
+    }
+    Ok(())
+}
+
 pub(super) fn chain_records(
     sql: &Connection,
     after: u64,

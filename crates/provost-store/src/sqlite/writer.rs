@@ -305,6 +305,7 @@ impl Thread {
             }
             Err(fault) => {
                 self.syncer.sync(Group::nothing(number));
+                self.horizon.fail_if_damaged(&fault);
                 self.alone(jobs, fault);
             }
         }

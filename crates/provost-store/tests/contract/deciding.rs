@@ -2,9 +2,10 @@
 
 use provost_core::{
     approval::{Approval, Status},
+    call::Executor,
     event::Event,
     ids::ApprovalId,
-    ports::{Resolved, Taken},
+    ports::{Opened, Resolved, Taken},
 };
 
 use crate::{making::*, place::Place};
@@ -18,6 +19,7 @@ crate::contract!(
     a_permit_runs_out,
     a_yes_is_not_taken_under_old_control,
     taking_with_a_key_keeps_it,
+    p03_one_question_is_open_of_each_folder_and_executor,
     p05_a_yes_that_nobody_took_is_found_by_its_digest,
 );
 
@@ -277,6 +279,45 @@ async fn taking_with_a_key_keeps_it(place: &Place) {
     store.close().await;
 }
 
+async fn p03_one_question_is_open_of_each_folder_and_executor(place: &Place) {
+    let store = place.open().await;
+    let seen = version(&*store).await;
+    let open = async |folder: Option<&str>, executor| {
+        let mut new = question("fs.write", "a", seen);
+        new.question.works_in = folder.map(Into::into);
+        new.question.executor = executor;
+        match store.open_approval(new, after(1)).await.unwrap() {
+            Opened::Approval(approval) => *approval,
+            other => panic!("{other:?}"),
+        }
+    };
+    let places = [
+        (None, Executor::Caller),
+        (None, Executor::Gateway),
+        (Some("/srv/a"), Executor::Caller),
+        (Some("/srv/b"), Executor::Caller),
+    ];
+    let mut asked = Vec::new();
+    for (folder, executor) in places {
+        let first = open(folder, executor).await;
+        let again = open(folder, executor).await;
+        assert_eq!(first.question.id, again.question.id, "{folder:?}");
+        assert_eq!(again.state.asked, 2);
+        asked.push(first);
+    }
+    let yes = answer(&asked[2], Status::Approved, "human:alice", after(1));
+    store.resolve(yes).await.unwrap();
+    for one in &asked {
+        let found = store.untaken(one.question.bound(), after(2)).await.unwrap();
+        let found = found.map(|approval| approval.question.id);
+        let own = one.question.id == asked[2].question.id;
+        assert_eq!(found, own.then(|| one.question.id.clone()));
+    }
+    let ids: std::collections::HashSet<_> = asked.iter().map(|one| &one.question.id).collect();
+    assert_eq!(ids.len(), places.len());
+    store.close().await;
+}
+
 async fn p05_a_yes_that_nobody_took_is_found_by_its_digest(place: &Place) {
     let store = place.open().await;
     let (yes, no, open) = (
@@ -292,7 +333,7 @@ async fn p05_a_yes_that_nobody_took_is_found_by_its_digest(place: &Place) {
     let denied = answer(&no, Status::Denied, "human:alice", after(1));
     store.resolve(denied).await.unwrap();
     let untaken = async |asked: &Approval, seconds| {
-        let found = store.untaken(asked.question.digest, after(seconds)).await;
+        let found = store.untaken(asked.question.bound(), after(seconds)).await;
         found.unwrap().map(|approval| approval.question.id)
     };
     assert_eq!(untaken(&yes, 2).await, Some(yes.question.id.clone()));

@@ -1,12 +1,22 @@
 //! A record held against the heads that were kept of it in a second place.
 
-use provost_core::trace::{chain, kept::KeptHeads};
+use provost_core::{
+    ports::{Store, StoreError},
+    trace::{
+        chain,
+        kept::{Gap, KeptHeads, Pruners},
+    },
+};
 
 use crate::{making::*, place::Place};
 
 crate::contract!(
     p11_a_record_that_went_on_fits,
-    p11_pruning_is_no_gap,
+    p11_pruning_by_this_gateway_is_no_gap,
+    p11_pruning_by_a_replica_needs_retention_and_a_note,
+    p11_a_forged_pruning_is_a_gap,
+    p11_another_store_is_not_followed,
+    p11_a_lost_store_refuses_everything,
     p11_a_cut_end_is_a_gap,
     p11_a_record_that_was_hashed_anew_is_a_gap,
     p11_another_store_is_a_gap,
@@ -26,7 +36,7 @@ async fn fill(place: &Place, from: u64) -> KeptHeads {
 
 async fn problems(place: &Place, kept: &KeptHeads) -> Vec<String> {
     let store = place.open_for_reading().await;
-    let gaps = kept.gaps(&*store).await.unwrap();
+    let gaps = kept.gaps(&*store, Pruners::Nobody).await.unwrap();
     store.close().await;
     gaps.into_iter().map(|gap| gap.problem).collect()
 }
@@ -40,23 +50,103 @@ async fn p11_a_record_that_went_on_fits(place: &Place) {
     let store = place.open().await;
     let mut followed = kept.clone();
     write(&*store, row("claude", None, "fs.read", START)).await;
-    let (moved, gaps) = followed.follow(&*store).await.unwrap();
+    let (moved, gaps) = follow(&mut followed, &*store).await;
     assert!(moved && gaps.is_empty(), "{gaps:?}");
     assert_eq!(followed, KeptHeads::of(&*store).await.unwrap());
-    assert!(!followed.follow(&*store).await.unwrap().0, "nothing moved");
+    assert!(!follow(&mut followed, &*store).await.0, "nothing moved");
     store.close().await;
 }
 
-async fn p11_pruning_is_no_gap(place: &Place) {
+async fn follow(kept: &mut KeptHeads, store: &dyn Store) -> (bool, Vec<Gap>) {
+    let chains = store.chains().await.unwrap();
+    let followed = kept.follow(store, &chains, Pruners::Nobody).await;
+    followed.unwrap()
+}
+
+async fn p11_pruning_by_this_gateway_is_no_gap(place: &Place) {
+    let mut kept = fill(place, 0).await;
+    fill(place, 100).await;
+    let store = place.open().await;
+    assert_eq!(follow(&mut kept, &*store).await.1, []);
+    for before in [5, 50, 105] {
+        let cuts = store.prunable(after(before)).await.unwrap();
+        kept.expect_pruning(&cuts);
+        // A crash before it was pruned, and one after it.
+        assert_eq!(follow(&mut kept, &*store).await.1, []);
+        assert_eq!(kept.gaps(&*store, Pruners::Nobody).await.unwrap(), []);
+        let pruned = store.prune_to(cuts, after(before), after(200)).await;
+        pruned.unwrap();
+        assert_eq!(kept.gaps(&*store, Pruners::Nobody).await.unwrap(), []);
+        assert_eq!(follow(&mut kept, &*store).await.1, []);
+        assert!(kept.chains.values().all(|head| head.pruning.is_none()));
+    }
+    store.close().await;
+}
+
+async fn p11_pruning_by_a_replica_needs_retention_and_a_note(place: &Place) {
     let kept = fill(place, 0).await;
     fill(place, 100).await;
     let store = place.open().await;
-    for before in [5, 50, 105] {
-        store.prune(after(before), after(200)).await.unwrap();
-        assert_eq!(kept.gaps(&*store).await.unwrap(), []);
-    }
-    let mut followed = kept.clone();
-    assert_eq!(followed.follow(&*store).await.unwrap().1, []);
+    let replicas = |outlived| Pruners::Replicas { outlived };
+    let gaps = async |pruners| kept.gaps(&*store, pruners).await.unwrap();
+    store.prune(after(5), after(200)).await.unwrap();
+    assert_eq!(gaps(replicas(false)).await, []);
+    let found = gaps(Pruners::Nobody).await;
+    assert!(found[0].problem.contains("did not prune it"), "{found:?}");
+    // Beyond what was kept, only where all of that is older than the retention.
+    store.prune(after(105), after(200)).await.unwrap();
+    assert_eq!(gaps(replicas(true)).await, []);
+    let beyond = gaps(replicas(false)).await;
+    let is_single = matches!(place, Place::Sqlite(_));
+    assert_eq!(
+        !beyond.is_empty(),
+        is_single,
+        "one chain goes on: {beyond:?}"
+    );
+    store.close().await;
+    // Without the note, nobody may have done it.
+    let erase =
+        "UPDATE traces SET body = replace(body, '\"note\":\"pruned\"', '\"note\":\"other\"')";
+    place.intrude(erase).await;
+    let store = place.open_for_reading().await;
+    let found = kept.gaps(&*store, replicas(false)).await.unwrap();
+    assert!(!found.is_empty());
+    store.close().await;
+}
+
+/// Everything goes, and a note at the new end of the chain says that it was pruned.
+async fn p11_a_forged_pruning_is_a_gap(place: &Place) {
+    let kept = fill(place, 0).await;
+    let store = place.open().await;
+    store.prune(after(1000), after(2000)).await.unwrap();
+    verify(&*store).await.unwrap();
+    store.close().await;
+    let found = problems(place, &kept).await;
+    assert!(found[0].contains("did not prune it"), "{found:?}");
+}
+
+async fn p11_another_store_is_not_followed(place: &Place) {
+    let mut kept = fill(place, 0).await;
+    let before = kept.clone();
+    let other = Place::sqlite();
+    fill(&other, 0).await;
+    let store = other.open().await;
+    let (moved, gaps) = follow(&mut kept, &*store).await;
+    assert!(
+        !moved && gaps[0].problem.contains("another record"),
+        "{gaps:?}"
+    );
+    assert_eq!(kept, before);
+    store.close().await;
+}
+
+async fn p11_a_lost_store_refuses_everything(place: &Place) {
+    let store = place.open().await;
+    store.ready().await.unwrap();
+    store.lose("it was put back");
+    let is_lost = |error: StoreError| matches!(error, StoreError::Lost(_));
+    assert!(store.ready().await.is_err_and(is_lost));
+    assert!(store.chains().await.is_err_and(is_lost));
     store.close().await;
 }
 
@@ -148,7 +238,7 @@ async fn p11_a_changed_chain_is_not_followed(place: &Place) {
     let mut kept = KeptHeads::of(&*store).await.unwrap();
     let before = kept.clone();
     place.intrude(CUT).await;
-    let (moved, gaps) = kept.follow(&*store).await.unwrap();
+    let (moved, gaps) = follow(&mut kept, &*store).await;
     assert!(!moved && gaps.len() == 1, "{gaps:?}");
     assert_eq!(kept, before, "the evidence stays");
     store.close().await;

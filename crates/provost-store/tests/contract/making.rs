@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use provost_core::{
     approval::{Approval, Decision, Escalation, Kind, Level, Question, State, Status},
-    call::Call,
+    call::{Call, Executor},
     door::Door,
     glob::Glob,
     grant::Grant,
@@ -130,6 +130,7 @@ pub(crate) fn question(tool: &str, argument: &str, version: u64) -> NewApproval 
         summary: None,
         trace_id: TraceId::at(START),
         door: Door::Http,
+        executor: Executor::Gateway,
         works_in: None,
         request: None,
         needed: 1,

@@ -18,8 +18,8 @@ crate::contract!(
     a_grant_that_is_over_or_revoked_permits_nothing,
     an_idempotency_key_stands_for_one_call,
     a_key_that_is_taken_uses_no_grant,
-    p3_a_key_is_free_again_for_one_of_those_who_replace_it,
-    p3_a_key_is_read_with_the_version_of_control,
+    p03_a_key_is_free_again_for_one_of_those_who_replace_it,
+    p03_a_key_is_read_with_the_version_of_control,
     a_callers_trace_id_is_given_to_one_call,
     a_total_is_never_passed_however_many_race,
     calls_are_counted_by_agent_and_session,
@@ -315,7 +315,7 @@ async fn a_key_that_is_taken_uses_no_grant(place: &Place) {
     store.close().await;
 }
 
-async fn p3_a_key_is_free_again_for_one_of_those_who_replace_it(place: &Place) {
+async fn p03_a_key_is_free_again_for_one_of_those_who_replace_it(place: &Place) {
     let first = place.open().await;
     let second = match place {
         Place::Sqlite(_) => first.clone(),
@@ -358,7 +358,7 @@ async fn p3_a_key_is_free_again_for_one_of_those_who_replace_it(place: &Place) {
     }
 }
 
-async fn p3_a_key_is_read_with_the_version_of_control(place: &Place) {
+async fn p03_a_key_is_read_with_the_version_of_control(place: &Place) {
     let store = place.open().await;
     let seen = version(&*store).await;
     let mut keyed = record(row("claude", None, "fs.read", START), seen);

@@ -17,6 +17,9 @@ const ALWAYS_TAKEN: usize = 64 * 1024;
 pub(crate) enum ClientError {
     #[error("no gateway of yours is running")]
     NotRunning,
+    /// The same for a command that can also read the record of a gateway that does not run.
+    #[error("no gateway of yours is running, and no data folder was named")]
+    NoRecord,
     #[error("what answers at {url} is not the gateway of `{}`; it was sent no key", data.display())]
     NotTheOne { url: String, data: PathBuf },
     #[error("cannot reach the gateway at {url}: {why}")]
@@ -50,6 +53,13 @@ pub(crate) struct Refusal {
     /// All it said.
     pub(crate) body: Value,
     had_key: bool,
+}
+
+impl Refusal {
+    pub(crate) fn code(&self) -> &str {
+        let code = self.body.pointer("/error/code");
+        code.and_then(Value::as_str).unwrap_or_default()
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -110,6 +120,7 @@ impl ClientError {
         matches!(
             self,
             Self::NotRunning
+                | Self::NoRecord
                 | Self::NotTheOne { .. }
                 | Self::Unreachable { .. }
                 | Self::Slow { .. }
@@ -119,9 +130,11 @@ impl ClientError {
     /// Whether a gateway that works might have answered otherwise: it is away, or in trouble itself.
     pub(crate) fn is_outage(&self) -> bool {
         match self {
-            Self::NotRunning | Self::Unreachable { .. } | Self::Slow { .. } | Self::BrokeOff => {
-                true
-            }
+            Self::NotRunning
+            | Self::NoRecord
+            | Self::Unreachable { .. }
+            | Self::Slow { .. }
+            | Self::BrokeOff => true,
             Self::NotOurs { status, .. } => status.is_server_error(),
             Self::Refused(refusal) => refusal.status.is_server_error(),
             Self::NotTheOne { .. }
@@ -134,6 +147,7 @@ impl ClientError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::NotRunning
+            | Self::NoRecord
             | Self::NotTheOne { .. }
             | Self::Unreachable { .. }
             | Self::Slow { .. }
@@ -151,8 +165,11 @@ impl ClientError {
     pub(crate) fn help(&self) -> Option<String> {
         match self {
             Self::NotRunning => Some(
-                "start one with `provost serve`; one that another user started is named with --url or PROVOST_URL, \
-                 and one that is not running by its data folder, with --data"
+                "start one with `provost serve`; one that another user started is named with --url or PROVOST_URL"
+                    .to_owned(),
+            ),
+            Self::NoRecord => Some(
+                "start one with `provost serve`, or name the data folder of one that does not run, with --data"
                     .to_owned(),
             ),
             Self::NotTheOne { .. } => {
@@ -164,20 +181,55 @@ impl ClientError {
             Self::CutOff { .. } => {
                 Some("send less, or raise `limits.body_bytes` in the gateway's config".to_owned())
             }
-            Self::BadUrl => Some("write it as http://host:port, without user, password or query".to_owned()),
+            Self::BadUrl => Some("write it as http://host:port, without user, password, query or fragment".to_owned()),
             Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && !refusal.had_key => Some(
                 "give a key with --key or PROVOST_KEY, or name the gateway's data folder with --data"
                     .to_owned(),
             ),
-            Self::Refused(refusal) => refusal.help.clone(),
+            Self::Refused(refusal) => refusal
+                .help
+                .clone()
+                .or_else(|| where_to_look(&refusal.message).map(str::to_owned)),
             Self::Slow { .. } | Self::BrokeOff | Self::NoCertificates(_) => None,
         }
+    }
+}
+
+/// The command that lists what was not found.
+fn where_to_look(message: &str) -> Option<&'static str> {
+    match message {
+        "approval not found" => Some(
+            "`provost approvals list` shows those that wait, with --all those that ended as well; \
+             the first characters of an id will do if no other begins with them",
+        ),
+        "grant not found" => Some("`provost grants list` shows those in force; give the whole id"),
+        "trace not found" => Some(
+            "`provost traces list` shows the latest; the first eight characters of an id will do \
+             if no other begins with them",
+        ),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p17_what_is_not_found_says_where_to_look() {
+        for (what, command) in [
+            ("approval", "provost approvals list"),
+            ("grant", "provost grants list"),
+            ("trace", "provost traces list"),
+        ] {
+            let body = format!(r#"{{"error": {{"message": "{what} not found"}}}}"#);
+            let error = ClientError::refused("x", StatusCode::NOT_FOUND, body.as_bytes(), true);
+            assert!(
+                error.help().is_some_and(|help| help.contains(command)),
+                "{what}"
+            );
+        }
+    }
 
     fn refused(status: u16, body: &str, had_key: bool) -> ClientError {
         ClientError::refused(

@@ -23,7 +23,7 @@ use clap::Subcommand;
 use crate::{
     context::{Context, unreachable_of},
     exit::Exit,
-    locate::Located,
+    locate::{Located, is_agent_name},
     user_folder::user_folder,
 };
 
@@ -53,7 +53,7 @@ impl Connect {
 /// What connecting understands, whichever the agent.
 #[derive(Debug, clap::Args)]
 struct Options {
-    /// The settings file to change [default: where the agent looks for it]
+    /// The settings file to change [default: where the agent looks for it; mcp has none]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// The name of the agent and its key [default: what is connected]
@@ -84,9 +84,8 @@ impl Options {
 }
 
 /// Names that can also be the name of a file.
-fn parse_name(text: &str) -> Result<String, &'static str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
+pub(super) fn parse_name(text: &str) -> Result<String, &'static str> {
+    if is_agent_name(text) {
         return Ok(text.to_owned());
     }
     Err("a name is letters, digits, `-`, `_` and `.`, and begins with a letter or a digit")

@@ -14,7 +14,7 @@ pub(crate) struct Args {}
 pub(super) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
     let client = context.client()?;
     let target = Target::new("/console/links");
-    let made = client.post(target, &json!({})).await?.body;
+    let made = client.post(target, &json!({})).await?.having(&["path"])?;
     let url = format!(
         "{}{}",
         client.url().trim_end_matches('/'),

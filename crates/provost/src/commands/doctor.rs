@@ -8,12 +8,22 @@ mod there;
 
 use serde_json::json;
 
-use crate::{client::ClientError, context::Context, exit::Exit, output};
+use crate::{
+    client::ClientError,
+    context::Context,
+    exit::{Exit, Usage},
+    output,
+};
 use findings::{Findings, State};
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     let mut findings = Findings::default();
     let located = context.gateway();
+    if let Err(error) = &located
+        && is_wrong_use(error)
+    {
+        return located.map(|_| Exit::Usage);
+    }
     let running = located.as_ref().ok();
     let config = here::configuration(context, running, &mut findings);
     let data = running.and_then(|running| running.data.clone());
@@ -23,6 +33,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     }
     let reached = match located.and_then(|located| context.client_at(&located)) {
         Ok(client) => there::gateway(&client, &mut findings).await,
+        Err(error) if is_wrong_use(&error) => return Err(error),
         Err(error) => {
             let help = error.downcast_ref().and_then(ClientError::help);
             let help = help.unwrap_or_else(|| "correct --url, PROVOST_URL or the key".to_owned());
@@ -32,7 +43,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
         }
     };
     if let Some(config) = &config {
-        here::record(config, &mut findings);
+        here::record(config, reached, &mut findings).await;
         here::settings(config, &mut findings);
         runs::settings(config, &mut findings);
     }
@@ -51,4 +62,23 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
         Exit::Unreachable => Exit::Unreachable,
         _ => Exit::yes_or_no(!failed),
     })
+}
+
+/// Which gateway is meant is not clear: there is nothing to look at.
+fn is_wrong_use(error: &anyhow::Error) -> bool {
+    let client = error.downcast_ref::<ClientError>();
+    error.is::<Usage>() || client.is_some_and(|error| error.exit() == Exit::Usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::usage;
+
+    #[test]
+    fn p17_several_gateways_and_a_bad_url_are_wrong_use() {
+        assert!(is_wrong_use(&usage("several gateways run")));
+        assert!(is_wrong_use(&ClientError::BadUrl.into()));
+        assert!(!is_wrong_use(&ClientError::NotRunning.into()));
+    }
 }

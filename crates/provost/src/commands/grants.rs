@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Map, Value};
 
-use super::view::{items, some_text, text};
+use super::view::{items, left, some_text, text};
 use crate::{client::Target, context::Context, exit::Exit, output, table::Table};
 
 #[derive(Debug, Subcommand)]
@@ -123,7 +123,7 @@ pub(super) fn grants_table(grants: &[Value]) -> Table {
             text(grant, "id"),
             text(grant, "agent"),
             text(grant, "tools"),
-            text(grant, "remaining"),
+            &left(text(grant, "remaining")),
             &uses,
             &only(grant),
             text(grant, "granted_by"),
@@ -145,7 +145,7 @@ async fn create(context: &Context, args: CreateArgs) -> anyhow::Result<Exit> {
     output::line(format_args!(
         "granted {} for {}",
         text(&made, "id"),
-        text(&made, "remaining")
+        left(text(&made, "remaining"))
     ))?;
     let released = made
         .get("released")

@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::ValueEnum;
+use provost_core::call::exact_numbers;
 use provost_gateway::hooks::{Dialect, Heard, Reply, What};
 use serde_json::{Map, Value};
 
@@ -38,10 +39,13 @@ pub(crate) struct Args {
     /// Whose hook it is
     #[arg(value_enum)]
     agent: Agent,
-    /// A file with the agent's key [default: agents/AGENT.key in the gateway's data folder, where there is
+    /// A file with the agent's key [default: agents/NAME.key in the gateway's data folder, where there is
     /// one]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// The agent's name: its key is agents/NAME.key in the gateway's data folder [default: AGENT]
+    #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
+    name: Option<String>,
     /// What to answer when the gateway cannot be asked [default: hooks.unreachable of the file that
     /// --config or PROVOST_CONFIG names, else deny]
     #[arg(long, value_enum)]
@@ -115,6 +119,7 @@ fn read() -> anyhow::Result<Map<String, Value>> {
         io::copy(&mut input, &mut io::sink()).context(cannot)?;
         anyhow::bail!("the hook's input is larger than {LARGEST_INPUT} bytes");
     }
+    let text = exact_numbers(&text);
     serde_json::from_slice(&text).context("the hook's input is not a JSON object")
 }
 
@@ -141,8 +146,9 @@ fn client(context: &Context, args: &Args, dialect: Dialect) -> anyhow::Result<Cl
     if let Some(secret) = context.given_key() {
         return context.client_as(&located, secret);
     }
-    let secret = located.agent_key(dialect.name());
-    let declared = || format!("agent:{}", dialect.name());
+    let name = args.name.as_deref().unwrap_or(dialect.name());
+    let secret = located.agent_key(name);
+    let declared = || format!("agent:{name}");
     context.client_as(&located, &secret.unwrap_or_else(declared))
 }
 

@@ -109,7 +109,7 @@ async fn create(
         .client()?
         .post(Target::new("/keys"), &body)
         .await?
-        .body;
+        .having(&["key"])?;
     if context.json() {
         output::json(&made)?;
         return Ok(Exit::Ok);
@@ -150,7 +150,7 @@ async fn remove(context: &Context, name: &str) -> anyhow::Result<Exit> {
         .client()?
         .delete(Target::new("/keys").step(name))
         .await?
-        .body;
+        .having(&["name", "status"])?;
     if context.json() {
         output::json(&removed)?;
     } else {

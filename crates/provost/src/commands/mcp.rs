@@ -8,6 +8,7 @@ mod line;
 mod message;
 mod outcomes;
 mod program;
+mod schemas;
 mod trust;
 mod words;
 
@@ -35,8 +36,10 @@ use self::{
     message::Said,
     outcomes::Outcomes,
     program::{Asked, Program},
+    schemas::Schemas,
 };
 use crate::{
+    commands::connect::parse_name,
     context::Context,
     exit::{Exit, usage},
     output,
@@ -71,6 +74,7 @@ pub(crate) struct Args {
         long,
         value_name = "NAME",
         default_value = "mcp",
+        value_parser = parse_name,
         conflicts_with = "key_file"
     )]
     agent: String,
@@ -115,13 +119,14 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     }
     let located = context.gateway()?;
     let secret = bridge::secret(context, &identity, &located)?;
+    // A key that decides is refused at `/decide`.
     let client = context.client_as(&located, &secret)?.patient(PATIENCE);
     let mut asked = Asked::listen()?;
     let (program, stdin, stdout) = Program::start(&args.command)?;
     let (to_server, for_server) = mpsc::channel(64);
     let desk = Arc::new(Desk::new(client, name, to_server));
     let writing = tokio::spawn(write(stdin, for_server));
-    let mut passing = tokio::spawn(pass_answers(stdout, desk.outcomes()));
+    let mut passing = tokio::spawn(pass_answers(stdout, desk.outcomes(), desk.schemas()));
     let mut lines = read_client();
     let patience = tokio::select! {
         () = hear(&desk, &mut lines) => END_TIME,
@@ -131,6 +136,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             Duration::ZERO
         }
     };
+    // What is decided at once is still asked of the server; nobody is left to wait for more.
+    let _ = tokio::time::timeout(patience, desk.finish()).await;
     // Its input ends, and with it the server; if not by itself, then by us.
     desk.end();
     let outcomes = desk.outcomes();
@@ -247,9 +254,11 @@ async fn write(mut server: ChildStdin, mut lines: mpsc::Receiver<Line>) {
 }
 
 /// What the server says goes to the client, line by line: what a tool read must not become a message.
-async fn pass_answers(server: ChildStdout, outcomes: Arc<Outcomes>) {
+async fn pass_answers(server: ChildStdout, outcomes: Arc<Outcomes>, schemas: Arc<Schemas>) {
     let mut lines = BufReader::new(server).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
+        // Before the client can call what it is told of.
+        schemas.heard(&line);
         print_line(&line);
         outcomes.answered(&line);
     }

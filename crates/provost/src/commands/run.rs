@@ -30,6 +30,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     output,
+    user_folder::user_folder,
 };
 
 const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     /// The agent [default: env CODING_AGENT_ACP_COMMAND, CLAUDE_ACP_COMMAND, else Claude Code by npx]
     #[arg(long, value_name = "COMMAND")]
     agent: Option<String>,
-    /// Who answers its permission requests: auto, deny, gateway, callback, terminal
+    /// Who answers its permission requests: auto, deny, gateway, callback, terminal [default: what the file of
+    /// --config says; of --prompt gateway, or terminal with --watch]
     #[arg(long, value_name = "WHO", value_parser = who)]
     permissions: Option<By>,
     /// As whom it asks the gateway, where it has no key
@@ -127,6 +129,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     if let Some(Action::Replay(args)) = args.action {
         return replay::run(context, args).await;
     }
+    // Also where no gateway is asked: the file says what is run.
+    context.refuse_relative_variables()?;
     let watch = args.watch;
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
@@ -152,6 +156,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let around = Surroundings {
         launcher: std::env::current_exe().context("this program cannot be found")?,
         command: given.or_else(from_environment),
+        starts: user_folder().map(|folder| folder.join("starts")),
         brake: brake.clone(),
         seen: watch.then_some(seen),
         heartbeat: None,

@@ -1,9 +1,15 @@
 //! `provost stop` and `provost resume`: the switch for everything, one agent or one session.
 
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::view::text;
-use crate::{client::Target, context::Context, exit::Exit, output};
+use crate::{
+    client::{ClientError, Target},
+    context::Context,
+    exit::Exit,
+    output,
+};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -54,7 +60,7 @@ pub(super) async fn stop(context: &Context, args: StopArgs) -> anyhow::Result<Ex
         .client()?
         .post(Target::new("/stop"), &body)
         .await?
-        .body;
+        .having(&["stopped", "denied"])?;
     if context.json() {
         output::json(&stopped)?;
         return Ok(Exit::Ok);
@@ -87,12 +93,28 @@ fn lifting(scope: &ScopeArgs) -> String {
     format!("provost resume {option} {name}")
 }
 
+fn not_stopped(scope: &ScopeArgs) -> String {
+    let what = match (&scope.agent, &scope.session) {
+        (Some(agent), _) => format!("agent {agent} is not stopped"),
+        (None, Some(session)) => format!("session {session} is not stopped"),
+        (None, None) => "there is no stop of everything".to_owned(),
+    };
+    format!("{what}; `provost doctor` lists stops")
+}
+
 pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Result<Exit> {
-    let resumed = context
+    let answer = context
         .client()?
         .post(Target::new("/resume"), &args.scope.body())
-        .await?
-        .body;
+        .await;
+    let is_missing = |error: &ClientError| {
+        let refusal = error.refusal();
+        refusal.is_some_and(|refusal| refusal.status == StatusCode::NOT_FOUND)
+    };
+    let resumed = match answer {
+        Err(error) if is_missing(&error) => anyhow::bail!(not_stopped(&args.scope)),
+        answer => answer?.having(&["resumed"])?,
+    };
     if context.json() {
         output::json(&resumed)?;
     } else {
@@ -107,6 +129,21 @@ pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p17_what_is_not_stopped_is_told_by_its_name() {
+        let scope = |agent: Option<&str>, session: Option<&str>| ScopeArgs {
+            agent: agent.map(str::to_owned),
+            session: session.map(str::to_owned),
+        };
+        for (scope, told) in [
+            (scope(Some("x"), None), "agent x is not stopped; "),
+            (scope(None, Some("s")), "session s is not stopped; "),
+            (scope(None, None), "there is no stop of everything; "),
+        ] {
+            assert!(not_stopped(&scope).starts_with(told));
+        }
+    }
 
     #[test]
     fn p17_a_stop_names_the_command_that_lifts_it() {

@@ -34,6 +34,7 @@ pub(crate) enum Traces {
     /// Show one decision with all that is known of it
     #[command(after_help = "Examples:\n  provost traces show 0af7651916cd43dd8448eb211c80319c")]
     Show {
+        /// The id, or its first eight characters or more
         id: String,
         /// Show what is otherwise only described, for those who may see it
         #[arg(long)]
@@ -41,7 +42,8 @@ pub(crate) enum Traces {
     },
     /// Prove that no record was changed, or point at the first that was
     #[command(after_help = "Examples:
-  provost traces verify                        the running gateway's, or the data folder's
+  provost traces verify                        of the running gateway
+  provost traces verify --data provost-data    of a gateway that does not run
   provost traces verify export.jsonl           an export, without any gateway
   provost traces verify --head 9c1e…           that a head noted earlier is still in the chain")]
     Verify(verify::Args),
@@ -171,7 +173,7 @@ async fn list(context: &Context, args: ListArgs) -> anyhow::Result<Exit> {
     } else if traces.is_empty() {
         output::note("no decisions are recorded that fit");
     } else {
-        output::line(traces_table(&traces))?;
+        output::line(traces_table(&traces, context.now()))?;
     }
     Ok(Exit::Ok)
 }
@@ -203,7 +205,7 @@ fn detail(trace: &Value) -> Fields {
         ("policy said", "policy"),
         ("grant", "grant_id"),
         ("approval", "approval_id"),
-        ("approved by", "approved_by"),
+        ("decided by", "approved_by"),
         ("who said", "supervisor_reasoning"),
         ("escalated by", "escalated_by"),
         ("who said", "escalation_reasoning"),
@@ -233,4 +235,19 @@ fn detail(trace: &Value) -> Fields {
     );
     fields.add_some("edited", some_text(trace, "edit").map(str::trim_end));
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn p17_whoever_denied_a_call_did_not_approve_it() {
+        let trace = json!({"verdict": "deny", "approved_by": "admin:local-1"});
+        let shown = detail(&trace).to_string();
+        assert!(shown.contains("decided by  admin:local-1"), "{shown}");
+        assert!(!shown.contains("approved by"), "{shown}");
+    }
 }

@@ -29,6 +29,28 @@ pub(super) fn moment(text: &str) -> String {
     }
 }
 
+/// A moment in a table: the time of day, and the day where it is another.
+pub(super) fn moment_near(text: &str, now: Time) -> String {
+    let shown = moment(text);
+    let today = moment(&now.to_string());
+    match (shown.split_once(' '), today.split_once(' ')) {
+        (Some((day, time)), Some((today, _))) if day == today => time.to_owned(),
+        (Some((day, time)), _) => format!("{day} {}", time.get(..5).unwrap_or(time)),
+        _ => shown,
+    }
+}
+
+/// A time that is left, with as much precision as anybody wants to read: `29d 23h`, `4m30s`.
+pub(super) fn left(text: &str) -> String {
+    const DAY: u64 = 86_400;
+    match parse_duration(text).map(|left| left.as_secs()) {
+        Some(seconds) if seconds >= 2 * DAY => {
+            format!("{}d {}h", seconds / DAY, seconds % DAY / 3600)
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// How long ago a moment was.
 pub(super) fn ago(text: &str, now: Time) -> String {
     Time::parse(text).map_or_else(String::new, |at| format_duration(now.since(at)))
@@ -79,7 +101,7 @@ pub(super) async fn pages(
     Ok(found)
 }
 
-pub(super) fn traces_table(traces: &[Value]) -> Table {
+pub(super) fn traces_table(traces: &[Value], now: Time) -> Table {
     let mut table = Table::new([
         "time", "agent", "tool", "verdict", "rule", "by", "outcome", "trace",
     ]);
@@ -99,7 +121,7 @@ pub(super) fn traces_table(traces: &[Value]) -> Table {
             _ => "policy".to_owned(),
         });
         table.row([
-            &moment(text(trace, "timestamp")),
+            &moment_near(text(trace, "timestamp"), now),
             text(trace, "agent_id"),
             text(trace, "tool"),
             text(trace, "verdict"),
@@ -126,6 +148,43 @@ mod tests {
         ] {
             let found = parse_moment(text, now).ok().map(|time| time.to_string());
             assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn p17_moments_in_tables_keep_the_time_of_day() {
+        let now = Time::parse("2026-04-10T14:30:00Z").unwrap();
+        for (text, expected) in [
+            ("2026-04-10T14:29:59.123Z", "14:29:59"),
+            ("2026-04-09T23:59:59.000Z", "2026-04-09 23:59"),
+            ("never", "never"),
+        ] {
+            assert_eq!(moment_near(text, now), expected);
+        }
+        let mut traces = Vec::new();
+        for at in ["2026-04-10T14:29:59.123Z", "2026-04-09T23:59:59.000Z"] {
+            traces.push(serde_json::json!({
+                "timestamp": at, "agent_id": "claude-code", "tool": "claude-code.Bash", "verdict": "allow",
+                "policy_rule": "a-policy:rule-12", "approved_by": "human:alice", "outcome": "done",
+                "status_code": 200, "trace_id": "0af7651916cd43dd8448eb211c80319c",
+            }));
+        }
+        let shown = traces_table(&traces, now).to_string();
+        assert!(
+            shown.contains("14:29:59 ") && shown.contains("2026-04-09 23:59 "),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn p17_long_times_are_left_in_days() {
+        for (text, expected) in [
+            ("719h59m59s", "29d 23h"),
+            ("47h59m59s", "47h59m59s"),
+            ("4m30s", "4m30s"),
+            ("until it is revoked", "until it is revoked"),
+        ] {
+            assert_eq!(left(text), expected);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Rules for coding agents that name tools which no such agent has: they would never match.
 
+mod arguments;
+
 use provost_core::{glob::Glob, policy::Policy};
 use provost_gateway::{backends::BackendsConfig, hooks::Dialect};
 
@@ -47,6 +49,7 @@ impl Reader<'_> {
                         self.warn(*span, message, help);
                     }
                 }
+                self.lint_arguments(rule, at);
             }
         }
     }
@@ -95,14 +98,21 @@ fn misnamed(
     };
     let named = Dialect::ALL
         .into_iter()
-        .find(|dialect| prefix == Some(dialect.prefix()));
-    if let Some(dialect) = named {
-        return misnamed_of(dialect, name);
+        .find(|dialect| prefix.is_some_and(|prefix| dialect.prefix().eq_ignore_ascii_case(prefix)));
+    if let Some((dialect, prefix)) = named.zip(prefix) {
+        if prefix == dialect.prefix() {
+            return misnamed_of(dialect, name);
+        }
+        let meant = meant(dialect, name).unwrap_or(name);
+        return (!is_ours(prefix)).then(|| told(dialect, tool, Some(meant)));
     }
-    let dialect = agent?;
-    let is_shell = prefix.is_some_and(|prefix| SHELLS.contains(&&*prefix.to_ascii_lowercase()));
+    let is_shell = |name: &str| SHELLS.contains(&&*name.to_ascii_lowercase());
+    let Some(dialect) = agent else {
+        let first = prefix.unwrap_or(name);
+        return (is_shell(first) && !is_ours(first)).then(|| told_of_all(tool));
+    };
     let meant = match prefix {
-        Some(prefix) if is_shell && !is_ours(prefix) => shell(dialect).to_owned(),
+        Some(prefix) if is_shell(prefix) && !is_ours(prefix) => shell(dialect).to_owned(),
         Some(_) => return None,
         None if name.starts_with("mcp__") => name.to_owned(),
         None => meant(dialect, name)?.to_owned(),
@@ -146,6 +156,20 @@ fn shell(dialect: Dialect) -> &'static str {
         Dialect::ClaudeCode | Dialect::Codex => "Bash",
         Dialect::Cursor => "Shell",
     }
+}
+
+/// A policy for everybody, or for an agent that may be any.
+fn told_of_all(tool: &str) -> (String, String) {
+    let shells = Dialect::ALL.map(|dialect| format!("`{}.{}`", dialect.prefix(), shell(dialect)));
+    (
+        format!(
+            "no tool of this file is called `{tool}`, and no coding agent has one of that name"
+        ),
+        format!(
+            "coding agents run commands with {}; keep it if an agent of your own names its tool so",
+            shells.join(", ")
+        ),
+    )
 }
 
 fn told(dialect: Dialect, tool: &str, meant: Option<&str>) -> (String, String) {
@@ -196,11 +220,17 @@ mod tests {
             ("codex.Edit", None, "codex.apply_patch"),
             ("cursor.Bash", None, "cursor.Shell"),
             ("claude.NoSuchTool", None, "claude.mcp__SERVER__TOOL"),
+            ("Claude.Read", None, "claude.Read"),
+            ("CLAUDE.*", Some(ClaudeCode), "claude.*"),
+            ("Cursor.bash", Some(Cursor), "cursor.Shell"),
+            // For everybody, and for an agent of any name.
+            ("shell.run", None, "claude.Bash"),
+            ("Bash", None, "claude.Bash"),
         ] {
             assert_eq!(suggested(tool, agent).as_deref(), Some(meant), "{tool}");
         }
         for (tool, agent) in [
-            ("shell.run", None),
+            ("terminal.run", None),
             ("terminal.run", Some(ClaudeCode)),
             ("filesystem.read_*", Some(ClaudeCode)),
             ("*", Some(ClaudeCode)),

@@ -17,6 +17,9 @@ use super::{
     secret::Secret,
 };
 
+/// Of characters in a key.
+const SHORTEST: usize = 16;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Auth {
     /// Whether those who have no key may decide. Only ever on a loopback address.
@@ -154,6 +157,11 @@ impl Reader<'_> {
     fn key_secret(&mut self, field: Field<'_>) -> Option<Secret> {
         let secret = self.secret(field)?;
         if !secret.expose().trim_start().starts_with("agent:") {
+            if secret.expose().len() < SHORTEST && !self.stands_in(field, &secret) {
+                let message = format!("a key of fewer than {SHORTEST} characters can be guessed");
+                let help = "make one with `openssl rand -hex 24`, or with `provost keys create`";
+                self.warn(field.node.span, message, help);
+            }
             return Some(secret);
         }
         let message = "a key cannot begin with `agent:`: it would never be accepted";

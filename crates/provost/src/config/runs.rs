@@ -1,9 +1,13 @@
 //! `runs`: which agents may be run on this machine, where, how many at once and how far.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{PathBuf, absolute},
+    time::Duration,
+};
 
 use provost_gateway::fleet::{Agent, Sandbox, Settings, usual_limits};
-use provost_runner::config::{Limits, split};
+use provost_runner::config::{Limits, anchored_line};
 
 use super::{
     fields::{Field, Map},
@@ -78,14 +82,16 @@ impl Reader<'_> {
         let mode = mode.map(str::to_owned);
         let sandbox = map.get("sandbox").and_then(|field| self.run_sandbox(field));
         let command = self.require(&map, "command", "an agent that is run")?;
-        let words = self.text(command)?;
-        if split(words).is_none() {
+        let line = self.text(command)?;
+        // The agent is started in a folder of its own: a path in this file is relative to this file.
+        let folder = absolute(self.resolve(".")).unwrap_or_default();
+        let Some(line) = anchored_line(line, &folder) else {
             let message = "`command` cannot be split into words";
             self.error(command.node.span, message, "look at its quotes");
             return None;
-        }
+        };
         Some(Agent {
-            command: words.to_owned(),
+            command: line,
             env: env.unwrap_or_default(),
             mode,
             sandbox: sandbox.unwrap_or_default(),

@@ -38,7 +38,10 @@ impl Reader<'_> {
                 Some(Secret::new(text))
             }
             Err(problem) => {
-                let help = "a secret is written out, or is `env:NAME`, or `file:PATH`";
+                let help = match text.strip_prefix("env:").filter(|name| !name.is_empty()) {
+                    Some(name) => format!("set it where the gateway is started: `export {name}=…`"),
+                    None => "a secret is written out, or is `env:NAME`, or `file:PATH`".to_owned(),
+                };
                 self.error(field.node.span, format!("`{}` {problem}", field.name), help);
                 None
             }

@@ -159,7 +159,8 @@ impl Reader<'_> {
     fn read_otel_endpoint(&mut self, top: &Map<'_>) -> Option<Secret> {
         let field = top.filled("otel_endpoint")?;
         let text = self.text(field)?;
-        if let "stdout" | "file" = text {
+        // Also with a path behind it, which is not where a secret is: that is `telemetry.otlp`'s.
+        if matches!(text, "stdout" | "file") || text.starts_with("file:") {
             let message =
                 format!("`otel_endpoint: {text}` has no effect: spans are sent over OTLP only");
             let help = "name a collector (`http://host:4318`), or remove it; `telemetry.log` has logs, `provost \

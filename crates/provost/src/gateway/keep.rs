@@ -4,13 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use provost_gateway::app::App;
 
+use crate::heads::Keeper;
+
 const RECOVER: Duration = Duration::from_mins(1);
 const METRICS: Duration = Duration::from_secs(5);
 /// Every so many rounds of recovery, records are pruned.
 const PRUNE_EVERY: u32 = 60;
 
 /// Runs until the gateway stops.
-pub(super) async fn keep(app: Arc<App>, retention: Option<Duration>) {
+pub(super) async fn keep(app: Arc<App>, retention: Option<Duration>, keeper: Option<Arc<Keeper>>) {
     let mut tick = tokio::time::interval(RECOVER);
     let mut round = 0_u32;
     loop {
@@ -19,7 +21,7 @@ pub(super) async fn keep(app: Arc<App>, retention: Option<Duration>) {
             () = app.stopping() => return,
         }
         if let (0, Some(retention)) = (round % PRUNE_EVERY, retention) {
-            prune(&app, retention).await;
+            prune(&app, retention, keeper.as_deref()).await;
         }
         if round > 0 && app.gate.store().kind() == "postgres" {
             recover(&app).await;
@@ -42,9 +44,19 @@ pub(super) async fn keep_metrics(app: Arc<App>) {
     }
 }
 
-async fn prune(app: &App, retention: Duration) {
+async fn prune(app: &App, retention: Duration, keeper: Option<&Keeper>) {
     let now = app.gate.now();
-    match app.gate.store().prune(now.minus(retention), now).await {
+    let before = now.minus(retention);
+    let pruned = match keeper {
+        Some(keeper) => keeper.prune(app, before, now).await,
+        None => app
+            .gate
+            .store()
+            .prune(before, now)
+            .await
+            .map_err(Into::into),
+    };
+    match pruned {
         Ok(0) => {}
         Ok(records) => tracing::info!(records, "records older than the retention were pruned"),
         Err(error) => tracing::warn!(%error, "old records could not be pruned"),

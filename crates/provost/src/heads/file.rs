@@ -25,6 +25,9 @@ const MOST: usize = 1000;
 pub(crate) struct Kept {
     pub(crate) place: String,
     pub(crate) written_at: Time,
+    /// The version of the store's schema.
+    #[serde(default)]
+    pub(crate) schema: i64,
     #[serde(flatten)]
     pub(crate) heads: KeptHeads,
 }
@@ -77,7 +80,7 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-pub(super) fn write(file: &Path, place: &str, heads: &KeptHeads) -> io::Result<()> {
+pub(super) fn write(file: &Path, place: &str, schema: i64, heads: &KeptHeads) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     DirBuilder::new()
         .recursive(true)
@@ -86,6 +89,7 @@ pub(super) fn write(file: &Path, place: &str, heads: &KeptHeads) -> io::Result<(
     let kept = Kept {
         place: place.to_owned(),
         written_at: SystemClock.now(),
+        schema,
         heads: heads.clone(),
     };
     // Made with mode 0600.

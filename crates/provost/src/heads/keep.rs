@@ -2,8 +2,12 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use provost_core::{ports::Store, trace::kept::KeptHeads};
-use provost_gateway::app::App;
+use provost_core::{
+    ports::{ChainEnds, Clock as _, Store, SystemClock},
+    time::Time,
+    trace::kept::KeptHeads,
+};
+use provost_gateway::{app::App, record::RecordStanding};
 use tokio::{sync::Mutex, time::MissedTickBehavior};
 
 use super::{Heads, Known, told};
@@ -11,9 +15,19 @@ use super::{Heads, Known, told};
 /// After a crash, so much of the record may be missing from the heads.
 const BETWEEN: Duration = Duration::from_secs(1);
 
+/// Every so many times also the chains that have ended are looked at: others may have pruned them.
+const ALL_CHAINS_EVERY: u32 = 60;
+
 pub(crate) struct Keeper {
     heads: Heads,
     kept: Mutex<KeptHeads>,
+}
+
+/// Which chains are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chains {
+    Live,
+    All,
 }
 
 impl Keeper {
@@ -21,19 +35,23 @@ impl Keeper {
     /// written keeps nobody from working: it is told.
     pub(crate) async fn begin(heads: Heads, store: &dyn Store) -> anyhow::Result<Self> {
         let known = heads.known(store).await?;
-        let gaps = known.gaps(store).await?;
+        let gaps = heads.gaps(&known, store).await?;
         if !gaps.is_empty() {
             return Err(heads.refusal(&gaps));
         }
-        if let Known::Copied(from) = &known {
+        if let Known::Elsewhere(kept) = &known {
             tracing::warn!(
                 place = heads.place,
-                from,
-                "this store is a copy of another one, which still stands: from here on they differ"
+                other = kept.place,
+                "this store was at another place, or is a copy of the one there"
             );
         }
         // Also of the chains that have ended: from here on only the others are read.
-        let kept = KeptHeads::of(store).await?;
+        let mut kept = KeptHeads::of(store).await?;
+        kept.since = match known.heads() {
+            Some(before) => before.since,
+            None => Some(SystemClock.now()),
+        };
         // What fails is tried again, and told.
         let written = write(&heads, &kept).await;
         if let (Ok(()), Known::Moved(_, before)) = (written, known) {
@@ -46,38 +64,88 @@ impl Keeper {
         })
     }
 
-    /// Follows the record, and writes down where it moved.
-    pub(crate) async fn keep(&self, app: &App) {
+    /// Follows the record, and writes down where it moved. A record that is not the one of before is no
+    /// record to decide by.
+    pub(crate) async fn keep(&self, app: &App, which: Chains) {
         let mut kept = self.kept.lock().await;
-        // The store's own troubles are told elsewhere.
-        let Ok((moved, gaps)) = kept.follow(&**app.gate.store()).await else {
-            return;
+        let store = &**app.gate.store();
+        let chains = match which {
+            Chains::Live => store.live_chains().await,
+            Chains::All => store.chains().await,
         };
-        let before = app.record.standing();
-        let mut standing = before.clone();
+        // The store's own troubles are told elsewhere.
+        let Ok(chains) = chains else { return };
+        let followed = kept.follow(store, &chains, self.heads.pruners()).await;
+        let Ok((moved, gaps)) = followed else { return };
+        let mut standing = app.record.standing();
+        if !gaps.is_empty() {
+            let gap = told(&gaps).trim().to_owned();
+            tracing::error!(
+                gap,
+                "the record was changed while the gateway ran; everything is refused"
+            );
+            store.lose(
+                "the record was changed or put back while the gateway ran, so nothing is decided: stop the \
+                 gateway, put the newest data back, start it again",
+            );
+            standing.gap = Some(gap);
+        }
         // What could not be written is tried again.
-        if moved || before.kept_at.is_none() || before.not_kept.is_some() {
-            match write(&self.heads, &kept).await {
-                Ok(()) => {
-                    standing.kept_at = Some(app.gate.now());
-                    standing.not_kept = None;
+        if moved || standing.kept_at.is_none() || standing.not_kept.is_some() {
+            standing = self.written(&kept, standing, app).await;
+        }
+        app.record.set(kept.clone(), self.heads.pruners(), standing);
+    }
+
+    /// Removes what is older than the retention. Where it will have been removed is kept first: an anchor that
+    /// moved otherwise is a gap.
+    pub(crate) async fn prune(&self, app: &App, before: Time, now: Time) -> anyhow::Result<u64> {
+        // A chain must not be pruned beyond its kept head.
+        self.keep(app, Chains::All).await;
+        let store = &**app.gate.store();
+        let cuts = store.prunable(before).await?;
+        if !cuts.is_empty() {
+            self.expect_pruning(app, &cuts).await?;
+        }
+        let gone = store.prune_to(cuts, before, now).await?;
+        self.keep(app, Chains::All).await;
+        Ok(gone)
+    }
+
+    async fn expect_pruning(&self, app: &App, cuts: &[ChainEnds]) -> anyhow::Result<()> {
+        let mut kept = self.kept.lock().await;
+        kept.expect_pruning(cuts);
+        let standing = self.written(&kept, app.record.standing(), app).await;
+        let why = standing.not_kept.clone();
+        app.record.set(kept.clone(), self.heads.pruners(), standing);
+        // Without a file of before there is nothing that the pruned record would differ from.
+        match why {
+            Some(why) if self.heads.is_kept() => anyhow::bail!(why),
+            _ => Ok(()),
+        }
+    }
+
+    async fn written(
+        &self,
+        kept: &KeptHeads,
+        mut standing: RecordStanding,
+        app: &App,
+    ) -> RecordStanding {
+        let was_kept = standing.not_kept.is_none();
+        match write(&self.heads, kept).await {
+            Ok(()) => {
+                standing.kept_at = Some(app.gate.now());
+                standing.not_kept = None;
+            }
+            Err(why) => {
+                if was_kept {
+                    let file = self.heads.file().unwrap_or_default();
+                    tracing::warn!(why, file = %file.display(), "the heads of the record are kept in memory alone");
                 }
-                Err(why) => standing.not_kept = Some(why),
+                standing.not_kept = Some(why);
             }
         }
-        standing.gap = (!gaps.is_empty()).then(|| told(&gaps).trim().to_owned());
-        if let Some(why) = standing
-            .not_kept
-            .as_ref()
-            .filter(|_| before.not_kept.is_none())
-        {
-            let file = self.heads.file().unwrap_or_default();
-            tracing::warn!(why, file = %file.display(), "the heads of the record are kept in memory alone");
-        }
-        if let Some(gap) = standing.gap.as_ref().filter(|_| before.gap.is_none()) {
-            tracing::error!(gap, "the record was changed while the gateway ran");
-        }
-        app.record.set(kept.clone(), standing);
+        standing
     }
 }
 
@@ -94,11 +162,16 @@ async fn write(heads: &Heads, kept: &KeptHeads) -> Result<(), String> {
 pub(crate) async fn follow(app: Arc<App>, keeper: Arc<Keeper>) {
     let mut tick = tokio::time::interval(BETWEEN);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    for round in 1_u32.. {
         tokio::select! {
             _ = tick.tick() => {}
             () = app.stopping() => return,
         }
-        keeper.keep(&app).await;
+        let which = if round.is_multiple_of(ALL_CHAINS_EVERY) {
+            Chains::All
+        } else {
+            Chains::Live
+        };
+        keeper.keep(&app, which).await;
     }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     echo::Echo,
     harness::{Gateway, POLICY, Site, configuration, eventually},
+    http::Answer,
 };
 
 #[test]
@@ -89,7 +90,7 @@ fn a_callers_trace_id_never_names_two_calls() {
 
 /// Over `/decide` and `/v1/permissions`, also after a restart: a stop and a new policy end what was permitted.
 #[test]
-fn p3_a_key_repeats_a_yes_only_while_it_holds() {
+fn p03_a_key_repeats_a_yes_only_while_it_holds() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
     let gateway = site.start();
@@ -122,4 +123,99 @@ fn p3_a_key_repeats_a_yes_only_while_it_holds() {
     eventually("the new policy", || {
         (decide(&gateway).status == 202).then_some(())
     });
+}
+
+/// What a runner passes on of `make x`, from this folder.
+fn make_in(gateway: &Gateway, folder: Option<&str>, key: Option<&str>) -> Answer {
+    let call = json!({"kind": "execute", "title": "make x", "rawInput": {"command": "make x"}});
+    let agent = gateway.agent();
+    let agent = match key {
+        Some(key) => agent.with("idempotency-key", key),
+        None => agent,
+    };
+    let body = match folder {
+        Some(folder) => json!({"toolCall": call, "folder": folder}),
+        None => json!({"toolCall": call}),
+    };
+    agent.post("/v1/permissions?wait=0s", &body)
+}
+
+#[test]
+fn p03_an_answer_is_for_the_folder_that_was_shown() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let (project, evil) = (Some("/srv/project"), Some("/home/evil"));
+    for remember in [None, Some("always")] {
+        let id = make_in(&gateway, project, None).is(202).approval_id();
+        let path = format!("/approvals/{id}/approve");
+        gateway
+            .alice()
+            .post(&path, &json!({"remember": remember}))
+            .ok();
+        for other in [evil, None, Some("/srv/project/")] {
+            make_in(&gateway, other, None).is(202);
+        }
+        make_in(&gateway, project, None).ok();
+        let again = make_in(&gateway, project, None).status;
+        assert_eq!(again, if remember.is_some() { 200 } else { 202 });
+        if remember.is_none() {
+            let id = make_in(&gateway, project, None).approval_id();
+            gateway.alice().deny(&id).ok();
+            make_in(&gateway, evil, None).is(202);
+            make_in(&gateway, project, None).is(403);
+        }
+    }
+}
+
+#[test]
+fn p03_a_key_is_for_the_folder_and_the_door_it_was_used_with() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let (project, key) = (Some("/srv/project"), Some("k1"));
+    let id = make_in(&gateway, project, key).is(202).approval_id();
+    gateway.alice().approve(&id).ok();
+    make_in(&gateway, project, key).ok();
+    for other in [Some("/home/evil"), None] {
+        make_in(&gateway, other, key).refused(422, "idempotency_key_reused");
+    }
+    let arguments = json!({"command": "make x", "acp": {"title": "make x"}});
+    let agent = gateway.agent().with("idempotency-key", "k1");
+    agent
+        .decide_async("acp.execute", arguments)
+        .refused(422, "idempotency_key_reused");
+    let again = make_in(&gateway, project, key).ok();
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+}
+
+#[test]
+fn p03_what_the_agent_may_do_itself_does_not_run_here() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let agent = gateway.agent();
+    let params = |id: &str| json!({"id": id});
+    let wrapped = |id: &str| {
+        let body = json!({"tool": "payments.send", "arguments": params(id)});
+        agent.post("/v1/mcp-calls?wait=0s", &body)
+    };
+    for (id, by_wrapper) in [("decided", false), ("wrapped", true)] {
+        let ask = || {
+            if by_wrapper {
+                wrapped(id)
+            } else {
+                agent.decide_async("payments.send", params(id))
+            }
+        };
+        let asked = ask().is(202).approval_id();
+        gateway.alice().approve(&asked).ok();
+        let here = agent.tool_async("payments.send", params(id)).is(202);
+        assert_eq!(echo.executions(id), 0);
+        gateway.alice().approve(&here.approval_id()).ok();
+        ask().ok();
+        ask().is(202);
+        agent.tool("payments.send", params(id)).ok();
+        assert_eq!(echo.executions(id), 1);
+    }
 }

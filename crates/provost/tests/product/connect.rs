@@ -286,6 +286,72 @@ fn what_was_written_after_connecting_is_not_lost() {
 }
 
 #[test]
+fn p17_undoing_removes_every_key_that_a_file_was_connected_with() {
+    let person = Person::new();
+    let servers = r#"{"mcpServers": {"fs": {"command": "npx"}}}"#;
+    person.put("mcp.json", servers, 0o644);
+    let mcp = ["mcp", "--settings", "mcp.json", "--yes"];
+    let wrapped = [&mcp[..], &["--name", "wrapped", "--wrap"]].concat();
+    let made = person.connect(&mcp).is(0);
+    let told = made.err.split('`').find(|part| part.contains("--undo"));
+    let told: Vec<_> = told.unwrap().split(' ').skip(2).collect();
+    let told = [&told[..], &["--yes"]].concat();
+    // The command that was told, one without the name, and one with it.
+    for undo in [
+        told,
+        [&mcp[..], &["--undo"]].concat(),
+        [&wrapped[..], &["--undo"]].concat(),
+    ] {
+        person.connect(&mcp).is(0);
+        let made = person.connect(&wrapped).is(0);
+        assert!(
+            made.err.contains("connected as `mcp` before"),
+            "{}",
+            made.err
+        );
+        let mut names = person.key_names();
+        names.sort();
+        assert_eq!(names, ["mcp", "wrapped"]);
+        person.connect(&undo).is(0);
+        assert!(person.key_names().is_empty(), "{undo:?}");
+        let left = fs::read_dir(person.path("data/agents")).unwrap().count();
+        assert_eq!(left, 0, "{undo:?}");
+        let text = fs::read_to_string(person.path("mcp.json")).unwrap();
+        assert_eq!(text, servers);
+    }
+}
+
+#[test]
+fn p17_undoing_without_a_gateway_claims_no_change() {
+    let person = Person::new();
+    person.put(".claude/settings.json", SETTINGS, 0o644);
+    person.connect(&["claude-code", "--yes"]).is(0);
+    let Person { site, gateway } = person;
+    gateway.kill();
+    let output = site.provost_of_owner(&["connect", "claude-code", "--undo", "--yes"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(!said.contains("changed after connecting"), "{said}");
+    let left = fs::read_dir(site.path(".claude")).unwrap().count();
+    assert_eq!(left, 1, "nothing but the settings");
+    assert!(!site.path("data/agents/claude-code.key").exists());
+}
+
+#[test]
+fn p17_a_repository_gets_no_paths_of_this_machine_from_cursor() {
+    let person = Person::new();
+    fs::create_dir(person.path(".git")).unwrap();
+    person.connect(&["cursor", "--yes"]).is(0);
+    let text = fs::read_to_string(person.path(".cursor/hooks.json")).unwrap();
+    assert!(
+        text.contains("provost hook cursor --name cursor --url "),
+        "{text}"
+    );
+    assert!(!text.contains(person.path("").to_str().unwrap()), "{text}");
+    assert_eq!(fs::read_dir(person.path(".cursor")).unwrap().count(), 1);
+}
+
+#[test]
 fn without_a_gateway_nothing_is_connected_and_settings_still_go_back() {
     let person = Person::new();
     person.connect(&["codex", "--yes"]).is(0);
@@ -459,8 +525,9 @@ fn a_persons_key_is_never_replaced_or_removed() {
         .is(1);
     assert!(refused.err.contains("role human"), "{}", refused.err);
     person.connect(&["codex", "--yes"]).is(0);
+    // What was connected is taken back, whatever the command names.
     person.connect(&[&named[..], &["--undo"]].concat()).is(0);
-    assert_eq!(person.key_names(), ["alice", "codex"]);
+    assert_eq!(person.key_names(), ["alice"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The console in a real browser.
 
+mod heights;
 mod manners;
 pub(crate) mod pages;
 

@@ -125,6 +125,7 @@ fn a_store_that_fails_allows_nothing() {
     let mut allowed = Vec::new();
     let mut refused = 0;
     // No file may grow beyond so many blocks: a full disk, as far as the store can tell.
+    // The log of a new store holds 450 kB before the first call: a page for every table and index.
     let gateway = site.start_with_files_up_to(2000);
     let agent = gateway.agent();
     for n in 0..2000 {

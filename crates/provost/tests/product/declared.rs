@@ -39,7 +39,7 @@ fn err(output: &std::process::Output) -> String {
 }
 
 #[test]
-fn p7_the_first_agent_key_ends_declaring_for_good() {
+fn p07_the_first_agent_key_ends_declaring_for_good() {
     let site = Site::empty();
     let gateway = site.start_with(&SERVE);
     assert_eq!((declares(&gateway), anonymous(&gateway)), (202, 202));
@@ -94,7 +94,7 @@ fn p7_the_first_agent_key_ends_declaring_for_good() {
 }
 
 #[test]
-fn p7_keys_of_the_file_count_too_and_take_effect_when_it_is_saved() {
+fn p07_keys_of_the_file_count_too_and_take_effect_when_it_is_saved() {
     let echo = Echo::start();
     let rest = "auth: {keys: [{name: alice, role: human, key: alice-secret-0123456789}]}\n";
     let site = Site::new(&echo, rest);
@@ -116,7 +116,7 @@ fn p7_keys_of_the_file_count_too_and_take_effect_when_it_is_saved() {
 }
 
 #[test]
-fn p7_another_replica_ends_declaring_too() {
+fn p07_another_replica_ends_declaring_too() {
     let echo = Echo::start();
     let database = Database::create();
     let config = |site: &Site| {
@@ -137,7 +137,7 @@ fn p7_another_replica_ends_declaring_too() {
 }
 
 #[test]
-fn p7_a_public_name_or_a_foreign_host_ends_declaring() {
+fn p07_a_public_name_or_a_foreign_host_ends_declaring() {
     let site = Site::empty();
     let gateway = site.start_with(&SERVE);
     for (name, value) in [
@@ -177,7 +177,7 @@ fn p7_a_public_name_or_a_foreign_host_ends_declaring() {
 }
 
 #[test]
-fn p7_connecting_says_which_agents_will_stop() {
+fn p07_connecting_says_which_agents_will_stop() {
     let site = Site::empty();
     let gateway = site.start_with(&SERVE);
     assert_eq!(declares(&gateway), 202);

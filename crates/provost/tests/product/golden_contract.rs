@@ -259,7 +259,14 @@ fn p13_a_sentence_that_begins_with_a_number_is_422_and_changes_nothing() {
     gate.reply(&id, "5 npm ci\nnpm test")
         .refused(422, "payload_required");
     assert_eq!(gate.status(&id)["status"], "pending");
-    let banner = "CAUTION: external e-mail\n\n4 keep the logs\nBob Smith\nACME\n5 Main Street";
+    let address = "4 keep the logs\nBob Smith\nACME\n5 Main Street";
+    gate.reply(&id, address).refused(422, "invalid_code");
+    let absent = json!({"subject": format!("Automatic reply: x [{id}]"), "body": "3 weeks off"});
+    let forwarder = gate.gateway.client().key(INBOX);
+    forwarder
+        .post("/v1/inbox/email-reply", &absent)
+        .refused(422, "automatic_reply");
+    let banner = "CAUTION: external e-mail\n\n4 keep the logs\nBob Smith\nACME\n-- \n5 Main Street";
     gate.reply(&id, banner).ok();
     assert_eq!(gate.status(&id)["decision"]["note"], "keep the logs");
 }

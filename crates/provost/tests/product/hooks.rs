@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, ALICE, PROVOST, Site},
+    harness::{AGENT, ALICE, PROVOST, Site, eventually},
 };
 
 const POLICY: &str = "policies:
@@ -88,6 +88,53 @@ fn the_gateway_decides_and_a_person_where_it_must() {
     let output = hook(&site, &url, &["codex"], &patch.to_string());
     assert_eq!(decision(&output), "allow");
     site.verify_chain(Some(&gateway));
+}
+
+/// Two agents' windows of one session, in two folders, ask for the same command at once.
+#[test]
+fn p03_a_yes_for_one_folder_answers_no_other() {
+    let echo = Echo::start();
+    let policy =
+        "policies:\n  - {name: p, agent: '*', rules: [{tools: ['*'], action: human_approval}]}\n";
+    let site = Site::new(&echo, policy);
+    let gateway = site.start();
+    let ask = |cwd: &str| {
+        let mut said = bash("rm -rf build");
+        said["cwd"] = json!(cwd);
+        let answer = gateway
+            .agent()
+            .post("/hooks/claude-code", &said)
+            .ok()
+            .json();
+        answer["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    let pending = |count: usize| {
+        eventually("the questions", || {
+            let pending = gateway.alice().pending();
+            (pending.len() == count).then_some(pending)
+        })
+    };
+    let id_of = |pending: &[Value], cwd: &str| {
+        let found = pending.iter().find(|one| one["works_in"] == cwd);
+        let found = found.unwrap_or_else(|| panic!("{cwd}: {pending:?}"));
+        assert_eq!(found.get("asked"), None, "asked once: {found}");
+        found["id"].as_str().unwrap().to_owned()
+    };
+    thread::scope(|scope| {
+        let here = scope.spawn(|| ask("/srv/k"));
+        let victim = scope.spawn(|| ask("/home/victim"));
+        let asked = pending(2);
+        let path = format!("/approvals/{}/approve", id_of(&asked, "/srv/k"));
+        gateway
+            .alice()
+            .post(&path, &json!({"remember": "session"}))
+            .ok();
+        assert_eq!(here.join().unwrap(), "allow");
+        let left = pending(1);
+        gateway.alice().deny(&id_of(&left, "/home/victim")).ok();
+        assert_eq!(victim.join().unwrap(), "deny");
+    });
+    assert_eq!(ask("/srv/k"), "allow");
 }
 
 #[test]

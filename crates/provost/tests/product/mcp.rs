@@ -432,3 +432,58 @@ fn p18_an_outcome_is_not_told_by_others() {
         (gateway.trace(other)["outcome"] == "done").then_some(())
     });
 }
+
+/// Only the gate in front of a server sees what its tools take.
+#[test]
+fn p01_arguments_are_held_against_the_schema_of_a_wrapped_server() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    client.ask("tools/list", &json!({}));
+    for arguments in [
+        json!({"text": ["hello"]}),
+        json!({"text": true}),
+        json!({"text": {"a": 1}}),
+        json!({}),
+    ] {
+        client.send(
+            "tools/call",
+            &json!({"name": "echo", "arguments": arguments}),
+        );
+        let answer = client.answer();
+        assert_eq!(answer["error"]["code"], -32602, "{arguments}: {answer}");
+        let trace = &gateway.traces()[0];
+        assert_eq!(
+            (&trace["verdict"], &trace["params"], &trace["door"]),
+            (&json!("invalid"), &arguments, &json!("mcp")),
+            "{trace}"
+        );
+    }
+    assert_eq!(said(&client.echo("hello")), ("hello", false));
+    client.end();
+    assert_eq!(executed(&site), "hello\n");
+}
+
+/// A script writes all its lines and closes its end.
+#[test]
+fn p18_calls_made_before_the_client_closed_its_end_are_answered() {
+    let site = Site::new(&Echo::start(), POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &gateway.url());
+    for text in ["a", "b", "c"] {
+        client.send("tools/call", &call(text));
+    }
+    drop(client.stdin.take());
+    let mut answers: Vec<Value> = client
+        .answers
+        .by_ref()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    let said: Vec<_> = answers
+        .iter()
+        .map(|answer| said(&answer["result"]))
+        .collect();
+    assert_eq!(said, [("a", false), ("b", false), ("c", false)]);
+    client.child.wait().unwrap();
+}

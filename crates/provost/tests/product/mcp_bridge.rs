@@ -220,6 +220,31 @@ fn a_gateway_that_was_started_anew_is_taken_up_again() {
     client.end();
 }
 
+/// The call waits with an open stream of progress, which ends with the gateway.
+#[test]
+fn p18_a_call_whose_stream_broke_off_is_answered() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let mut client = Client::start(&site, &["--url", &gateway.url()]);
+    client.hello();
+    let id = client.send(
+        "tools/call",
+        &json!({"name": "payments.send", "arguments": {"amount": 1}, "_meta": {"progressToken": "p"}}),
+    );
+    let progress = client.answer();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    gateway.kill();
+    let answer = client.answer();
+    assert_eq!(answer["id"], id, "{answer}");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        why.contains("whether the call took effect is not known"),
+        "{why}"
+    );
+    client.end();
+}
+
 #[test]
 fn without_a_gateway_one_is_started_and_ends_with_the_client() {
     let echo = Echo::start();
@@ -237,6 +262,19 @@ fn without_a_gateway_one_is_started_and_ends_with_the_client() {
     let status = site.provost(&["approvals", "list", "--url", &url]).status;
     assert_eq!(status.code(), Some(3), "it is gone");
     site.verify_chain(None);
+}
+
+/// A client that opens several windows starts several at once.
+#[test]
+fn p18_clients_that_start_at_once_share_one_gateway() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let named = ["--config", "provost.yaml"];
+    let mut clients: Vec<Client> = (0..3).map(|_| Client::start(&site, &named)).collect();
+    for client in &mut clients {
+        client.hello();
+        assert!(!client.call("notes.add", &json!({"text": "hi"})).1);
+    }
 }
 
 #[test]

@@ -5,6 +5,8 @@ import json
 import os
 import sys
 
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
 done = open(sys.argv[1], "a", buffering=1)
 for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
     try:
@@ -19,7 +21,7 @@ for line in io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"):
             "serverInfo": {"name": "echo", "version": "1"},
         }
     elif method == "tools/list":
-        result = {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}
+        result = {"tools": [{"name": "echo", "inputSchema": SCHEMA}]}
     elif method == "tools/call":
         text = message["params"]["arguments"]["text"]
         done.write(text + "\n")

@@ -434,7 +434,7 @@ fn the_end_is_told_to_the_callback_and_signed() {
 
 /// An agent chooses the address and its path: that must not open what listens beside the gateway.
 #[test]
-fn p8_this_machine_is_called_back_only_where_the_config_says_so() {
+fn p08_this_machine_is_called_back_only_where_the_config_says_so() {
     let (bot, echo) = (Bot::start(), Echo::start());
     let receiver = Receiver::start(0);
     let ask = |gateway: &Gateway, url: &str| {

@@ -258,6 +258,31 @@ fn p12_a_wrong_token_and_a_closed_chat_are_told_before_anybody_is_asked() {
 }
 
 #[test]
+fn p12_what_is_told_of_a_channel_is_of_now() {
+    let (bot, echo) = (Bot::start(), Echo::start());
+    bot.never_started(&[DAVE]);
+    let site = site(&bot, &echo);
+    let gateway = site.start();
+    let url = gateway.url();
+    let doctor = || told(&site.provost(&["doctor", "--url", &url]));
+    let people = || told(&site.provost(&["people", "list", "--url", &url]));
+    eventually("the closed chat", || {
+        doctor().contains("press Start").then_some(())
+    });
+    bot.never_started(&[]);
+    eventually("the open chat", || {
+        let said = doctor();
+        (!said.contains("press Start") && said.contains(" s ago")).then_some(())
+    });
+    assert!(!people().contains("press Start"));
+    bot.refuse_token(true);
+    eventually("the wrong token", || {
+        doctor().contains("BotFather").then_some(())
+    });
+    assert!(people().contains("BotFather"));
+}
+
+#[test]
 fn p12_a_malformed_token_is_an_error_of_the_configuration() {
     let (bot, echo) = (Bot::start(), Echo::start());
     let site = Site::new(&echo, &bot.channel(&[CAROL]).replace("1:abc", "bot1:abc"));

@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::json;
+use provost_core::trace::{RecordKind, chain};
+use serde_json::{Value, json};
 
 use crate::{
     echo::Echo,
@@ -148,6 +149,26 @@ fn p11_an_idle_gateway_notices_that_its_folder_was_moved() {
 }
 
 #[test]
+fn p11_a_folder_that_is_gone_is_told_and_not_made_anew() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    let ignored = fs::read_to_string(site.data().join(".gitignore")).unwrap();
+    assert_eq!(ignored, "*\n");
+    fs::rename(site.data(), site.path("old")).unwrap();
+    let Err((status, log)) = site.try_start() else {
+        panic!("it started without its record");
+    };
+    assert_eq!(status.code(), Some(1), "{log}");
+    assert!(!site.data().exists(), "nothing was made");
+    let output = site.provost(&["doctor"]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let line = told.lines().find(|line| line.contains("  record  "));
+    assert!(line.unwrap_or_default().starts_with("fail"), "{told}");
+}
+
+#[test]
 fn p11_an_older_copy_is_refused_until_it_is_accepted() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
@@ -183,17 +204,23 @@ fn p11_a_fresh_database_in_the_place_of_another_is_refused() {
 }
 
 #[test]
-fn p11_a_moved_folder_is_known_and_a_copy_is_its_own() {
+fn p11_a_moved_folder_is_known_and_an_older_copy_is_accepted_first() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
     fill(&site);
     let older = site.path("older");
     copy(&site.data(), &older);
     fill(&site);
-    // A copy beside the original works, however old.
+    // An older copy beside the original may stand in for it only when somebody says so.
+    let rolled_back = site.provost(&["serve", "--data", "older"]);
+    let said = told(&rolled_back);
+    assert_eq!(rolled_back.status.code(), Some(1), "{said}");
+    assert!(said.contains("it had come to record"), "{said}");
+    assert!(said.contains("PROVOST_STATE"), "{said}");
+    let accepted = site.provost(&["traces", "accept-gap", "--data", "older"]);
+    assert!(accepted.status.success(), "{}", told(&accepted));
     let gateway = site.start_with(&["serve", "--data", "older"]);
     gateway.agent().tool("notes.add", json!({})).ok();
-    assert!(gateway.log().contains("is a copy"), "{}", gateway.log());
     gateway.kill();
     // Moved, it goes on.
     fs::rename(site.data(), site.path("moved")).unwrap();
@@ -216,6 +243,215 @@ fn p11_a_moved_folder_is_known_and_a_copy_is_its_own() {
     let said = told(&rolled_back);
     assert_eq!(rolled_back.status.code(), Some(1), "{said}");
     assert!(said.contains("it had come to record"), "{said}");
+}
+
+/// The configured path leads elsewhere: to a new folder, and to an older copy.
+#[test]
+fn p11_a_link_in_the_place_of_the_data_folder_is_noticed() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    let (older, newer) = (site.path("older"), site.path("newer"));
+    copy(&site.data(), &older);
+    fill(&site);
+    fs::rename(site.data(), &newer).unwrap();
+    let lead_to = |folder: &Path| {
+        let _ = fs::remove_file(site.data());
+        std::os::unix::fs::symlink(folder, site.data()).unwrap();
+    };
+    let empty = site.path("empty");
+    fs::create_dir(&empty).unwrap();
+    fs::copy(newer.join("admin.key"), empty.join("admin.key")).unwrap();
+    lead_to(&empty);
+    refused(&site, "the record is gone");
+    assert!(!empty.join("provost.db").exists(), "looking made one");
+    lead_to(&older);
+    refused(&site, "it had come to record");
+    // Moved, with a link in its place.
+    lead_to(&newer);
+    fill(&site);
+    let verified = site.verify_offline(&[]);
+    assert!(verified.status.success(), "{}", told(&verified));
+}
+
+/// All records go, and a note says that they were pruned; the chain proves itself.
+#[test]
+fn p11_a_forged_pruning_is_refused() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    let sql = rusqlite::Connection::open(site.database()).unwrap();
+    let (head, note): (i64, String) = sql
+        .query_row(
+            // Beyond everything that was kept.
+            "SELECT head_seq + 1, (SELECT body FROM traces WHERE kind = 'note') FROM chains",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .unwrap();
+    let anchor = [7_u8; 32];
+    let mut note: serde_json::Value = serde_json::from_str(&note).unwrap();
+    let detail = json!({"chain": "main", "upto_seq": head, "anchor_hash": chain::text(&anchor)});
+    note["note"] = json!("pruned");
+    note["by"] = json!("store");
+    note["detail"] = detail;
+    let body = note.to_string();
+    let last = head as u64 + 1;
+    let hash = chain::next(&anchor, last, RecordKind::Note, &body);
+    let forge = |statement: &str| {
+        let values = rusqlite::named_params! {":seq": head, ":last": last as i64, ":anchor": &anchor[..],
+        ":hash": &hash[..], ":body": body};
+        let mut statement = sql.prepare(statement).unwrap();
+        let known = values.iter().filter(|(name, _)| {
+            statement
+                .parameter_index(name)
+                .is_ok_and(|index| index.is_some())
+        });
+        let known: Vec<_> = known.copied().collect();
+        statement.execute(&known[..]).unwrap();
+    };
+    forge("DELETE FROM traces WHERE kind <> 'note' OR place > 1");
+    forge("UPDATE traces SET place = :last, hash = :hash, body = :body");
+    forge(
+        "UPDATE chains SET anchor_seq = :seq, anchor_hash = :anchor, head_seq = :last, head_hash = :hash",
+    );
+    drop(sql);
+    refused(&site, "did not prune it");
+    accepted(&site);
+}
+
+/// Nothing is written before it refuses, so that what was left can be looked at.
+#[test]
+fn p11_a_log_that_was_emptied_is_told_and_left_alone() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    eventually("the heads", || {
+        let record = &gateway.health()["record"];
+        record["kept_at"].is_string().then_some(())
+    });
+    gateway.kill();
+    let log = format!("{}-wal", site.database().display());
+    fs::File::create(&log).unwrap();
+    let before = fs::read(site.database()).unwrap();
+    refused(&site, "the record is gone");
+    assert!(fs::read(site.database()).unwrap() == before);
+}
+
+#[test]
+fn p11_retention_is_no_gap() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, &format!("retention: {{traces: 1ms}}\n{POLICY}"));
+    fill(&site);
+    for _ in 0..2 {
+        // Prunes as it starts.
+        let mut gateway = site.start();
+        eventually("the pruning", || {
+            let verified = gateway.admin().get("/traces/verify").ok().json();
+            assert_eq!(verified["gaps"], json!([]), "{verified}");
+            (verified["chains"][0]["pruned"].as_u64()? > 0).then_some(())
+        });
+        gateway.agent().tool("notes.add", json!({})).ok();
+        gateway.terminate();
+        assert!(gateway.ended().success());
+        let verified = site.verify_offline(&[]);
+        let said = told(&verified);
+        assert!(verified.status.success(), "{said}");
+        assert!(said.contains("kept outside the store since 2"), "{said}");
+    }
+}
+
+/// A database that an older dump of itself replaced while the gateway ran.
+#[test]
+fn p11_a_database_put_back_under_a_gateway_stops_decisions() {
+    let echo = Echo::start();
+    let database = Database::create();
+    let site = database.site(&echo);
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({"n": 1})).ok();
+    database.intrude(
+        "CREATE SCHEMA dump; CREATE TABLE dump.chains AS TABLE chains; \
+         CREATE TABLE dump.traces AS TABLE traces",
+    );
+    let kept_at = || gateway.health()["record"]["kept_at"].clone();
+    let before = eventually("the heads", || Some(kept_at()).filter(Value::is_string));
+    gateway.agent().tool("notes.add", json!({"n": 2})).ok();
+    gateway.admin().post("/stop", &json!({})).ok();
+    // A gateway that starts later knows of no more than was kept.
+    eventually("the later heads", || (kept_at() != before).then_some(()));
+    database.intrude(
+        "BEGIN; DELETE FROM stops; UPDATE control SET version = version + 1; \
+         DELETE FROM traces WHERE place NOT IN (SELECT place FROM dump.traces); \
+         UPDATE chains c SET head_seq = d.head_seq, head_hash = d.head_hash \
+         FROM dump.chains d WHERE d.chain = c.chain; COMMIT",
+    );
+    eventually("the loss", || {
+        (gateway.client().get("/ready").status == 503).then_some(())
+    });
+    let words = gateway.client().get("/ready").json()["error"]["message"].to_string();
+    assert!(words.contains("put back"), "{words}");
+    gateway
+        .agent()
+        .decide("notes.add", json!({}))
+        .refused(503, "store_unavailable");
+    gateway.kill();
+    refused(&site, "it had come to record");
+}
+
+/// The server is named otherwise, and holds an older state.
+#[test]
+fn p11_another_name_of_the_server_does_not_hide_an_older_database() {
+    let echo = Echo::start();
+    let database = Database::create();
+    let site = database.site(&echo);
+    fill(&site);
+    let url = database.url().replace("127.0.0.1", "localhost");
+    assert_ne!(url, database.url());
+    let config = fs::read_to_string(site.path("provost.yaml")).unwrap();
+    let renamed = config.replace(&database.url(), &url);
+    let cut = "DELETE FROM traces t USING chains c WHERE t.chain = c.chain AND t.seq = c.head_seq; \
+         UPDATE chains c SET head_seq = head_seq - 1, head_hash = \
+         (SELECT hash FROM traces t WHERE t.chain = c.chain AND t.seq = c.head_seq - 1)";
+    database.intrude(&format!("CREATE TABLE kept AS TABLE traces; {cut}"));
+    site.configure(&renamed);
+    refused(&site, "it had come to record");
+    // Put right, the database goes on under its other name.
+    database.intrude(
+        "INSERT INTO traces OVERRIDING SYSTEM VALUE SELECT * FROM kept k \
+         WHERE NOT EXISTS (SELECT 1 FROM traces t WHERE t.place = k.place); \
+         UPDATE chains c SET head_seq = t.seq, head_hash = t.hash FROM traces t \
+         WHERE t.chain = c.chain AND t.seq = c.head_seq + 1; DROP TABLE kept",
+    );
+    fill(&site);
+}
+
+/// The log is overwritten with zeros: what the writer remembers of it is of no use to anybody else.
+#[test]
+fn p12_a_damaged_log_is_told_by_ready() {
+    use std::os::unix::fs::FileExt as _;
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    gateway.client().get("/ready").ok();
+    let log = format!("{}-wal", site.database().display());
+    let log = fs::OpenOptions::new().write(true).open(log).unwrap();
+    let length = log.metadata().unwrap().len();
+    log.write_all_at(&vec![0; length as usize - 64], 64)
+        .unwrap();
+    eventually("the damage", || {
+        (gateway.client().get("/ready").status == 503).then_some(())
+    });
+    gateway
+        .agent()
+        .decide("notes.add", json!({}))
+        .refused(503, "store_unavailable");
+    // It does not come back by itself.
+    gateway
+        .client()
+        .get("/ready")
+        .refused(503, "store_unavailable");
 }
 
 #[test]

@@ -69,7 +69,8 @@ fn p04_a_terminal_shows_the_scope_and_has_a_wide_one_confirmed() {
         told.contains(&format!("provost grants revoke {grant}")),
         "{told}"
     );
-    gateway.admin().delete(&format!("/grants/{grant}")).ok();
+    let revoked = alice(&site, &["grants", "revoke", grant]);
+    assert!(revoked.status.success(), "{}", said(&revoked));
     bash("npm test").is(202);
 }
 
@@ -93,7 +94,7 @@ fn p04_a_risky_call_is_remembered_to_the_letter_or_not_at_all() {
             "--yes",
         ];
         let refused = alice(&site, &wide);
-        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert_ne!(refused.status.code(), Some(0), "{}", said(&refused));
     }
     let narrow = alice(&site, &["approvals", "approve", &id, "--for", "always"]);
     let told = said(&narrow);
@@ -102,4 +103,25 @@ fn p04_a_risky_call_is_remembered_to_the_letter_or_not_at_all() {
     bash("rm -rf build").is(200);
     bash("rm -rf build").is(200);
     bash("rm -rf .").is(202);
+}
+
+#[test]
+fn p04_a_command_is_remembered_whatever_the_agent_says_of_it() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let agent = gateway.agent();
+    let bash = |command: &str, description: &str| {
+        let arguments = json!({"command": command, "description": description});
+        agent.decide_async("claude.Bash", arguments)
+    };
+    let id = bash("rm -rf build", "Clean up").is(202).approval_id();
+    let told = said(&alice(
+        &site,
+        &["approvals", "approve", &id, "--for", "always"],
+    ));
+    assert!(told.contains("whatever the description"), "{told}");
+    bash("rm -rf build", "Clean up").ok();
+    bash("rm -rf build", "Remove what was built").ok();
+    bash("rm -rf .", "Clean up").is(202);
 }

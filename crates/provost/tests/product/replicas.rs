@@ -277,7 +277,7 @@ fn a_stop_on_one_replica_holds_on_the_other() {
 
 /// A yes that one replica gave is taken back by a stop on the other, also under its key.
 #[test]
-fn p3_a_key_does_not_bring_back_a_yes_that_another_replica_stopped() {
+fn p03_a_key_does_not_bring_back_a_yes_that_another_replica_stopped() {
     let pair = Pair::start();
     let (a, b) = (pair.a(), &pair.b);
     let keyed = |gateway: &Gateway| {

@@ -1,6 +1,6 @@
 //! `provost run --watch`: a run that is looked at, with and without somebody at the terminal.
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
 use serde_json::Value;
 
@@ -61,12 +61,14 @@ const RUN: [&str; 8] = [
     "--prompt",
     "say hi",
     "--agent",
-    "python3 agent.py",
+    "./agent.py",
 ];
 
 fn site() -> Site {
     let site = Site::empty();
-    fs::write(site.path("agent.py"), AGENT).unwrap();
+    let agent = site.path("agent.py");
+    fs::write(&agent, format!("#!/usr/bin/env python3\n{AGENT}")).unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
     site
 }
 

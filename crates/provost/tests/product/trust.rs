@@ -1,6 +1,9 @@
 //! What lies in the current folder gains nothing: it is often the repository that an agent works in. Keys go
 //! only to the gateway that somebody named or started.
 
+mod keys;
+mod programs;
+
 use std::{
     fs::{self, Permissions},
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -175,7 +178,7 @@ const COMMANDS: [&str; 20] = [
 ];
 
 #[test]
-fn p6_a_planted_file_gets_no_key_and_starts_nothing() {
+fn p06_a_planted_file_gets_no_key_and_starts_nothing() {
     let thief = Thief::start();
     let site = Site::empty();
     for commands in COMMANDS {
@@ -206,7 +209,7 @@ fn p6_a_planted_file_gets_no_key_and_starts_nothing() {
 }
 
 #[test]
-fn p6_a_planted_file_does_not_lead_away_from_the_gateway_that_runs() {
+fn p06_a_planted_file_does_not_lead_away_from_the_gateway_that_runs() {
     let thief = Thief::start();
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
@@ -246,7 +249,7 @@ fn p6_a_planted_file_does_not_lead_away_from_the_gateway_that_runs() {
 }
 
 #[test]
-fn p6_mcp_starts_a_gateway_only_on_a_file_that_was_named() {
+fn p06_mcp_starts_a_gateway_only_on_a_file_that_was_named() {
     let thief = Thief::start();
     let site = Site::empty();
     let repository = repository(&thief);
@@ -276,7 +279,7 @@ fn p6_mcp_starts_a_gateway_only_on_a_file_that_was_named() {
 }
 
 #[test]
-fn p6_a_running_gateway_is_found_from_any_folder_and_a_dead_one_is_not() {
+fn p06_a_running_gateway_is_found_from_any_folder_and_a_dead_one_is_not() {
     let site = Site::empty();
     let elsewhere = TempDir::new().unwrap();
     let list = |folder: &Path| {
@@ -349,7 +352,7 @@ impl Drop for Ended {
 }
 
 #[test]
-fn p6_a_registry_that_others_may_write_to_is_not_trusted() {
+fn p06_a_registry_that_others_may_write_to_is_not_trusted() {
     let site = Site::empty();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];
     let gateway = site.start_with(&serve);
@@ -372,7 +375,7 @@ fn p6_a_registry_that_others_may_write_to_is_not_trusted() {
 }
 
 #[test]
-fn p6_the_admin_key_goes_only_to_the_gateway_of_its_folder() {
+fn p06_the_admin_key_goes_only_to_the_gateway_of_its_folder() {
     let site = Site::empty();
     let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
     let key = gateway.admin_key.clone();
@@ -413,7 +416,66 @@ fn p6_the_admin_key_goes_only_to_the_gateway_of_its_folder() {
 }
 
 #[test]
-fn p6_a_relative_path_in_the_environment_is_refused() {
+fn p06_a_named_file_leads_no_key_to_a_stranger() {
+    let thief = Thief::start();
+    let site = Site::empty();
+    let listen = format!("listen: {}\n", thief.addr);
+    fs::write(site.path("idle.yaml"), &listen).unwrap();
+    fs::write(site.path("torn.yaml"), format!("{listen}data: [")).unwrap();
+    for (file, code) in [("missing.yaml", 2), ("torn.yaml", 2), ("idle.yaml", 3)] {
+        for words in [
+            "stop",
+            "resume",
+            "approvals list",
+            "keys list",
+            "mcp -- cat",
+        ] {
+            let mut arguments = vec!["--config", file];
+            arguments.extend(words.split(' '));
+            let mut named = site.command(&arguments);
+            named.env("PROVOST_KEY", AGENT);
+            let mut variable = site.command(&arguments[2..]);
+            variable
+                .env("PROVOST_CONFIG", site.path(file))
+                .env("PROVOST_KEY", AGENT);
+            for mut command in [named, variable] {
+                let output = command.output().unwrap();
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(code), "{file} {words}: {said}");
+                assert_eq!(output.stdout, b"", "{file} {words}");
+            }
+        }
+    }
+    assert_eq!(thief.heard(), "");
+}
+
+#[test]
+fn p06_an_answer_of_another_shape_is_no_stop() {
+    let thief = Thief::start();
+    let site = Site::empty();
+    let url = format!("http://{}", thief.addr);
+    for words in ["stop", "resume", "keys remove x", "console"] {
+        let mut arguments = vec!["--url", &url];
+        arguments.extend(words.split(' '));
+        let output = site.provost(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{words}: {said}");
+        assert!(said.contains("is not a provost gateway"), "{said}");
+    }
+}
+
+#[test]
+fn p17_doctor_ends_with_2_where_it_was_called_wrongly() {
+    let site = Site::empty();
+    for arguments in [["doctor", "--url", "foo"], ["doctor", "--config", "nope"]] {
+        let output = site.provost(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {said}");
+    }
+}
+
+#[test]
+fn p06_a_relative_path_in_the_environment_is_refused() {
     let thief = Thief::start();
     let site = Site::empty();
     let repository = repository(&thief);
@@ -437,7 +499,7 @@ fn p6_a_relative_path_in_the_environment_is_refused() {
 }
 
 #[test]
-fn p6_settings_are_loosened_only_by_a_file_that_was_named() {
+fn p06_settings_are_loosened_only_by_a_file_that_was_named() {
     let site = Site::empty();
     let folder = TempDir::new().unwrap();
     let text = "hooks: {unreachable: ask}\nlisten: 127.0.0.1:1\n";
@@ -461,7 +523,7 @@ fn p6_settings_are_loosened_only_by_a_file_that_was_named() {
 }
 
 #[test]
-fn p6_the_key_that_connecting_left_is_found_through_the_registry() {
+fn p06_the_key_that_connecting_left_is_found_through_the_registry() {
     let echo = Echo::start();
     let policy = "policies: [{name: p, agent: keyed, rules: [{tools: ['*'], action: allow}]}]\n";
     let site = Site::new(&echo, policy);

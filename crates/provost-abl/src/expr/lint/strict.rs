@@ -1,16 +1,20 @@
 //! Remarks on strict programs: comparisons that can never be judged, because their sides are of different
 //! kinds whatever the call says, and lengths that mean one thing of a text and another of a list.
 
-use super::Lint;
+use super::{
+    Lint,
+    types::{Known, Type, Types},
+};
 use crate::expr::ast::{CompareOp, Expr, ExprKind, Step};
 use crate::expr::error::Span;
 use crate::expr::functions::Function;
 
-/// All remarks that only a gate needs, in source order. `computed` are the names whose shape is known.
-pub fn strict_lints<'e>(expr: &'e Expr, computed: &[&'e str]) -> Vec<Lint> {
+/// All remarks that only a gate needs, in source order. `types` are those of the host's names.
+pub fn strict_lints(expr: &Expr, types: Types) -> Vec<Lint> {
     let mut linter = Linter {
-        computed: computed.to_vec(),
-        ..Linter::default()
+        known: Known::new(types),
+        shaped: Vec::new(),
+        lints: Vec::new(),
     };
     linter.condition(expr);
     linter.visit(expr);
@@ -25,6 +29,7 @@ enum Kind {
     Number,
     Text,
     List,
+    Object,
 }
 
 impl Kind {
@@ -34,6 +39,7 @@ impl Kind {
             Self::Number => "a number",
             Self::Text => "text",
             Self::List => "a list",
+            Self::Object => "an object",
         }
     }
 
@@ -43,10 +49,8 @@ impl Kind {
     }
 }
 
-#[derive(Default)]
 struct Linter<'e> {
-    /// Names of computed values and of their members.
-    computed: Vec<&'e str>,
+    known: Known<'e>,
     /// What the condition around us has found to be a list, or to be text.
     shaped: Vec<&'e Expr>,
     lints: Vec<Lint>,
@@ -70,22 +74,21 @@ impl<'e> Linter<'e> {
                     self.length(expr.span, of);
                 }
             }
+            ExprKind::Empty(of) => self.emptiness(expr.span, of),
             _ => {}
         }
-        let known = self.computed.len();
+        let known = self.known.depth();
         if let ExprKind::Each {
             name, list, body, ..
         } = &expr.kind
         {
+            self.known.enter(name, list);
             self.condition(body);
-            if self.is_computed(list) {
-                self.computed.push(name);
-            }
         }
         for child in expr.children() {
             self.visit(child);
         }
-        self.computed.truncate(known);
+        self.known.leave(known);
         self.shaped.truncate(outer);
     }
 
@@ -115,7 +118,7 @@ impl<'e> Linter<'e> {
     }
 
     fn condition(&mut self, expr: &Expr) {
-        if let Some(kind) = kind_of(expr)
+        if let Some(kind) = self.kind_of(expr)
             && kind != Kind::Bool
         {
             self.report(
@@ -128,13 +131,14 @@ impl<'e> Linter<'e> {
 
     fn compare(&mut self, op: CompareOp, span: Span, left: &Expr, right: &Expr) {
         let symbol = op.symbol();
-        match (op, kind_of(left), kind_of(right)) {
+        match (op, self.kind_of(left), self.kind_of(right)) {
+            _ if self.clash(op, span, left, right) => {}
             (CompareOp::Equal | CompareOp::NotEqual, Some(a), Some(b)) if !a.is_like(b) => {
                 self.never(span, symbol, a, b);
             }
             (CompareOp::Equal | CompareOp::NotEqual, None, Some(Kind::List))
             | (CompareOp::Equal | CompareOp::NotEqual, Some(Kind::List), None) => {
-                let (value, list) = match kind_of(left) {
+                let (value, list) = match self.kind_of(left) {
                     None => (left, right),
                     Some(_) => (right, left),
                 };
@@ -156,7 +160,7 @@ impl<'e> Linter<'e> {
             }
             (_, a, b) if op.is_ordering() => {
                 for (kind, side) in [(a, left), (b, right)] {
-                    if let Some(kind @ (Kind::Bool | Kind::List)) = kind {
+                    if let Some(kind @ (Kind::Bool | Kind::List | Kind::Object)) = kind {
                         self.report(
                             side.span,
                             format!("`{symbol}` can never be judged: a side is {}", kind.name()),
@@ -165,12 +169,81 @@ impl<'e> Linter<'e> {
                     }
                 }
             }
+            (
+                CompareOp::Matches
+                | CompareOp::StartsWith
+                | CompareOp::EndsWith
+                | CompareOp::Within
+                | CompareOp::Contains,
+                Some(kind),
+                _,
+            ) if !(kind == Kind::Text || (op == CompareOp::Contains && kind == Kind::List)) => {
+                self.report(
+                    left.span,
+                    format!(
+                        "`{symbol}` can never be judged: `{left}` is {}",
+                        kind.name()
+                    ),
+                    format!(
+                        "compare text: `ANY item IN {left} SATISFY (item {symbol} …)` of a list"
+                    ),
+                );
+            }
             _ => {}
         }
     }
 
-    fn is_computed(&self, expr: &Expr) -> bool {
-        matches!(&expr.kind, ExprKind::Path { root, .. } if self.computed.contains(&&**root))
+    /// A name that is text for every call beside a number, or a number beside what is none.
+    fn clash(&mut self, op: CompareOp, span: Span, left: &Expr, right: &Expr) -> bool {
+        let equality = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
+        let sides = match &right.kind {
+            ExprKind::List(items) if op == CompareOp::In && !items.is_empty() => {
+                items.iter().collect()
+            }
+            _ if equality || op.is_ordering() => vec![right],
+            _ => return false,
+        };
+        let clashes = |named: &Expr, other: &Expr| match self.known.type_of(named) {
+            Some(Type::Text | Type::Name | Type::Word) => {
+                matches!(&other.kind, ExprKind::Number(_) | ExprKind::Negate(_))
+            }
+            Some(Type::Number) => is_no_number(other),
+            _ => false,
+        };
+        let found = if sides.iter().all(|side| clashes(left, side)) {
+            (left, right)
+        } else if op != CompareOp::In && clashes(right, left) {
+            (right, left)
+        } else {
+            return false;
+        };
+        let (named, other) = found;
+        let (kind, written) = match self.known.type_of(named) {
+            Some(Type::Number) => ("a number", "a number"),
+            _ => ("text", "a text in quotes"),
+        };
+        self.report(
+            span,
+            format!(
+                "`{}` can never match: `{named}` is {kind}, and `{other}` is not",
+                op.symbol()
+            ),
+            format!("compare it with {written}"),
+        );
+        true
+    }
+
+    fn emptiness(&mut self, span: Span, of: &Expr) {
+        if matches!(
+            self.known.type_of(of),
+            Some(Type::Name | Type::Word | Type::Number | Type::Bool)
+        ) {
+            self.report(
+                span,
+                format!("`EMPTY {of}` never holds: `{of}` is never empty"),
+                "compare it, or remove the condition".to_owned(),
+            );
+        }
     }
 
     fn never(&mut self, span: Span, symbol: &str, left: Kind, right: Kind) {
@@ -184,7 +257,11 @@ impl<'e> Linter<'e> {
 
     fn length(&mut self, span: Span, of: &Expr) {
         let is_path = matches!(of.kind, ExprKind::Path { .. });
-        if is_path && !self.is_computed(of) && self.shaped.iter().all(|known| *known != of) {
+        let is_known = self
+            .known
+            .type_of(of)
+            .is_some_and(|of| !matches!(of, Type::Open));
+        if is_path && !is_known && self.shaped.iter().all(|known| *known != of) {
             self.report(
                 span,
                 format!("`{of}` has another length as text than as a list"),
@@ -195,12 +272,32 @@ impl<'e> Linter<'e> {
         }
     }
 
+    fn kind_of(&self, expr: &Expr) -> Option<Kind> {
+        let known = self.known.type_of(expr).map(|known| match known {
+            Type::Bool => Kind::Bool,
+            Type::Number => Kind::Number,
+            Type::Text | Type::Name | Type::Word => Kind::Text,
+            Type::List(_) => Kind::List,
+            Type::Object(_) | Type::Open => Kind::Object,
+        });
+        known.or_else(|| kind_of(expr))
+    }
+
     fn report(&mut self, span: Span, message: String, help: String) {
         self.lints.push(Lint {
             span,
             message,
             help: Some(help),
         });
+    }
+}
+
+/// Text that does not read as a number.
+fn is_no_number(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Text(text) => text.trim().parse::<f64>().is_err(),
+        ExprKind::Bool(_) => true,
+        _ => false,
     }
 }
 
@@ -242,7 +339,7 @@ mod tests {
     use crate::expr::parse;
 
     #[test]
-    fn p1_what_can_never_be_judged_is_told() {
+    fn p01_what_can_never_be_judged_is_told() {
         for (source, remarks) in [
             ("params.env == ['prod']", 1),
             ("['prod'] != params.env", 1),
@@ -261,8 +358,64 @@ mod tests {
             ("'5' == 5", 0),
         ] {
             let expr = parse(source).expr.unwrap();
-            let found = strict_lints(&expr, &[]);
+            let found = strict_lints(&expr, |_| None);
             assert_eq!(found.len(), remarks, "{source}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn p17_names_of_the_scope_have_a_type() {
+        static MEMBER: Type = Type::Object(&[("name", Type::Text), ("size", Type::Number)]);
+        static FILES: Type = Type::List(&MEMBER);
+        let types: Types = |name| match name {
+            "agent" => Some(&Type::Name),
+            "session" => Some(&Type::Text),
+            "risks" => Some(&Type::List(&Type::Word)),
+            "params" => Some(&Type::Open),
+            "port" => Some(&Type::Number),
+            "ok" => Some(&Type::Bool),
+            "files" => Some(&FILES),
+            _ => None,
+        };
+        for (source, message) in [
+            ("risks == 'deletes'", "`==` can never be judged"),
+            ("params == 'x'", "`==` can never be judged"),
+            ("'x' IN params", "`IN` can never be judged"),
+            ("params MATCHES /x/", "`matches` can never be judged"),
+            ("risks STARTS_WITH 'x'", "`STARTS_WITH` can never be judged"),
+            ("agent == 5", "`agent` is text, and `5` is not"),
+            ("5 != session", "`session` is text, and `5` is not"),
+            ("agent > 5", "`agent` is text, and `5` is not"),
+            ("agent IN [1, 2]", "`agent` is text"),
+            (
+                "port == 'https'",
+                "`port` is a number, and `\"https\"` is not",
+            ),
+            ("EMPTY agent", "`agent` is never empty"),
+            ("agent", "`agent` is text, and no condition"),
+            ("risks", "`risks` is a list, and no condition"),
+            (
+                "ANY f IN files SATISFY (f.size == 'big')",
+                "`f.size` is a number",
+            ),
+        ] {
+            let expr = parse(source).expr.unwrap();
+            let found = strict_lints(&expr, types);
+            assert!(
+                found.len() == 1 && found[0].message.contains(message),
+                "{source}: {found:?}"
+            );
+        }
+        for source in [
+            "agent == 'claude' AND session != 'x' AND 'deletes' IN risks AND ok",
+            "port == 443 OR port == '443' OR port > 1024",
+            "agent > 'a' AND agent IN ['5', 5] AND EMPTY session",
+            "params.x == 5 AND LENGTH(risks) == 1 AND agent.length > 3",
+            "risks CONTAINS 'deletes' AND risks == ['deletes']",
+            "ALL f IN files SATISFY (f.name ENDS_WITH '.md' AND f.size < 5)",
+        ] {
+            let expr = parse(source).expr.unwrap();
+            assert_eq!(strict_lints(&expr, types), [], "{source}");
         }
     }
 }

@@ -32,14 +32,20 @@ enum Repr {
 
 impl Number {
     pub fn from_f64(float: f64) -> Option<Self> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
+        /// What is larger is no integer of 64 bits.
+        const LARGEST: f64 = 18_446_744_073_709_551_616.0;
         if !float.is_finite() {
-            None
-        } else if float.fract() == 0.0 && float.abs() <= EXACT {
-            Some(Self(Repr::Int(float as i64)))
-        } else {
-            Some(Self(Repr::Float(float)))
+            return None;
         }
+        // As the digest of a call has it: the double and the integer that it is are one number, and one text.
+        let int = (float.fract() == 0.0 && float.abs() < LARGEST).then_some(float as i128);
+        Some(
+            match int.map(|int| (i64::try_from(int), u64::try_from(int))) {
+                Some((Ok(int), _)) => Self(Repr::Int(int)),
+                Some((_, Ok(int))) => Self(Repr::Large(int)),
+                _ => Self(Repr::Float(float)),
+            },
+        )
     }
 
     fn from_int(int: i128) -> Self {
@@ -342,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn p2_numbers_compare_by_what_they_say() {
+    fn p02_numbers_compare_by_what_they_say() {
         let ordered = [
             "-18446744073709551616",
             "-9223372036854775809",
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn p2_a_json_number_equals_the_text_of_it() {
+    fn p02_a_json_number_equals_the_text_of_it() {
         for (json, text) in [
             ("0.1", "0.1"),
             ("-0.0", "0"),

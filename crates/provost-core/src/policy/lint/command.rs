@@ -3,7 +3,10 @@
 
 use provost_abl::expr::{CompareOp, Expr, ExprKind, Function, Program, Quantifier, Span, Step};
 
-use super::super::{Verdict, set::CompiledRule};
+use super::{
+    super::{Verdict, set::CompiledRule},
+    Remark,
+};
 use crate::review::is_shell_tool;
 
 /// Arguments that are a command wherever they occur.
@@ -19,17 +22,13 @@ const COMMANDS: [&str; 7] = [
 /// Arguments that are one where the tool is a shell.
 const OF_SHELLS: [&str; 5] = ["args", "argv", "arguments", "input", "code"];
 
-/// What is wrong, where, and what to write instead.
-pub(super) struct Remark {
-    pub(super) span: Span,
-    pub(super) message: String,
-    pub(super) help: String,
-}
-
 pub(super) fn remarks(rule: &CompiledRule, program: &Program) -> Vec<Remark> {
     let mut found = Vec::new();
     if rule.verdict == Verdict::Allow {
         some_part(program.expr(), &mut found);
+        if !counts_parts(program.expr()) {
+            numbered_part(program.expr(), &mut found);
+        }
     }
     match rule.verdict {
         // What is said about every part holds beside the pattern.
@@ -85,17 +84,38 @@ fn some_part(expr: &Expr, found: &mut Vec<Remark>) {
         _ => false,
     };
     if one {
-        found.push(Remark {
-            span: expr.span,
-            message: "this allows a command because of one of its parts, whatever the others are"
-                .to_owned(),
-            help: "write `ALL part IN command.parts SATISFY (…)`".to_owned(),
-        });
+        found.push(one_of_several(expr));
         return;
     }
     for child in expr.children() {
         some_part(child, found);
     }
+}
+
+fn one_of_several(expr: &Expr) -> Remark {
+    Remark {
+        span: expr.span,
+        message: "this allows a command because of one of its parts, whatever the others are"
+            .to_owned(),
+        help: "write `ALL part IN command.parts SATISFY (…)`".to_owned(),
+    }
+}
+
+/// `command.parts[0].program == "git"` says nothing about the second part.
+fn numbered_part(expr: &Expr, found: &mut Vec<Remark>) {
+    expr.walk(&mut |node| {
+        if let ExprKind::Path { root, steps } = &node.kind
+            && &**root == "command"
+            && matches!(steps.as_slice(), [Step::Key(_), Step::Index(_), ..])
+        {
+            found.push(one_of_several(node));
+        }
+    });
+}
+
+/// It says how many parts there are.
+fn counts_parts(expr: &Expr) -> bool {
+    expr.to_string().contains("LENGTH(command.parts)")
 }
 
 /// Holds of a text because of a piece of it.

@@ -201,7 +201,7 @@ fn arguments_of_the_wrong_type_slip_past_no_deny_and_into_no_allow() {
 }
 
 #[test]
-fn p1_a_list_around_a_value_slips_past_no_deny_and_into_no_allow() {
+fn p01_a_list_around_a_value_slips_past_no_deny_and_into_no_allow() {
     for value in [
         json!(["prod"]),
         json!([["prod"]]),
@@ -613,6 +613,42 @@ fn p19_rules_see_risks_programs_paths_and_hosts() {
 }
 
 #[test]
+fn p17_conditions_that_never_match_are_told() {
+    let lints = |when: &str| {
+        let rule = json!({"tools": ["z", "y.*"], "action": "allow", "when": when});
+        let set = PolicySet::compile(vec![policy("p", "claude*", json!([rule]))]).unwrap();
+        let lints = set.lints([]).into_iter().map(|lint| lint.message);
+        lints.collect::<Vec<_>>()
+    };
+    for (when, message) in [
+        ("risks == 'deletes'", "can never be judged"),
+        ("params == 'x'", "can never be judged"),
+        ("agent == 5", "`agent` is text"),
+        ("agent > 5", "`agent` is text"),
+        ("now > 5", "`now` is text"),
+        ("EMPTY agent", "never empty"),
+        ("url.port == 'https'", "`url.port` is a number"),
+        ("tool == 'y'", "`tool` is never `y` here"),
+        ("tool IN ['a', 'b']", "`tool` is never `a` or `b` here"),
+        ("'cursor' == agent", "`agent` is never `cursor` here"),
+        ("agent == 'Claude'", "`agent` is never `Claude` here"),
+    ] {
+        let found = lints(when);
+        assert!(
+            found.len() == 1 && found[0].contains(message),
+            "{when}: {found:?}"
+        );
+    }
+    for when in [
+        "tool == 'z' OR tool == 'y.a' OR tool IN ['a', 'z']",
+        "agent == 'claude-code' AND now > '2026-01-01'",
+        "'deletes' IN risks AND url IS SET AND url.port == 443",
+    ] {
+        assert_eq!(lints(when), Vec::<String>::new(), "{when}");
+    }
+}
+
+#[test]
 fn p19_check_shows_the_safe_form_of_a_pattern_over_a_command() {
     let lints = |rule: Value| {
         let set = PolicySet::compile(vec![policy("p", "*", json!([rule]))]).unwrap();
@@ -667,6 +703,8 @@ fn p19_check_shows_the_safe_form_of_a_pattern_over_a_command() {
         "ANY part IN command.parts SATISFY (part.program == 'git')",
         "'git' IN command.programs",
         "params.x == 1 AND command.programs CONTAINS 'git'",
+        "command.parts[0].program == 'git'",
+        "command.programs[0] == 'git' AND params.x == 1",
     ] {
         let found = lints(json!({"tools": ["*"], "action": "allow", "when": when}));
         assert!(
@@ -676,6 +714,29 @@ fn p19_check_shows_the_safe_form_of_a_pattern_over_a_command() {
             "{when} {found:?}"
         );
     }
+    let counted = "LENGTH(command.parts) == 1 AND command.parts[0].program == 'git'";
+    assert!(lints(json!({"tools": ["*"], "action": "allow", "when": counted})).is_empty());
     let none = "command IS SET AND NOT ('rm' IN command.programs)";
     assert!(lints(json!({"tools": ["*"], "action": "allow", "when": none})).is_empty());
+}
+
+/// The policy of `docs/policy.md`. The one for coding agents is held against the same commands in the tests of
+/// the documents.
+#[test]
+fn p19_commands_that_hide_another_are_not_allowed() {
+    let commands: Vec<String> =
+        serde_json::from_str(include_str!("../../../tests/not_allowed.json")).unwrap();
+    let rules = json!([
+        {"tools": ["*"], "action": "human_approval", "when": "unreadable"},
+        {"tools": ["*"], "action": "allow", "when": GIT},
+        {"tools": ["*"], "action": "human_approval"},
+    ]);
+    let set = PolicySet::compile(vec![policy("p", "*", rules)]).unwrap();
+    for command in commands {
+        for tool in ["shell.run", "claude.Bash"] {
+            let call = call("a", tool, json!({"command": command}));
+            let ruling = set.evaluate(&call, Time::default());
+            assert_eq!(ruling.verdict, Verdict::HumanApproval, "{command}");
+        }
+    }
 }

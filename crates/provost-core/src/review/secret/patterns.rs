@@ -9,14 +9,22 @@ use regex::{Regex, RegexSet};
 pub(super) enum Find {
     /// The match itself, or its first group, is the secret.
     Whole,
-    /// As [`Find::Whole`], where the letters look as if nobody had chosen them.
+    /// As [`Find::Whole`], where the letters are in an order that nobody chose. Folders may begin like a token.
+    Token,
+    /// As [`Find::Whole`], where letters and digits are mixed.
     Random,
-    /// The rest of the word after the match.
+    /// The password of a URL.
+    Url,
+    /// The lines of a private key, after its first.
+    Key,
+    /// The value after the match.
     After,
-    /// The rest of the word, if the group `name` is the name of a secret.
+    /// The value after the match, if the group `name` is the name of a secret.
     Named,
     /// As [`Find::Named`], for a flag whose value is the next word.
     Flag,
+    /// As [`Find::Named`], for the lines below that are indented further.
+    Block,
     /// Values of cookies.
     Cookies,
 }
@@ -24,16 +32,11 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 34] = [
+const PATTERNS: [Pattern; 41] = [
     (
         "private key",
-        Find::Whole,
-        concat!(
-            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]{0,10}-----",
-            r"(?:(?:\\[nr]|[\s+>])*(?:Proc-Type|DEK-Info|Comment|Version): [A-Za-z0-9,. -]*)*",
-            r"(?:(?:\\[nr]|[\s+>])*[A-Za-z0-9+/=]{20,})*",
-            r"(?:(?:\\[nr]|[\s+>])*[A-Za-z0-9+/=]*(?:\\[nr]|[\s+>])*-----END [A-Z0-9 ]*-----)?",
-        ),
+        Find::Key,
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]{0,10}-----(?:\\r)?(?:\r?\n|\\n)",
     ),
     (
         "aws key",
@@ -42,17 +45,17 @@ const PATTERNS: [Pattern; 34] = [
     ),
     (
         "github token",
-        Find::Whole,
+        Find::Token,
         r"\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{22,}",
     ),
     (
         "gitlab token",
-        Find::Whole,
+        Find::Token,
         r"\bgl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.-]{16,}",
     ),
     (
         "slack token",
-        Find::Whole,
+        Find::Token,
         r"\bxox[a-z]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}",
     ),
     (
@@ -62,26 +65,26 @@ const PATTERNS: [Pattern; 34] = [
     ),
     (
         "stripe key",
-        Find::Whole,
+        Find::Token,
         r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9+/=]{16,}",
     ),
-    ("anthropic key", Find::Whole, r"\bsk-ant-[A-Za-z0-9_-]{10,}"),
+    ("anthropic key", Find::Token, r"\bsk-ant-[A-Za-z0-9_-]{10,}"),
     (
         "openai key",
-        Find::Whole,
+        Find::Token,
         r"\bsk-(?:proj-|svcacct-|admin-|or-)?[A-Za-z0-9_-]{20,}",
     ),
     (
         "google key",
-        Find::Whole,
+        Find::Token,
         r"\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}",
     ),
-    ("npm token", Find::Whole, r"\bnpm_[A-Za-z0-9]{30,}"),
-    ("pypi token", Find::Whole, r"\bpypi-[A-Za-z0-9_-]{16,}"),
-    ("hugging face token", Find::Whole, r"\bhf_[A-Za-z0-9]{30,}"),
+    ("npm token", Find::Token, r"\bnpm_[A-Za-z0-9]{30,}"),
+    ("pypi token", Find::Token, r"\bpypi-[A-Za-z0-9_-]{16,}"),
+    ("hugging face token", Find::Token, r"\bhf_[A-Za-z0-9]{30,}"),
     (
         "sendgrid key",
-        Find::Whole,
+        Find::Token,
         r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     ),
     (
@@ -91,16 +94,16 @@ const PATTERNS: [Pattern; 34] = [
     ),
     (
         "digitalocean token",
-        Find::Whole,
+        Find::Token,
         r"\bdo[opr]_v1_[a-f0-9]{32,}",
     ),
     (
         "shopify token",
-        Find::Whole,
+        Find::Token,
         r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
     ),
-    ("provost key", Find::Whole, r"\bpvk_[a-f0-9]{16,}"),
-    ("vault token", Find::Whole, r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
+    ("provost key", Find::Token, r"\bpvk_[a-f0-9]{16,}"),
+    ("vault token", Find::Token, r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
     ("age key", Find::Whole, r"\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"),
     (
         "jwt",
@@ -109,8 +112,8 @@ const PATTERNS: [Pattern; 34] = [
     ),
     (
         "password in a url",
-        Find::Whole,
-        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>$`]*:([^\s/@"'<>$`|;()]{1,})@"#,
+        Find::Url,
+        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>$`]*:([^\s"'<>`\\]+)"#,
     ),
     (
         "token in a url",
@@ -145,7 +148,7 @@ const PATTERNS: [Pattern; 34] = [
     (
         "password",
         Find::After,
-        r"\blogin[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+        r"\b(?:docker|podman|buildah|skopeo|oras|helm|az|oc|nerdctl|cf|crane)[ \t](?:[^\n;|&]*?[ \t])?login[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
     ),
     (
         "password",
@@ -155,7 +158,7 @@ const PATTERNS: [Pattern; 34] = [
     (
         "password",
         Find::After,
-        r#"\b(?:curl|wget|https?|xh)[ \t](?:[^\n;|&]*?[ \t])?(?:-u|-U|--user|--proxy-user)[ \t=]{0,4}["']?[^\s:"']*:"#,
+        r#"(?:\b(?:curl|wget|https?|xh)|^_)[ \t](?:[^\n;|&]*?[ \t])?(?:-[A-Za-z]{0,8}[uUa]|--user|--proxy-user|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "password",
@@ -163,9 +166,44 @@ const PATTERNS: [Pattern; 34] = [
         r"(?:\b(?:un)?zip[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{0,4}|\s-pass(?:in|out)?[ \t]{1,4}pass:)",
     ),
     (
+        "password",
+        Find::After,
+        r"\bssh-keygen[ \t](?:[^\n;|&]*?[ \t])?-[NP][ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::After,
+        r"\bhtpasswd[ \t]{1,4}-[a-zA-Z]*b[a-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}(?:[^\s-]\S*[ \t]{1,4}){1,2}",
+    ),
+    (
+        "password",
+        Find::Whole,
+        r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?["']?[A-Za-z0-9_.-]+:([^\s"'\\;|&<>()$`]+)(?:\\n)?["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd\b"#,
+    ),
+    (
         "secret",
         Find::Named,
-        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred|otp|pin|cvv|jwt|bearer)[a-z0-9_.-]*)(?P<close>\\?["']?)(?P<op>[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"#,
+        r"\b(?:config(?:ure)?|secret)[ \t]{1,4}set[ \t]{1,4}(?:-[^\s]+[ \t]{1,4})?(?:[^\s=]*[:/.])?(?P<name>[A-Za-z0-9_-]+)(?P<op>[ \t]{1,4}|=)",
+    ),
+    (
+        "secret",
+        Find::After,
+        r"\bsecret[ \t]{1,4}set[ \t](?:[^\n;|&]*?[ \t])?(?:--body|-b)(?:=|[ \t]{1,4})",
+    ),
+    (
+        "password",
+        Find::After,
+        r"(?i)\b(?:machine[ \t]{1,4}\S+|default)\s{1,8}(?:login\s{1,8}\S+\s{1,8})?password[ \t]{1,4}",
+    ),
+    (
+        "secret",
+        Find::Named,
+        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig)[a-z0-9_.-]*)(?P<close>\\?["']?)(?P<op>[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"#,
+    ),
+    (
+        "secret",
+        Find::Block,
+        r#"(?im)^(?P<indent>[ \t+>-]{0,80})["']?(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred)[a-z0-9_.-]*)["']?:[ \t]{0,4}[|>][0-9+-]{0,2}[ \t]{0,4}\n"#,
     ),
     (
         "secret",

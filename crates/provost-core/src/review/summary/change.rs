@@ -26,6 +26,17 @@ pub(super) const PATHS: [&str; 5] = [
     "notebook_path",
     "filePath",
 ];
+/// Where a tool may write as well, or instead.
+const OTHER_PATHS: [&str; 8] = [
+    "destination",
+    "dest",
+    "new_path",
+    "newPath",
+    "target_path",
+    "output_path",
+    "files",
+    "paths",
+];
 pub(super) const CONTENT: [&str; 3] = ["content", "contents", "file_text"];
 pub(super) const OLD: [&str; 3] = ["old_string", "old_str", "oldText"];
 pub(super) const NEW: [&str; 4] = ["new_string", "new_str", "newText", "new_source"];
@@ -36,65 +47,112 @@ struct Edit<'a> {
     new: &'a str,
 }
 
+/// What of the arguments is written where, before it is shown or judged.
+struct Change<'a> {
+    patch: Option<&'a str>,
+    edits: Vec<Edit<'a>>,
+    paths: BTreeSet<&'a str>,
+    /// There is one way to read it.
+    sure: bool,
+}
+
+impl<'a> Change<'a> {
+    /// `None` where nothing is changed.
+    fn of(tool: &str, params: &'a Map<String, Value>) -> Option<Self> {
+        let patch = patch::find(params);
+        let (edits, readable) = edits(params);
+        let given = || PATHS.iter().filter_map(|name| params.get(*name));
+        let named: BTreeSet<&str> = given().filter_map(Value::as_str).collect();
+        let edited = !edits.is_empty() || !readable;
+        let unapplied = patch.is_none() && patch::is_applied_by(tool);
+        if patch.is_none() && !unapplied && (!edited || given().all(Value::is_null)) {
+            return None;
+        }
+        let mut others = BTreeSet::new();
+        let plain = other_paths(params, &mut others);
+        others.retain(|path| !named.contains(path));
+        // Which of several the tool writes is not known, nor what it makes of a path that is no text.
+        let odd = given().any(|path| !path.is_string() && !path.is_null());
+        let several = named.len() > 1 || (patch.is_some() && (edited || !named.is_empty()));
+        let mut paths: BTreeSet<&str> = patch.into_iter().flat_map(patch::paths).collect();
+        paths.extend(named);
+        let sure = readable && plain && others.is_empty() && !odd && !several && !paths.is_empty();
+        paths.extend(others);
+        Some(Self {
+            patch,
+            edits,
+            paths,
+            sure: sure && !unapplied,
+        })
+    }
+
+    fn risks(&self, place: &Place) -> Risks {
+        let mut risks = writing(&self.paths, place);
+        if !self.sure {
+            risks.insert(Risk::Unreadable);
+        }
+        if let Some(patch) = self.patch {
+            risks.append(&mut patch::risks(patch));
+        }
+        if self.edits.iter().any(|edit| hides_characters(edit.new)) {
+            risks.insert(Risk::HiddenCharacters);
+        }
+        risks
+    }
+}
+
 pub(super) fn summarize(
+    tool: &str,
     params: &Map<String, Value>,
     project: Option<&str>,
     bounds: Bounds,
 ) -> Option<Summary> {
     let place = Place::new(project);
-    if let Some(patch) = patch::find(params) {
-        return Some(patch::summarize(patch, &place, bounds));
-    }
-    let paths: BTreeSet<&str> = PATHS
-        .iter()
-        .filter_map(|name| params.get(*name)?.as_str())
-        .collect();
-    let first = paths.first()?;
-    let (edits, readable) = edits(params);
-    if edits.is_empty() && readable {
-        return None;
-    }
-    let mut diff = Diff::of(first, bounds);
-    for edit in &edits {
+    let change = Change::of(tool, params)?;
+    let risks = change.risks(&place);
+    let mut diff = match (change.patch, change.paths.first()) {
+        (Some(patch), _) => patch::diff(patch, bounds),
+        (None, Some(first)) => Diff::of(first, bounds),
+        (None, None) => Diff::new(bounds),
+    };
+    for edit in &change.edits {
         diff.edit(edit.old, edit.new);
     }
-    let mut risks = writing(&paths, &place);
-    // Two files named: which of them the tool writes is not known.
-    if !readable || paths.len() > 1 {
-        risks.insert(Risk::Unreadable);
-    }
-    if edits.iter().any(|edit| hides_characters(edit.new)) {
-        risks.insert(Risk::HiddenCharacters);
-    }
-    Some(summary(&paths, diff, risks))
+    Some(summary(&change.paths, diff, risks))
 }
 
 /// The files that are written and what that risks, without the difference; `None` where nothing is changed.
-pub(super) fn facts(params: &Map<String, Value>, place: &Place) -> Option<(Vec<String>, Risks)> {
-    let patch = patch::find(params);
-    let (edits, readable) = edits(params);
-    let given = || PATHS.iter().filter_map(|name| params.get(*name));
-    let named: BTreeSet<&str> = given().filter_map(Value::as_str).collect();
-    let mut paths: BTreeSet<&str> = patch.into_iter().flat_map(patch::paths).collect();
-    let edited = !edits.is_empty() || !readable;
-    if patch.is_none() && (!edited || given().all(Value::is_null)) {
-        return None;
+pub(super) fn facts(
+    tool: &str,
+    params: &Map<String, Value>,
+    place: &Place,
+) -> Option<(Vec<String>, Risks)> {
+    let change = Change::of(tool, params)?;
+    let risks = change.risks(place);
+    let paths = change.paths.into_iter().map(str::to_owned);
+    Some((paths.collect(), risks))
+}
+
+/// Files that are named beside the one that is written, also in each edit. Whether all of them are texts.
+fn other_paths<'a>(params: &'a Map<String, Value>, found: &mut BTreeSet<&'a str>) -> bool {
+    let mut plain = true;
+    for value in OTHER_PATHS.iter().filter_map(|name| params.get(*name)) {
+        match value {
+            Value::Null => {}
+            Value::String(text) => {
+                found.insert(text);
+            }
+            _ => plain = false,
+        }
     }
-    paths.extend(named.iter().copied());
-    let mut risks = writing(&paths, place);
-    // Which of several the tool writes is not known, nor what it makes of a path that is no text.
-    let odd = given().any(|path| !path.is_string() && !path.is_null());
-    let several = named.len() > 1 || (patch.is_some() && (edited || !named.is_empty()));
-    if odd || several || !readable || paths.is_empty() {
-        risks.insert(Risk::Unreadable);
+    if let Some(Value::Array(items)) = params.get("edits") {
+        for item in items.iter().filter_map(Value::as_object) {
+            let named = PATHS.iter().filter_map(|name| item.get(*name)?.as_str());
+            found.extend(named);
+            plain &= other_paths(item, found);
+        }
     }
-    if let Some(patch) = patch {
-        risks.append(&mut patch::risks(patch));
-    }
-    if edits.iter().any(|edit| hides_characters(edit.new)) {
-        risks.insert(Risk::HiddenCharacters);
-    }
-    Some((paths.into_iter().map(str::to_owned).collect(), risks))
+    plain
 }
 
 /// Every way in which the arguments say what is written, and whether all of it could be read.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     Act, Part, Risk, Risks, Summary,
     bounds::{Bounds, head, hides_characters},
+    given::{self, Form, is_plain, speaks_posix},
     judge::Judge,
     place::Place,
     shell::{self, Word},
@@ -13,40 +14,48 @@ use super::{
 use crate::review::excerpt::Excerpt;
 
 pub(super) const LONGEST_READ: usize = 64 * 1024;
-/// What editing tools call a command is no shell's.
-const EDITOR_VERBS: [&str; 5] = ["view", "create", "str_replace", "insert", "undo_edit"];
 
 pub(super) fn summarize(
     tool: &str,
     params: &Map<String, Value>,
     project: Option<&str>,
+    changes: bool,
     bounds: Bounds,
 ) -> Option<Summary> {
-    // Which of them the tool reads is not known: both count.
-    let commands: Vec<&Value> = ["command", "cmd"]
-        .iter()
-        .filter_map(|name| params.get(*name))
-        .filter(|value| is_command(value))
-        .collect();
-    if commands.is_empty() {
-        return None;
-    }
+    let given = given::find(tool, params, changes)?;
     let place = place(params, project);
     let mut parts = Vec::new();
-    for command in commands {
-        let mut judge = Judge::new(place.clone());
-        match command {
-            Value::String(text) => parts.append(&mut script(&mut judge, text)),
-            Value::Array(items) => parts.append(&mut words(&mut judge, items)),
-            _ => {}
-        }
+    for command in &given.commands {
+        parts.append(&mut steps(&mut Judge::new(place.clone()), command));
     }
-    if !speaks_posix(tool) {
-        for part in &mut parts {
+    let mut summary = shown(parts, bounds);
+    // What stands around the steps is shown beside them.
+    let mut around = Judge::new(place).assign(given.assigned.iter());
+    if given.hides_characters {
+        around.insert(Risk::HiddenCharacters);
+    }
+    if !given.sure {
+        around.insert(Risk::Unreadable);
+    }
+    summary.risks.extend(around);
+    Some(summary)
+}
+
+fn steps(judge: &mut Judge, command: &Form) -> Vec<Part> {
+    match command {
+        Form::Script(text) => script(judge, text),
+        Form::Words(words) => vec![words_part(judge, words)],
+        Form::Either(words) => {
+            let mut part = words_part(judge, words);
+            // As a tool reads it that joins the words.
+            for step in script(judge, &words.join(" ")) {
+                part.risks.extend(step.risks);
+            }
             part.risks.insert(Risk::Unreadable);
+            vec![part]
         }
+        Form::Odd(text) => vec![part(text, Risks::from([Risk::Unreadable]))],
     }
-    Some(shown(parts, bounds))
 }
 
 /// The folder that the call names is where it begins, and stands for a project that is not known.
@@ -54,43 +63,9 @@ fn place(params: &Map<String, Value>, project: Option<&str>) -> Place {
     let folder = text(params, &["cwd", "workdir", "working_directory"]);
     let mut place = Place::new(project.or(folder));
     if let Some(folder) = folder {
-        place.enter(folder);
+        place.begin(folder);
     }
     place
-}
-
-pub(super) fn is_command(value: &Value) -> bool {
-    match value {
-        Value::String(text) => !EDITOR_VERBS.contains(&text.as_str()),
-        Value::Array(items) => !is_patch(items),
-        _ => false,
-    }
-}
-
-/// `["apply_patch", "*** Begin Patch…"]` is a change.
-fn is_patch(items: &[Value]) -> bool {
-    matches!(items, [name, Value::String(_)] if name == "apply_patch")
-}
-
-/// Other shells have other quotes and names: their commands are shown, and not judged harmless.
-pub(super) fn speaks_posix(tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    let whole = [
-        "fish", "nu", "csh", "tcsh", "node", "ruby", "perl", "php", "lua", "js",
-    ];
-    let mut parts = tool.split(|c: char| !c.is_ascii_alphanumeric());
-    ![
-        "powershell",
-        "pwsh",
-        "cmd.exe",
-        "sql",
-        "python",
-        "nushell",
-        "javascript",
-    ]
-    .iter()
-    .any(|other| tool.contains(other))
-        && !parts.any(|part| whole.contains(&part))
 }
 
 fn script(judge: &mut Judge, text: &str) -> Vec<Part> {
@@ -170,29 +145,15 @@ fn part(text: &str, mut risks: Risks) -> Part {
     }
 }
 
-/// A command that no shell splits. `bash -lc text` is how a tool hands its text to a shell.
-fn words(judge: &mut Judge, items: &[Value]) -> Vec<Part> {
-    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-    let Some(words) = words else {
-        let text = Value::Array(items.to_vec()).to_string();
-        return vec![part(&text, Risks::from([Risk::Unreadable]))];
-    };
-    if let [
-        "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh" | "/bin/zsh",
-        "-c" | "-lc",
-        text,
-    ] = words.as_slice()
-    {
-        return script(judge, text);
-    }
+/// A command that no shell splits.
+fn words_part(judge: &mut Judge, words: &[String]) -> Part {
     let text: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    let words: Vec<Word> = words.into_iter().map(Word::literal).collect();
-    vec![part(&text.join(" "), judge.words(&words))]
+    let words: Vec<Word> = words.iter().map(|word| Word::literal(word)).collect();
+    part(&text.join(" "), judge.words(&words))
 }
 
 pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
+    if is_plain(word) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -225,12 +186,11 @@ pub(crate) fn plain_command(tool: &str, params: &Map<String, Value>) -> Option<P
     let [command] = pipeline.commands.as_slice() else {
         return None;
     };
-    let is_literal = |word: &Word| !word.computed && !word.pattern && word.inner.is_empty();
     let first = command.words.first()?;
     if !command.redirects.is_empty()
         || !command.groups.is_empty()
-        || !command.words.iter().all(is_literal)
-        || shell::is_keyword(&first.text)
+        || !command.words.iter().all(Word::is_plain)
+        || shell::is_keyword_text(&first.text)
         || first.text.contains('=')
         || text.contains(['\n', '&', '|', ';'])
     {

@@ -77,7 +77,7 @@ impl Facts {
             url: url::find(params),
             ..Self::default()
         };
-        let change = change::facts(params, &Place::untrusted());
+        let change = change::facts(tool, params, &Place::untrusted());
         let command = command::read(tool, params, change.is_some());
         // A command that brings the arguments of a change along: which of them the tool obeys is not known.
         let both = command.is_some() && change.is_some();

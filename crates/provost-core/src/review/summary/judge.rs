@@ -2,12 +2,17 @@
 //! through, and what cannot be seen through is marked as such.
 
 mod args;
+mod awk;
+mod builtins;
 mod files;
 mod flags;
 mod git;
 mod interpreter;
 mod ledger;
+mod outputs;
 mod programs;
+mod sed;
+mod variables;
 mod wrapper;
 
 use std::{cell::Cell, rc::Rc};
@@ -62,10 +67,16 @@ impl Judge {
         }
     }
 
-    pub(super) fn note_assignments<'w>(&self, words: impl Iterator<Item = &'w Word>) {
-        if let Some(ledger) = &self.ledger {
-            ledger.note(ledger::Program::assigning(words));
+    /// Variables that are set: a part of its own, and what that risks.
+    pub(super) fn assign<'w>(&self, words: impl Iterator<Item = &'w Word> + Clone) -> Risks {
+        if words.clone().next().is_none() {
+            return Risks::new();
         }
+        let risks = variables::risks(words.clone());
+        if let Some(ledger) = &self.ledger {
+            ledger.note(ledger::Program::assigning(words, &risks));
+        }
+        risks
     }
 
     fn script(&self, script: &Script) -> Risks {
@@ -154,14 +165,8 @@ impl Judge {
     pub(super) fn words(&mut self, words: &[Word]) -> Risks {
         let named = named(words);
         let before = words.len() - named.len();
-        let mut risks = unreadable_unless(!words.iter().take(before).any(redirects_programs));
-        let assigned = || {
-            let before = words.iter().take(before);
-            before.filter(|word| args::is_assignment(&word.text))
-        };
-        if assigned().next().is_some() {
-            self.note_assignments(assigned());
-        }
+        let before = words.iter().take(before);
+        let mut risks = self.assign(before.filter(|word| word.is_assignment()));
         let Some((name, args)) = named.split_first() else {
             return risks;
         };
@@ -170,12 +175,11 @@ impl Judge {
             risks.insert(Risk::Unreadable);
             return risks;
         }
-        if matches!(name.text.as_str(), "cd" | "pushd") {
-            self.enter(args);
-        }
         let noted = self.note_program(named);
         let name = name_of(name);
+        self.follow(&name, args);
         risks.append(&mut programs::risks(&name, args, &self.place));
+        risks.append(&mut builtins::risks(self, &name, args));
         risks.append(&mut interpreter::risks(self, &name, args));
         risks.append(&mut wrapper::risks(self, &name, args));
         if let (Some(ledger), Some(at)) = (&self.ledger, noted) {
@@ -188,14 +192,24 @@ impl Judge {
         let ledger = self.ledger.as_ref()?;
         let mut program = ledger::Program::read(words, self.fed);
         let args = words.get(1..).unwrap_or_default();
-        program.writes = programs::written(&program.name, args);
+        program.writes = outputs::written(&program.name, args);
         ledger.note(program)
     }
 
-    fn enter(&mut self, args: &[Word]) {
-        match args.iter().find(|word| !args::is_flag(&word.text)) {
-            Some(folder) => self.place.enter(&folder.text),
-            None => self.place.enter("~"),
+    /// Into another folder, if that is what the command does.
+    fn follow(&mut self, name: &str, args: &[Word]) {
+        match name {
+            "cd" | "chdir" | "pushd" => {
+                let folder = args::operands(args).next();
+                self.place.enter(folder.map_or("~", |folder| &folder.text));
+            }
+            "eval" | "builtin" | "command" | "-" => {
+                let moves = |word: &Word| word.text.contains("cd") || word.text.contains("pushd");
+                if args.iter().any(moves) {
+                    self.place.enter_unknown();
+                }
+            }
+            _ => {}
         }
     }
 
@@ -238,26 +252,6 @@ impl Judge {
     }
 }
 
-/// Assignments by which a program loads or runs what is not in the command.
-const LOADING: [&str; 11] = [
-    "PATH",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "BASH_ENV",
-    "ENV",
-    "PROMPT_COMMAND",
-    "PYTHONSTARTUP",
-    "NODE_OPTIONS",
-    "GIT_SSH_COMMAND",
-    "PAGER",
-];
-
-fn redirects_programs(word: &Word) -> bool {
-    let assigned = word.text.split_once('=').map(|(name, _)| name);
-    assigned.is_some_and(|name| LOADING.contains(&name))
-}
-
 fn unreadable_unless(readable: bool) -> Risks {
     if readable {
         Risks::new()
@@ -268,7 +262,7 @@ fn unreadable_unless(readable: bool) -> Risks {
 
 /// The words from the command's name on.
 fn named(words: &[Word]) -> &[Word] {
-    let is_prefix = |word: &&Word| is_keyword(&word.text) || args::is_assignment(&word.text);
+    let is_prefix = |word: &&Word| is_keyword(word) || word.is_assignment();
     let before = words.iter().take_while(is_prefix).count();
     let words = words.get(before..).unwrap_or_default();
     match words {

@@ -38,23 +38,27 @@ const RUN_LATER: [[&str; 2]; 5] = [
     [".config", "autostart"],
     [".git", "hooks"],
 ];
-const HARMLESS_DEVICES: [&str; 6] = ["null", "stdout", "stderr", "tty", "fd", "zero"];
+/// As they are written: a folder on the way may be a link.
+const HARMLESS_DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+    "/dev/zero",
+    // What stands for `>( … )`.
+    "/dev/fd",
+];
+/// More folders than these are not followed.
+const MOST_FOLDERS: usize = 8;
 
 /// The folder in which relative paths begin, and the project that writes should not leave.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     project: Option<Vec<String>>,
-    here: Here,
+    /// Every folder that it may be in: each `cd` may have failed.
+    here: Vec<Spot>,
     /// Nobody vouches for where the command begins: there is no inside.
     untrusted: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Here {
-    /// In the project.
-    Start,
-    /// Somewhere below or beside, after a `cd` that may have failed.
-    At(Spot),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +79,7 @@ impl Place {
             project: folders
                 .and_then(|path| join(Vec::new(), path))
                 .filter(|folders| folders.len() >= 2),
-            here: Here::Start,
+            here: vec![Spot::Relative(Vec::new())],
             untrusted: false,
         }
     }
@@ -89,24 +93,62 @@ impl Place {
         }
     }
 
-    /// Follows a `cd`.
+    /// Begins in this folder.
+    pub(super) fn begin(&mut self, path: &str) {
+        self.here = self.locate(path);
+    }
+
+    /// Follows a `cd`, which may fail.
     pub(super) fn enter(&mut self, path: &str) {
-        self.here = Here::At(self.locate(path));
+        let entered = if path == "-" {
+            vec![Spot::Unknown]
+        } else {
+            self.locate(path)
+        };
+        for spot in entered {
+            self.may_be(spot);
+        }
+    }
+
+    pub(super) fn enter_unknown(&mut self) {
+        self.may_be(Spot::Unknown);
+    }
+
+    fn may_be(&mut self, spot: Spot) {
+        if self.here.contains(&spot) {
+            return;
+        }
+        if self.here.len() < MOST_FOLDERS {
+            self.here.push(spot);
+        } else {
+            self.here.push(Spot::Unknown);
+            self.here.dedup();
+        }
     }
 
     /// What writing to this path risks.
     pub(super) fn writing(&self, path: &str) -> Risks {
-        let spot = self.locate(path);
-        if let Spot::Absolute(folders) = &spot
+        if is_harmless_device(path) {
+            return Risks::new();
+        }
+        let spots = self.locate(path);
+        spots.iter().flat_map(|spot| self.at(spot, path)).collect()
+    }
+
+    fn at(&self, spot: &Spot, path: &str) -> Risks {
+        if let Spot::Absolute(folders) = spot
             && folders.first().is_some_and(|folder| folder == "dev")
+            && path.starts_with('/')
+            && !path.contains(['\\'])
+            && !path.split('/').any(|step| step == "..")
         {
             return device(folders);
         }
         let mut risks = Risks::new();
-        if self.outside(&spot) {
+        if self.outside(spot) {
             risks.insert(Risk::WritesOutside);
         }
-        if sensitive(&spot) {
+        if sensitive(spot) {
             risks.insert(Risk::WritesSensitive);
         }
         risks
@@ -125,37 +167,32 @@ impl Place {
         }
     }
 
-    fn locate(&self, path: &str) -> Spot {
+    /// Where it may be.
+    fn locate(&self, path: &str) -> Vec<Spot> {
         for home in ["~", "$HOME", "${HOME}"] {
             if let Some(rest) = path.strip_prefix(home) {
-                return join(Vec::new(), rest).map_or(Spot::Unknown, Spot::Home);
+                return vec![join(Vec::new(), rest).map_or(Spot::Unknown, Spot::Home)];
             }
         }
         if path.contains(['$', '`']) {
-            return Spot::Unknown;
+            return vec![Spot::Unknown];
         }
         if path.starts_with('/') || has_drive(path) {
-            return join(Vec::new(), path).map_or(Spot::Unknown, Spot::Absolute);
+            return vec![join(Vec::new(), path).map_or(Spot::Unknown, Spot::Absolute)];
         }
-        self.below_here(path)
+        self.here.iter().map(|here| here.below(path)).collect()
     }
+}
 
-    fn below_here(&self, path: &str) -> Spot {
-        let spot = match &self.here {
-            Here::Start => Spot::Relative(Vec::new()),
-            // The `cd` may have failed, and then `..` leads elsewhere.
-            Here::At(_) if path.split(['/', '\\']).any(|step| step == "..") => {
-                return Spot::Unknown;
-            }
-            Here::At(spot) => spot.clone(),
+impl Spot {
+    fn below(&self, path: &str) -> Self {
+        let joined = match self {
+            Self::Absolute(folders) => join(folders.clone(), path).map(Self::Absolute),
+            Self::Home(folders) => join(folders.clone(), path).map(Self::Home),
+            Self::Relative(folders) => join(folders.clone(), path).map(Self::Relative),
+            Self::Unknown => None,
         };
-        let joined = match spot {
-            Spot::Absolute(folders) => join(folders, path).map(Spot::Absolute),
-            Spot::Home(folders) => join(folders, path).map(Spot::Home),
-            Spot::Relative(folders) => join(folders, path).map(Spot::Relative),
-            Spot::Unknown => None,
-        };
-        joined.unwrap_or(Spot::Unknown)
+        joined.unwrap_or(Self::Unknown)
     }
 }
 
@@ -178,11 +215,15 @@ fn join(mut folders: Vec<String>, path: &str) -> Option<Vec<String>> {
     Some(folders)
 }
 
+fn is_harmless_device(path: &str) -> bool {
+    let descriptor = path.strip_prefix("/dev/fd/").unwrap_or_default();
+    let is_number = descriptor.bytes().all(|byte| byte.is_ascii_digit());
+    HARMLESS_DEVICES.contains(&path) || (!descriptor.is_empty() && is_number)
+}
+
 fn device(folders: &[String]) -> Risks {
-    let name = folders.get(1).map_or("", String::as_str);
-    match name {
-        "tcp" | "udp" => Risks::from([Risk::Network]),
-        _ if HARMLESS_DEVICES.contains(&name) => Risks::new(),
+    match folders.get(1).map(String::as_str) {
+        Some("tcp" | "udp") => Risks::from([Risk::Network]),
         _ => Risks::from([Risk::WritesDisk]),
     }
 }
@@ -248,6 +289,11 @@ mod tests {
             ("/dev/fd/3", &[]),
             ("/dev/sda", &[WritesDisk]),
             ("/dev/tcp/1.2.3.4/80", &[Network]),
+            ("/dev/fd/../sda", &[WritesOutside]),
+            ("/tmp/a/link/../../../../../dev/null", &[WritesOutside]),
+            ("/dev/fd/nope", &[WritesDisk]),
+            ("/tmp/a/../../dev/null", &[WritesOutside]),
+            ("/tmp/a\\..\\..\\dev/null", &[WritesOutside]),
         ] {
             let place = Place::new(Some("/work/project"));
             let expected: Risks = expected.iter().copied().collect();
@@ -264,12 +310,28 @@ mod tests {
             ("..", "x", true),
             ("/work/project/sub", "x", false),
             ("$D", "x", true),
+            ("-", "x", true),
+            ("/dev/fd/nope", "x", true),
+            ("/dev", "null", true),
         ] {
             let mut place = Place::new(Some("/work/project"));
             place.enter(folder);
             let marked = place.writing(path).contains(&Risk::WritesOutside);
             assert_eq!(marked, outside, "{folder} {path}");
         }
+    }
+
+    /// Where the `cd` fails, the file is written where the command began.
+    #[test]
+    fn p19_a_folder_that_was_left_still_counts() {
+        let mut place = Place::new(Some("/work/project"));
+        place.begin("/etc");
+        place.enter("/work/project/sub");
+        let expected = Risks::from([Risk::WritesSensitive, Risk::WritesOutside]);
+        assert_eq!(place.writing("passwd"), expected);
+        let mut place = Place::untrusted();
+        place.enter("/dev/fd/nope");
+        assert_eq!(place.writing(".bashrc"), expected);
     }
 
     #[test]

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 use super::{
     Act, LONGEST_CLAIM, Summary,
     change::{CONTENT, LONGEST_PATH, NEW, OLD, PATHS, patch},
-    command::is_command,
+    given,
 };
 
 /// What of the arguments is neither in the steps, nor in the diff, nor the claim.
 pub fn not_shown(params: &Map<String, Value>, summary: &Summary) -> Map<String, Value> {
     let shown = match &summary.act {
-        Act::Command { .. } => commands(params),
+        Act::Command { .. } => given::shown(params),
         Act::Change { path, .. } => changed(params, path.as_deref()),
     };
     let claim = |name: &str, value: &Value| {
@@ -25,13 +25,6 @@ pub fn not_shown(params: &Map<String, Value>, summary: &Summary) -> Map<String, 
         .iter()
         .filter(|(name, value)| !shown.contains(&name.as_str()) && !claim(name, value))
         .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
-}
-
-fn commands(params: &Map<String, Value>) -> Vec<&'static str> {
-    let names = ["command", "cmd"].into_iter();
-    names
-        .filter(|name| params.get(*name).is_some_and(is_command))
         .collect()
 }
 

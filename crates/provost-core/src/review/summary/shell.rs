@@ -6,7 +6,8 @@ mod here;
 mod quote;
 mod script;
 
-pub(super) use script::is_keyword;
+use here::PendingHere;
+pub(super) use script::{is_keyword, is_keyword_text};
 
 /// Substitutions and groups inside each other, at most.
 const DEEPEST: usize = 8;
@@ -43,6 +44,10 @@ impl Command {
 
 /// A word without its quotes.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing about how the word is written"
+)]
 pub(super) struct Word {
     pub(super) text: String,
     /// Holds an expansion, so that its text is known only when it runs.
@@ -51,22 +56,50 @@ pub(super) struct Word {
     pub(super) pattern: bool,
     /// Not every shell reads it like this: `$'…'` is quotes to some, and a dollar before quotes to others.
     pub(super) varies: bool,
+    /// Some of it stands in quotes or behind a backslash: such a word is no keyword.
+    pub(super) quoted: bool,
+    /// How much of its text stands before the first quote, backslash or expansion.
+    pub(super) bare: usize,
     /// What substitutions in it run.
     pub(super) inner: Vec<Script>,
 }
 
 impl Word {
+    /// A word that no shell has read.
     pub(super) fn literal(text: &str) -> Self {
         Self {
             text: text.to_owned(),
+            quoted: true,
             ..Self::default()
         }
+    }
+
+    /// Nothing in it is known only when it runs, or read in another way by another shell.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.computed && !self.pattern && !self.varies && self.inner.is_empty()
+    }
+
+    /// `NAME=value` before a command. In quotes it would be the command's name.
+    pub(super) fn is_assignment(&self) -> bool {
+        let named = self.text.find('=').is_some_and(|at| at < self.bare);
+        named && is_assignment(&self.text)
     }
 
     fn run(&mut self, script: Script) {
         self.computed = true;
         self.inner.push(script);
     }
+}
+
+/// `NAME=value`, `NAME+=value` or `NAME[index]=value`.
+pub(super) fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[derive(Debug)]
@@ -86,8 +119,8 @@ struct Reader<'a> {
     at: usize,
     depth: usize,
     sound: bool,
-    /// Where the here-documents of this line end, once one was seen.
-    here_end: Option<usize>,
+    /// The here-documents of this line, once one was seen.
+    here: Option<PendingHere>,
 }
 
 impl<'a> Reader<'a> {
@@ -97,7 +130,7 @@ impl<'a> Reader<'a> {
             at: 0,
             depth,
             sound: true,
-            here_end: None,
+            here: None,
         }
     }
 

@@ -63,7 +63,6 @@ fn other_calls_have_none() {
         json!({"url": "https://x"}),
         json!({"path": "/a"}),
         json!({"content": "x"}),
-        json!({"command": 5}),
         json!({"command": "view", "path": "/a"}),
         json!({"input": "no patch"}),
     ] {

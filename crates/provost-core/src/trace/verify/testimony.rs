@@ -26,7 +26,7 @@ pub struct Testimony {
 
 /// What a note says of its own chain.
 #[derive(Debug, PartialEq)]
-pub(super) enum Heard {
+pub(in crate::trace) enum Heard {
     Nothing,
     /// It was found changed.
     Changed,
@@ -63,7 +63,7 @@ struct Head {
 
 impl Testimony {
     /// Takes in the proved note at `seq`.
-    pub(super) fn hear(&mut self, seq: u64, body: &str) -> Heard {
+    pub(in crate::trace) fn hear(&mut self, seq: u64, body: &str) -> Heard {
         let Ok(note) = serde_json::from_str::<NoteRecord>(body) else {
             return Heard::Nothing;
         };
@@ -103,7 +103,7 @@ impl Testimony {
         }
     }
 
-    pub(super) fn tells_of(&self, chain: &str, seq: u64, hash: &chain::Hash) -> bool {
+    pub(in crate::trace) fn tells_of(&self, chain: &str, seq: u64, hash: &chain::Hash) -> bool {
         self.anchors
             .get(chain)
             .is_some_and(|(upto, text)| *upto == seq && *text == chain::text(hash))

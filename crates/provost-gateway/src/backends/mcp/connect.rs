@@ -46,6 +46,24 @@ pub(super) enum Speaks {
     Unknown,
     Initialize,
     Discover,
+    /// A program that ended at once, whichever way it was begun: from then on it is started once an attempt.
+    Ended {
+        begun_with_initialize: bool,
+    },
+}
+
+impl Speaks {
+    /// After a program ended before it had begun.
+    pub(super) fn ended(self) -> Self {
+        Self::Ended {
+            begun_with_initialize: match self {
+                Self::Ended {
+                    begun_with_initialize,
+                } => !begun_with_initialize,
+                Self::Unknown | Self::Initialize | Self::Discover => false,
+            },
+        }
+    }
 }
 
 /// Where it can be told how a connection ended.
@@ -60,6 +78,18 @@ pub(super) async fn connect(upstream: &Upstream, taken_for: Speaks) -> Result<Co
     let attempts = match (&upstream.reach, taken_for) {
         (Reach::Sse { .. }, _) => vec![initialize()],
         (_, Speaks::Initialize) => vec![initialize(), either()],
+        (
+            _,
+            Speaks::Ended {
+                begun_with_initialize,
+            },
+        ) => {
+            vec![if begun_with_initialize {
+                either()
+            } else {
+                initialize()
+            }]
+        }
         _ => vec![either(), initialize()],
     };
     let mut first = None;
@@ -182,5 +212,22 @@ fn either() -> ClientLifecycleMode {
     ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p18_a_program_that_ends_at_once_is_begun_in_turns() {
+        let ways: Vec<_> =
+            std::iter::successors(Some(Speaks::Initialize.ended()), |last| Some(last.ended()))
+                .take(3)
+                .collect();
+        let ended = |begun_with_initialize| Speaks::Ended {
+            begun_with_initialize,
+        };
+        assert_eq!(ways, [ended(false), ended(true), ended(false)]);
     }
 }

@@ -24,6 +24,7 @@ use super::{
     patience::Patience,
     pins,
     trouble::{self, one_line},
+    upstream::Reach,
 };
 
 /// How often it is looked whether a server is there.
@@ -86,7 +87,12 @@ async fn serve(
         speaks: spoke,
     } = match connected {
         Ok(connection) => connection,
-        Err(error) => return error,
+        Err(error) => {
+            if matches!(upstream.reach, Reach::Stdio(_)) {
+                *speaks = speaks.ended();
+            }
+            return error;
+        }
     };
     *speaks = spoke;
     let peer = running.peer().clone();

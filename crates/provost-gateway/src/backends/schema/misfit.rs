@@ -50,6 +50,21 @@ fn what(kind: &ErrorKind<'_, '_>) -> Cow<'static, str> {
         ErrorKind::Not => "is excluded".into(),
         ErrorKind::Pattern { want, .. } => format!("does not match the pattern '{want}'").into(),
         ErrorKind::Format { want, .. } => format!("is not a valid {want}").into(),
+        ErrorKind::Minimum { want, .. } => format!("must be >={want}").into(),
+        ErrorKind::Maximum { want, .. } => format!("must be <={want}").into(),
+        ErrorKind::ExclusiveMinimum { want, .. } => format!("must be >{want}").into(),
+        ErrorKind::ExclusiveMaximum { want, .. } => format!("must be <{want}").into(),
+        ErrorKind::MultipleOf { want, .. } => format!("must be a multiple of {want}").into(),
+        // The agent chose their names, too.
+        ErrorKind::AdditionalProperties { got } if got.len() == 1 => {
+            "1 property is not allowed".into()
+        }
+        ErrorKind::AdditionalProperties { got } => {
+            format!("{} properties are not allowed", got.len()).into()
+        }
+        ErrorKind::PropertyName { .. } => "the name of a property is not allowed".into(),
+        ErrorKind::ContentEncoding { want, .. } => format!("is not encoded as {want}").into(),
+        ErrorKind::ContentMediaType { want, .. } => format!("is not of type {want}").into(),
         other => other.to_string().into(),
     }
 }

@@ -2,14 +2,16 @@
 //! that HTML and plain text are read by the same rules. Input that is no HTML gives some text, never an error.
 
 mod entities;
+mod style;
 mod tags;
 
+use provost_core::menu;
+
 use self::tags::{Tag, Token, tokens};
+use super::quotes::HISTORY;
 
 /// Put before what is quoted.
 const MARK: &str = "> ";
-/// Stands where everything below is the mail before.
-const HISTORY: &str = "-----Original Message-----";
 /// Stands before a signature.
 const SIGNATURE: &str = "-- ";
 
@@ -32,23 +34,56 @@ struct Page {
     line: String,
     /// A space is due before the next word.
     gap: bool,
-    /// The elements of a quote that are open: the name of each, and how many of that name stand in it.
-    quotes: Vec<(String, usize)>,
-    hidden: Option<(String, usize)>,
-    pre: usize,
+    open: Vec<Element>,
+    sheet: String,
+    /// The elements of which a style sheet says that they are not seen as they stand.
+    doubtful: Vec<String>,
+}
+
+/// What holds for everything inside an element that is open.
+#[derive(Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each holds by itself, in any combination"
+)]
+struct Element {
+    name: String,
+    block: bool,
+    quote: bool,
+    hidden: bool,
+    preformatted: bool,
+    doubtful: bool,
 }
 
 impl Page {
+    fn inside(&self, holds: fn(&Element) -> bool) -> bool {
+        self.open.iter().any(holds)
+    }
+
+    fn in_quote(&self) -> bool {
+        self.inside(|element| element.quote)
+    }
+
     fn text(&mut self, text: &str) {
-        if self.hidden.is_some() {
+        if self.open.last().is_some_and(|last| last.name == "style") {
+            self.sheet.push_str(text);
+            self.doubtful = style::doubtful_selectors(&self.sheet);
+        }
+        if self.inside(|element| element.hidden) {
             return;
         }
-        for c in entities::decode(text).chars() {
+        let text = entities::decode(text);
+        let doubtful = self.inside(|element| element.doubtful) && !self.in_quote();
+        if doubtful && !text.trim().is_empty() {
+            self.push(menu::UNREADABLE);
+        }
+        let preformatted = self.inside(|element| element.preformatted);
+        for c in text.chars() {
             match c {
-                '\n' if self.pre > 0 => self.break_line(),
+                '\n' if preformatted => self.break_line(),
                 // Written for the eye: a program that reads a command wants a plain space.
                 '\u{a0}' => self.push(' '),
-                c if c.is_ascii_whitespace() && self.pre == 0 => self.gap = true,
+                c if c.is_ascii_whitespace() && !preformatted => self.gap = true,
                 c => self.push(c),
             }
         }
@@ -63,25 +98,37 @@ impl Page {
     }
 
     fn open(&mut self, tag: &Tag) {
-        if let Some((name, depth)) = &mut self.hidden {
-            *depth += usize::from(*name == tag.name && !tag.is_empty());
+        let hidden = tag.is_hidden();
+        if !hidden && !self.inside(|element| element.hidden) {
+            self.show(tag);
+        }
+        if tag.is_empty() {
             return;
         }
-        if tag.is_hidden() {
-            self.hidden = (!tag.is_empty()).then(|| (tag.name.clone(), 1));
-            return;
+        let quote = tag.is_quote();
+        if quote {
+            self.end_line();
         }
+        self.open.push(Element {
+            name: tag.name.clone(),
+            block: tag.is_block(),
+            quote,
+            hidden,
+            preformatted: tag.is_preformatted(),
+            doubtful: tag.is_doubtful() || tag.selectors().any(|it| self.doubtful.contains(&it)),
+        });
+    }
+
+    fn show(&mut self, tag: &Tag) {
         if tag.begins_history() {
             self.end_line();
             self.lines.push(HISTORY.to_owned());
-        } else if tag.begins_signature() && self.quotes.is_empty() {
+        } else if tag.begins_signature() && !self.in_quote() {
             self.end_line();
             self.lines.push(SIGNATURE.to_owned());
         }
-        match tag.name.as_str() {
-            "br" => self.break_line(),
-            "pre" => self.pre += 1,
-            _ => {}
+        if tag.name == "br" {
+            self.break_line();
         }
         if tag.is_block() {
             self.end_line();
@@ -89,44 +136,32 @@ impl Page {
         if tag.is_paragraph() {
             self.blank_line();
         }
-        self.track_quote(tag);
     }
 
-    fn track_quote(&mut self, tag: &Tag) {
-        if tag.is_empty() {
-            return;
-        }
-        if tag.is_quote() {
-            self.end_line();
-            self.quotes.push((tag.name.clone(), 1));
-        } else if let Some((name, depth)) = self.quotes.last_mut() {
-            *depth += usize::from(*name == tag.name);
-        }
-    }
-
+    /// Closes the element, and what was left open in it. As in a browser, the end of a mere style closes no
+    /// block, and nothing in a cell of a table closes what is around it.
     fn close(&mut self, name: &str) {
-        if let Some((hidden, depth)) = &mut self.hidden {
-            if hidden == name {
-                *depth -= 1;
-                if *depth == 0 {
-                    self.hidden = None;
-                }
+        let is_block = tags::is_block(name);
+        let of_table = matches!(name, "table" | "tr" | "td" | "th" | "tbody" | "thead");
+        let found = self.open.iter().rposition(|element| element.name == name);
+        let Some(found) = found.filter(|found| {
+            let mut inner = self.open.iter().skip(found + 1);
+            inner.all(|element| {
+                let walled = matches!(element.name.as_str(), "table" | "td" | "th") && !of_table;
+                !walled && (is_block || !tags::is_block(&element.name))
+            })
+        }) else {
+            if is_block && !self.inside(|element| element.hidden) {
+                self.end_line();
             }
             return;
-        }
-        if name == "pre" {
-            self.pre = self.pre.saturating_sub(1);
-        }
-        if tags::is_block(name) {
-            self.end_line();
-        }
-        let Some((quote, depth)) = self.quotes.last_mut() else {
-            return;
         };
-        *depth -= usize::from(quote == name);
-        if *depth == 0 {
+        let closed = self.open.get(found..).unwrap_or_default().to_vec();
+        if !self.inside(|element| element.hidden) && closed.iter().any(|it| it.block || it.quote) {
             self.end_line();
-            self.quotes.pop();
+        }
+        self.open.truncate(found);
+        if closed.iter().any(|element| element.quote) {
             self.lines.push(String::new());
         }
     }
@@ -143,13 +178,13 @@ impl Page {
 
     fn break_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        let mark = if self.quotes.is_empty() { "" } else { MARK };
+        let mark = if self.in_quote() { MARK } else { "" };
         self.lines.push(format!("{mark}{}", line.trim_end()));
         self.gap = false;
     }
 
     fn blank_line(&mut self) {
-        if self.quotes.is_empty() && self.lines.last().is_some_and(|line| !line.is_empty()) {
+        if !self.in_quote() && self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(String::new());
         }
     }
@@ -162,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn html_is_read_as_it_is_seen() {
+    fn p13_html_is_read_as_it_is_seen() {
         for (html, expected) in [
             ("<div dir=\"ltr\">1</div>", "1"),
             (
@@ -190,10 +225,7 @@ mod tests {
                 "<blockquote type=\"cite\">1<blockquote>2</blockquote>3",
                 "> 1\n> 2\n\n> 3",
             ),
-            (
-                "3<div id=\"divRplyFwdMsg\">From</div>",
-                "3\n-----Original Message-----\nFrom",
-            ),
+            ("3<div id=\"divRplyFwdMsg\">From</div>", "3\n\u{fdd0}\nFrom"),
             ("<pre>5\n```\n a  b\n```</pre>", "5\n```\n a  b\n```"),
             ("<span style=\"display:none\">1</span>3", "3"),
             (
@@ -204,6 +236,28 @@ mod tests {
             (
                 "<div>1</div><div class=\"gmail_signature\">Bob<br>5 Main Street</div>",
                 "1\n-- \nBob\n5 Main Street",
+            ),
+            (
+                "<div style=\"white-space:pre-wrap\">5 npm test\n\nBob Smith\nACME</div>",
+                "5 npm test\n\nBob Smith\nACME",
+            ),
+            ("5 npm test<address>Bob</address>", "5 npm test\nBob"),
+            (
+                "<table><tr><td>4 a</td><td>Bob</td></tr></table>",
+                "4 a\nBob",
+            ),
+            ("<span style=\"display:block\">4 a</span>Bob", "4 a\nBob"),
+            ("<div hidden>1</div><div>no</div>", "no"),
+            ("<input disabled><div hidden class=x>1</div>no", "no"),
+            ("<div><s>1</s></div>no", "\u{fffd}1\nno"),
+            ("<blockquote><s>1</s></blockquote>no", "> 1\n\nno"),
+            (
+                "<style>.x{display:none}</style><div class=\"x\">1</div>no",
+                "\u{fffd}1\nno",
+            ),
+            (
+                "1<blockquote style=\"margin:0 0 0 40px;border:none;padding:0px\">3</blockquote>",
+                "1\n3",
             ),
             ("a < b", "a < b"),
             ("1 <", "1 <"),

@@ -43,6 +43,11 @@ pub fn sender_named(from: &str) -> Option<Address> {
     read_reply(format!("From: {from}\r\n\r\n").as_bytes())?.from
 }
 
+/// Whether a subject is that of a mail that no person wrote, as far as a subject tells.
+pub fn is_automatic_subject(subject: &str) -> bool {
+    automatic::is_automatic_subject(subject)
+}
+
 /// Reads the bytes of a mail. `None` when they are none.
 pub fn read_reply(raw: &[u8]) -> Option<Incoming> {
     let message = MessageParser::default().parse(raw)?;
@@ -130,31 +135,47 @@ fn is_id(text: &str) -> bool {
     (1..=LONGEST_ID).contains(&text.len()) && text.bytes().all(sound)
 }
 
+/// Everything that a reader sees as plain text: a picture in between makes several parts of it.
 fn plain(message: &Message<'_>) -> Option<String> {
-    let part = message.text_bodies().next()?;
-    let PartType::Text(text) = &part.body else {
-        return None;
-    };
-    let text = bounded(text, LONGEST_TEXT);
-    Some(if has_parameter(part, "format", "flowed") {
-        flowed::unflow(text, has_parameter(part, "delsp", "yes"))
-    } else {
-        text.to_owned()
+    joined(message.text_bodies(), |body| {
+        matches!(body, PartType::Text(_))
     })
+}
+
+fn html_text(message: &Message<'_>) -> Option<String> {
+    joined(message.html_bodies(), |body| {
+        matches!(body, PartType::Html(_))
+    })
+}
+
+/// The texts of all parts, if one of them is of the kind that is looked for.
+fn joined<'m>(
+    parts: impl Iterator<Item = &'m MessagePart<'m>>,
+    is_kind: fn(&PartType<'_>) -> bool,
+) -> Option<String> {
+    let parts: Vec<&MessagePart<'_>> = parts.take(MOST).collect();
+    if !parts.iter().any(|part| is_kind(&part.body)) {
+        return None;
+    }
+    let texts: Vec<String> = parts.into_iter().filter_map(text_of).collect();
+    Some(bounded(&texts.join("\n\n"), LONGEST_TEXT).to_owned())
+}
+
+fn text_of(part: &MessagePart<'_>) -> Option<String> {
+    match &part.body {
+        PartType::Text(text) if has_parameter(part, "format", "flowed") => {
+            let text = bounded(text, LONGEST_TEXT);
+            Some(flowed::unflow(text, has_parameter(part, "delsp", "yes")))
+        }
+        PartType::Text(text) => Some(bounded(text, LONGEST_TEXT).to_owned()),
+        PartType::Html(text) => Some(html::text_of(bounded(text, LONGEST_HTML))),
+        _ => None,
+    }
 }
 
 fn has_parameter(part: &MessagePart<'_>, name: &str, value: &str) -> bool {
     let found = part.content_type().and_then(|kind| kind.attribute(name));
     found.is_some_and(|found| found.eq_ignore_ascii_case(value))
-}
-
-fn html_text(message: &Message<'_>) -> Option<String> {
-    let part = message.html_bodies().next()?;
-    let PartType::Html(text) = &part.body else {
-        return None;
-    };
-    let text = html::text_of(bounded(text, LONGEST_HTML));
-    Some(bounded(&text, LONGEST_TEXT).to_owned())
 }
 
 fn bounded(text: &str, longest: usize) -> &str {

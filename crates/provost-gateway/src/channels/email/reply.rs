@@ -1,5 +1,7 @@
 //! What the text of a reply decides. Only the lines that its sender wrote count, and they are read by the menu.
 
+mod formatting;
+
 use provost_core::menu::{self, LineBreaks, Reply, Unclear};
 
 use super::quotes::{Own, own_lines};
@@ -11,6 +13,10 @@ pub enum Misread {
     Menu(#[from] Unclear),
     #[error("your answer stands between quoted lines: write it at the top of your reply")]
     Mixed,
+    #[error(
+        "your answer stands below the quoted mail, where only 1, 2, 3 or 6 alone on a line is taken: write it at the top of your reply"
+    )]
+    BelowQuote,
     #[error("the plain text and the HTML of your mail say different things: send it as plain text")]
     TwoReadings,
 }
@@ -20,7 +26,7 @@ impl Misread {
     pub fn unclear(self) -> Unclear {
         match self {
             Self::Menu(unclear) => unclear,
-            Self::Mixed | Self::TwoReadings => Unclear::NoCode,
+            Self::Mixed | Self::BelowQuote | Self::TwoReadings => Unclear::NoCode,
         }
     }
 }
@@ -38,16 +44,24 @@ pub fn first_line(text: &str) -> Result<Reply, Misread> {
 fn own_reply(text: &str, breaks: LineBreaks) -> Result<Reply, Misread> {
     let text = text.replace('\u{a0}', " ");
     let lines: Vec<&str> = menu::lines(&text).into_iter().map(without_marks).collect();
-    let (own, below_quotes) = match own_lines(&lines) {
-        Own::Lines { own, below_quotes } => (own, below_quotes),
+    let (own, others, below_quote) = match own_lines(&lines) {
+        Own::Lines {
+            own,
+            others,
+            below_quote,
+        } => (own, others, below_quote),
         Own::Nothing => return Err(Unclear::NoCode.into()),
         Own::Mixed => return Err(Misread::Mixed),
     };
     let reply = menu::parse_lines(&own, breaks)?;
-    match below_quotes
-        .iter()
-        .find(|line| menu::contradicts(&reply, line))
-    {
+    // "4 Privet Drive" may be the footer of a server.
+    if below_quote && (reply.text.is_some() || reply.code.needs_text()) {
+        return Err(Misread::BelowQuote);
+    }
+    if others.iter().any(|line| line.contains(menu::UNREADABLE)) {
+        return Err(Unclear::Unreadable.into());
+    }
+    match others.iter().find(|line| menu::contradicts(&reply, line)) {
         Some(line) => Err(Unclear::several(line).into()),
         None => Ok(reply),
     }
@@ -62,27 +76,37 @@ fn without_marks(line: &str) -> &str {
 /// and not those of HTML, so with both the HTML has the exact text, and the plain one must agree.
 pub(super) fn read(plain: Option<&str>, html: Option<&str>) -> Result<Reply, Misread> {
     match (plain.filter(|text| !text.trim().is_empty()), html) {
-        (Some(plain), Some(html)) => agreed(first_line(plain), own_reply(html, LineBreaks::Seen)),
+        (Some(plain), Some(html)) => agreed(unformatted(plain), own_reply(html, LineBreaks::Seen)),
         (Some(plain), None) => first_line(plain),
         (None, Some(html)) => own_reply(html, LineBreaks::Seen),
         (None, None) => Err(Unclear::NoCode.into()),
     }
 }
 
+/// Programs make `*1*` of a bold 1 where they write the plain text for an HTML one.
+fn unformatted(plain: &str) -> Result<Reply, Misread> {
+    match first_line(plain) {
+        Err(Misread::Menu(Unclear::NoCode)) => {
+            let lines = menu::lines(plain).into_iter().map(formatting::without);
+            first_line(&lines.collect::<Vec<_>>().join("\n"))
+        }
+        read => read,
+    }
+}
+
 fn agreed(plain: Result<Reply, Misread>, html: Result<Reply, Misread>) -> Result<Reply, Misread> {
     match (plain, html) {
         (Ok(plain), Ok(html)) if same(&plain, &html) => Ok(html),
-        (Ok(_), Ok(_)) => Err(Misread::TwoReadings),
         (Err(Misread::Menu(Unclear::GoesOn(code))), Ok(html)) if html.code == code => Ok(html),
-        // The HTML may hold what is not seen. What it does say counts.
-        (Ok(plain), Err(Misread::Menu(Unclear::NoCode))) if plain.text.is_none() => Ok(plain),
+        // What is hidden in the HTML may stand in the plain text.
+        (Ok(_), Ok(_) | Err(Misread::Menu(Unclear::NoCode))) => Err(Misread::TwoReadings),
         (Ok(_), Err(why)) | (Err(why), _) => Err(why),
     }
 }
 
 fn same(one: &Reply, other: &Reply) -> bool {
     let squeezed = |reply: &Reply| -> Option<String> {
-        let text = reply.text.as_deref()?;
+        let text = formatting::without(reply.text.as_deref()?);
         Some(text.chars().filter(|c| !c.is_whitespace()).collect())
     };
     one.code == other.code && squeezed(one) == squeezed(other)

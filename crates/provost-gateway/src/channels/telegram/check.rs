@@ -1,6 +1,6 @@
 //! Whether the bot could ask: its token is taken, and everybody's chat is open to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use provost_core::people::Directory;
 
@@ -38,6 +38,28 @@ impl Telegram {
         }
         problems
     }
+}
+
+impl Telegram {
+    /// Why answers do not come back, although questions get through.
+    pub fn reading_problem(&self) -> Option<Problem> {
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.clone()
+    }
+
+    /// What became of reading. Troubles that a check finds as well are left to it.
+    pub(super) fn note_reading(&self, trouble: Option<&Trouble>) {
+        let problem = trouble.filter(|trouble| matches!(trouble, Trouble::Conflict(_)));
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        *unread = problem.map(of_reading);
+    }
+}
+
+fn of_reading(trouble: &Trouble) -> Problem {
+    Problem::of_channel(
+        trouble.to_string(),
+        "one program reads a bot: stop the other one, or make a bot of its own for this gateway with @BotFather",
+    )
 }
 
 fn of_bot(trouble: &Trouble) -> Problem {

@@ -157,10 +157,12 @@ impl Poll<'_> {
             let updates = match self.stop.run_until_cancelled(updates).await? {
                 Ok(updates) => updates,
                 Err(trouble) => {
+                    self.telegram.note_reading(Some(&trouble));
                     self.rest(backoff.after(&trouble)).await?;
                     continue;
                 }
             };
+            self.telegram.note_reading(None);
             backoff.reset();
             let before = progress.offset;
             for update in &updates {

@@ -12,7 +12,7 @@ use super::{
     message::menu_lines,
     sender::Known,
     speak::{repeats, words},
-    wire::Message,
+    wire::{Entity, Message},
 };
 use crate::channels::{Answered, Desk};
 
@@ -44,10 +44,14 @@ impl Telegram {
             self.say(key, not_theirs.words()).await;
             return Ok(());
         }
-        let Some(text) = &message.text else {
+        let Some(text) = message
+            .text
+            .as_deref()
+            .map(|text| written(text, &message.entities))
+        else {
             return self.again(desk, &known, key, &delivery, TEXT_ONLY).await;
         };
-        match menu::parse(text) {
+        match menu::parse(&text) {
             Ok(reply) => self.answer(desk, &known, key, &delivery, reply).await,
             Err(unclear) => {
                 let why = unclear.to_string();
@@ -126,6 +130,90 @@ impl Telegram {
     }
 }
 
+/// A text as it was typed. Telegram takes the backticks around code away, and says where they were; what is
+/// crossed out comes as if it were not.
+fn written(text: &str, entities: &[Entity]) -> String {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let mut marks: Vec<(usize, String)> = Vec::new();
+    for entity in entities {
+        let end = entity.offset.saturating_add(entity.length);
+        match entity.kind.as_str() {
+            "pre" | "code" => {
+                marks.push((entity.offset, "\n```\n".to_owned()));
+                marks.push((end, "\n```\n".to_owned()));
+            }
+            "strikethrough" | "spoiler" => marks.push((entity.offset, menu::UNREADABLE.into())),
+            _ => {}
+        }
+    }
+    marks.sort_by_key(|(at, _)| *at);
+    let mut written = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, mark) in marks {
+        let at = at.clamp(from, units.len());
+        let part = units.get(from..at).unwrap_or_default();
+        written.push_str(&String::from_utf16_lossy(part));
+        written.push_str(&mark);
+        from = at;
+    }
+    written + &String::from_utf16_lossy(units.get(from..).unwrap_or_default())
+}
+
 fn asked_again(known: &Known, chat: i64) -> String {
     format!("{NAME}:again:{chat}:{}", known.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_core::menu::Code;
+
+    use super::*;
+
+    fn entity(kind: &str, offset: usize, length: usize) -> Entity {
+        Entity {
+            kind: kind.to_owned(),
+            offset,
+            length,
+        }
+    }
+
+    #[test]
+    fn p13_formatting_is_read_as_it_was_typed() {
+        let fenced = |code, text| {
+            Ok(Reply {
+                fenced: true,
+                ..Reply::with_text(code, text)
+            })
+        };
+        for (text, entities, expected) in [
+            (
+                "5\nnpm test",
+                vec![entity("pre", 2, 8)],
+                fenced(Code::Change, "npm test"),
+            ),
+            (
+                "5 npm test",
+                vec![entity("code", 2, 8)],
+                fenced(Code::Change, "npm test"),
+            ),
+            (
+                "4 🙂 a\nb",
+                vec![entity("pre", 2, 6)],
+                fenced(Code::Note, "🙂 a\nb"),
+            ),
+            (
+                "1",
+                vec![entity("strikethrough", 0, 1)],
+                Err(menu::Unclear::Unreadable),
+            ),
+            ("1", vec![entity("bold", 0, 1)], Ok(Reply::bare(Code::Once))),
+            (
+                "1",
+                vec![entity("bold", 9, usize::MAX)],
+                Ok(Reply::bare(Code::Once)),
+            ),
+        ] {
+            assert_eq!(menu::parse(&written(text, &entities)), expected, "{text}");
+        }
+    }
 }

@@ -50,6 +50,8 @@ pub(super) struct Message {
     pub(super) chat: Chat,
     pub(super) from: Option<User>,
     pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) entities: Vec<Entity>,
     pub(super) reply_to_message: Option<Box<Message>>,
     sender_chat: Option<IgnoredAny>,
     via_bot: Option<IgnoredAny>,
@@ -60,6 +62,17 @@ pub(super) struct Message {
     forward_sender_name: Option<IgnoredAny>,
     is_automatic_forward: Option<IgnoredAny>,
     business_connection_id: Option<IgnoredAny>,
+}
+
+/// How a part of a text is formatted. Places are counted in units of UTF-16.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Entity {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) offset: usize,
+    #[serde(default)]
+    pub(super) length: usize,
 }
 
 impl Message {

@@ -40,8 +40,18 @@ impl Agent {
                 "a key of role {} decides, and never asks",
                 key.role
             ))
-            .help("use an agent's key, or from this machine `Authorization: Bearer agent:NAME`")),
+            .help(how_to_ask(app))),
         }
+    }
+}
+
+/// What an agent asks with here.
+fn how_to_ask(app: &App) -> &'static str {
+    let live = app.live.load();
+    if live.access.declaring(&app.gate.control()).is_open() {
+        "use an agent's key, or from this machine `Authorization: Bearer agent:NAME`"
+    } else {
+        "use an agent's key: `provost keys create --role agent NAME` makes one"
     }
 }
 
@@ -150,12 +160,15 @@ fn refused(refused: Refused) -> ApiError {
             .help("send `Authorization: Bearer <key>`; `provost keys create` makes one"),
         Refused::UnknownKey => unauthorized("the key is not known")
             .help("it may have been removed: `provost keys list`"),
-        Refused::NotDeclared(why) => {
-            unauthorized(why).help(
-                "give the agent a key: `provost keys create --role agent NAME`; `auth.declared_agents: loopback` \
-                 in the config lets agents on this machine go by their word",
-            )
-        }
+        Refused::NotDeclared {
+            why,
+            opens_by_setting: true,
+        } => unauthorized(why).help(
+            "give the agent a key: `provost keys create --role agent NAME`; `auth.declared_agents: loopback` in \
+             the config lets agents on this machine go by their word",
+        ),
+        Refused::NotDeclared { why, .. } => unauthorized(why)
+            .help("give the agent a key: `provost keys create --role agent NAME`"),
         Refused::NameTaken => {
             ApiError::forbidden("the declared name belongs to a key").help("use that agent's key")
         }

@@ -42,11 +42,11 @@ pub(super) struct ToolCall {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DecideCall {
-    agent: Option<String>,
-    tool: String,
+    pub(super) agent: Option<String>,
+    pub(super) tool: String,
     #[serde(default, alias = "params")]
-    arguments: Map<String, Value>,
-    session_id: Option<String>,
+    pub(super) arguments: Map<String, Value>,
+    pub(super) session_id: Option<String>,
 }
 
 /// A call, how it came in, and what executes it, if that is not the caller's own business.
@@ -55,6 +55,8 @@ pub(super) struct Asked {
     door: Door,
     backend: Option<Arc<dyn Backend>>,
     folder: Option<Box<str>>,
+    /// Why the arguments do not fit the tool, where the door knows already.
+    misfit: Option<Box<str>>,
 }
 
 impl Asked {
@@ -65,11 +67,16 @@ impl Asked {
             door,
             backend: None,
             folder,
+            misfit: None,
         }
     }
 
     pub(super) fn through(self, door: Door) -> Self {
         Self { door, ..self }
+    }
+
+    pub(super) fn misfitting(self, misfit: Option<Box<str>>) -> Self {
+        Self { misfit, ..self }
     }
 }
 
@@ -117,6 +124,7 @@ fn tool_call(
         door: Door::Http,
         backend: Some(backend),
         folder: None,
+        misfit: None,
     })
 }
 
@@ -180,12 +188,13 @@ fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = 
         door,
         backend,
         folder,
+        misfit,
     } = asked;
     // A call that only asks may name a tool of ours as well.
-    let misfit = match &backend {
+    let misfit = misfit.or_else(|| match &backend {
         Some(backend) => backends::misfit(&**backend, &call.tool, &mut call.params),
         None => app.backends.misfit(&call.tool, &mut call.params),
-    };
+    });
     let (agent, tool, session) = (call.agent.clone(), call.tool.clone(), call.session.clone());
     let mut ask = Ask {
         call,

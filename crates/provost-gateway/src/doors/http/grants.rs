@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    caller::{Admin, Reviewer},
+    caller::{Admin, Person, Reviewer},
     error::{ApiError, ApiResult},
     input::{Body, Params, Segment},
 };
@@ -107,15 +107,26 @@ pub(super) async fn make(app: &App, key: &Key, body: GrantBody) -> ApiResult<Val
 
 pub(super) async fn revoke(
     State(app): State<Arc<App>>,
-    Admin(key): Admin,
+    Person(key): Person,
     Segment(id): Segment,
 ) -> ApiResult {
     Ok(Json(unmake(&app, &key, id).await?).into_response())
 }
 
-/// `key` is an admin's.
+/// Whoever made a grant may revoke it, and an admin any: through every door.
 pub(super) async fn unmake(app: &App, key: &Key, id: String) -> ApiResult<Value> {
     let id = GrantId::from(id);
+    app.gate.refresh_control().await?;
+    let control = app.gate.control();
+    let mut grants = control.grants.iter().map(|active| &active.grant);
+    let found = grants.find(|grant| grant.id == id);
+    if found.is_some_and(|grant| !grant.is_revocable_by(key)) {
+        return Err(
+            ApiError::forbidden("this grant was made by somebody else").help(
+                "whoever made a grant may revoke it; for any other it needs a key of role admin",
+            ),
+        );
+    }
     if app.gate.revoke(&id, &key.identity()).await? {
         return Ok(json!({"id": id, "status": "revoked"}));
     }

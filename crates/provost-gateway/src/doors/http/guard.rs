@@ -14,7 +14,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::{FutureExt as _, future};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use hyper::body::{Body, Frame, SizeHint};
 use provost_core::ids::TraceId;
 use tower::ServiceExt as _;
@@ -70,8 +70,14 @@ where
         Ok(()) => answer(seat, app, router, request, remote).left_future(),
         Err(foreign) => future::ready(refuse(&foreign).into_response()).right_future(),
     };
-    answered.map(|mut response| {
+    // The request is counted by now.
+    let is_last = seat.ends_with_answer();
+    answered.map(move |mut response| {
         response.headers_mut().insert(REQUEST_ID, id);
+        if is_last {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
         response
     })
 }

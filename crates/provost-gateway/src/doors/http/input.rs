@@ -11,6 +11,7 @@ use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, StatusCode, Uri, request::Parts};
 use http_body_util::BodyExt as _;
 use provost_core::{
+    call::exact_numbers,
     gate::Wait,
     glob::Glob,
     time::{Time, parse_duration},
@@ -23,6 +24,8 @@ use crate::{admission::Occupied, app::App};
 
 /// A client that does not finish its body in this time is cut off.
 const BODY_TIME: Duration = Duration::from_mins(1);
+/// So is a stranger in this time: there is little room for them.
+const STRANGERS_BODY_TIME: Duration = Duration::from_secs(5);
 /// So is one from which nothing comes for so long.
 const BETWEEN_PARTS: Duration = Duration::from_secs(10);
 /// Small bodies are not worth counting: all that can come at once take little.
@@ -84,9 +87,17 @@ where
     // Most bodies come along with their head, and need no clock.
     match reading.as_mut().now_or_never() {
         Some(read) => read,
-        None => tokio::time::timeout(BODY_TIME, reading)
+        None => tokio::time::timeout(body_time(occupied), reading)
             .await
             .map_err(|_| slow_body())?,
+    }
+}
+
+fn body_time(occupied: Option<&Occupied>) -> Duration {
+    if occupied.is_some_and(Occupied::is_of_stranger) {
+        STRANGERS_BODY_TIME
+    } else {
+        BODY_TIME
     }
 }
 
@@ -162,7 +173,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(ApiError::bad_request("the body is not a JSON object"));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
+    serde_json::from_slice(&exact_numbers(bytes)).map_err(|error| {
         let what = if error.is_data() {
             "the body does not fit"
         } else {

@@ -20,14 +20,19 @@ use super::{
     error::{ApiError, ApiResult},
     input::{Body, Segment},
 };
-use crate::{app::App, channels::Problem};
+use crate::{
+    app::App,
+    channels::{Problem, Standing},
+};
 
 const USUAL_EXPIRY: u64 = 300;
 const LONGEST_EXPIRY: u64 = 3600;
 
 pub(super) async fn list(State(app): State<Arc<App>>, _: Person) -> ApiResult {
     let (people, now) = (app.gate.people(), app.gate.now());
-    let standings = app.channels.load().standings();
+    let channels = app.channels.load_full();
+    channels.refresh(now).await;
+    let standings = channels.standings();
     let all: Vec<_> = people
         .people
         .iter()
@@ -38,8 +43,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, _: Person) -> ApiResult {
                 .iter()
                 .map(|at| {
                     let standing = standings.get(&*at.channel);
-                    let problems = standing.map(|standing| &*standing.problems);
-                    channel(person, at, problems.unwrap_or_default())
+                    channel(person, at, standing)
                 })
                 .collect();
             json!({
@@ -54,7 +58,10 @@ pub(super) async fn list(State(app): State<Arc<App>>, _: Person) -> ApiResult {
     Ok(Json(all).into_response())
 }
 
-fn channel(person: &Asked, at: &Address, problems: &[Problem]) -> Value {
+fn channel(person: &Asked, at: &Address, standing: Option<&Standing>) -> Value {
+    let problems = standing.map(|standing| &*standing.problems);
+    let problems = problems.unwrap_or_default();
+    let checked_at = standing.and_then(|standing| standing.checked_at);
     let theirs = |problem: &&Problem| {
         let about = problem.person.as_ref();
         about.is_none_or(|about| *about == person.name)
@@ -67,7 +74,7 @@ fn channel(person: &Asked, at: &Address, problems: &[Problem]) -> Value {
             json!({"problem": problem.problem, "help": problem.help, "personal": personal})
         })
         .collect();
-    json!({"channel": at.channel, "address": at.address, "problems": problems})
+    json!({"channel": at.channel, "address": at.address, "problems": problems, "checked_at": checked_at})
 }
 
 #[derive(Default, Deserialize)]

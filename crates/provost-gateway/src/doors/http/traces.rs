@@ -117,7 +117,9 @@ pub(super) async fn verified(State(app): State<Arc<App>>, _: Person) -> ApiResul
     let gaps = app.record.gaps(store).await?;
     let whole = chains.iter().all(|chain| chain.broken.is_none());
     let intact = whole && gaps.as_ref().is_none_or(Vec::is_empty);
-    Ok(Json(json!({"intact": intact, "chains": chains, "gaps": gaps})).into_response())
+    let since = app.record.kept_since();
+    let verified = json!({"intact": intact, "chains": chains, "gaps": gaps, "kept_since": since});
+    Ok(Json(verified).into_response())
 }
 
 pub(super) async fn sessions(

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use http::{Request, header};
+use http::{HeaderMap, Request, header};
 
 use super::caller;
 use crate::{access::Caller, admission::Who, app::App};
@@ -24,6 +24,9 @@ const OF_AGENTS: [&str; 10] = [
     "/v1/session-allows",
 ];
 
+/// Where people sign in: the body of that is short, and comes with its head.
+const SIGN_IN: &str = "/console/login";
+
 pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who {
     let (path, headers) = (request.uri().path(), request.headers());
     if OPERATIONS.contains(&path) {
@@ -33,12 +36,23 @@ pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who
         return match caller::known(headers, remote, app) {
             Some(Caller::Agent(name)) => Who::Agent(name),
             Some(Caller::Decider(key)) => Who::Decider(key.name.clone()),
-            None => Who::Stranger,
+            None => stranger(path, headers),
         };
     }
     match app.console.signed_in(headers) {
         Some(session) => Who::Decider(session),
-        None => Who::Stranger,
+        None => stranger(path, headers),
+    }
+}
+
+fn stranger(path: &str, headers: &HeaderMap) -> Who {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let has_body = length.is_some_and(|length| length != "0")
+        || headers.contains_key(header::TRANSFER_ENCODING);
+    if has_body && path != SIGN_IN {
+        Who::Sender
+    } else {
+        Who::Stranger
     }
 }
 

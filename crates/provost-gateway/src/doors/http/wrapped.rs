@@ -17,7 +17,7 @@ use provost_core::{
     ports::StoreError,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
@@ -37,6 +37,18 @@ const LONGEST_ERROR: usize = 2048;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct WrappedCall {
+    tool: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    session_id: Option<String>,
+    /// Why the arguments do not fit the schema that the wrapped server gave: only its wrapper has seen it. Saying
+    /// so gains an agent nothing but a refusal.
+    misfit: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Outcome {
     token: String,
     error: Option<String>,
@@ -51,10 +63,17 @@ pub(super) async fn ask(
     State(app): State<Arc<App>>,
     Agent(agent): Agent,
     mut manner: Manner,
-    Body(body): Body<DecideCall>,
+    Body(body): Body<WrappedCall>,
 ) -> ApiResult {
-    let asked = decide_call(agent, manner.take_session(), body);
-    let asked = asked.map(|asked| asked.through(Door::Mcp));
+    let misfit = body.misfit.map(|why| bounded(why).into());
+    let call = DecideCall {
+        agent: None,
+        tool: body.tool,
+        arguments: body.arguments,
+        session_id: body.session_id,
+    };
+    let asked = decide_call(agent, manner.take_session(), call);
+    let asked = asked.map(|asked| asked.through(Door::Mcp).misfitting(misfit));
     let mut answer = pass(app.clone(), asked, manner).await?;
     if answer.status() != StatusCode::OK {
         return Ok(answer);

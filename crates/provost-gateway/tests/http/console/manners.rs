@@ -32,6 +32,52 @@ async fn p15_the_banner_names_what_was_decided() {
 }
 
 #[tokio::test]
+async fn p15_the_banner_names_what_was_approved_where_it_was_edited() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    for (tool, asked_for, approved, said) in [
+        (
+            "pay.run",
+            json!({"q": "asked"}),
+            r#"{"q": "approved"}"#,
+            r#"{"q":"approved"}"#,
+        ),
+        (
+            "claude.Bash",
+            json!({"command": "make asked"}),
+            r#"{"command": "make approved; ls"}"#,
+            "make approved…",
+        ),
+        (
+            "pay.run",
+            json!({"path": "/srv/asked", "content": "x"}),
+            r#"{"path": "/srv/approved", "content": "x"}"#,
+            "/srv/approved",
+        ),
+    ] {
+        let id = asked(&app, tool, asked_for).await;
+        let form = [("do", "change"), ("arguments", approved)];
+        let page = decide(&tab, &id, &form).await.is(303);
+        let page = tab.get(page.goes_to()).await.is(200);
+        let said = said.replace('"', "&#34;");
+        page.says(&format!("for claude: <code>{said}</code>"));
+    }
+}
+
+#[tokio::test]
+async fn p15_the_end_of_a_permission_is_a_time_that_the_script_can_read() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let id = asked(&app, "pay.run", json!({"n": 1})).await;
+    let to = decide(&tab, &id, &[("do", "always")]).await.is(303);
+    let banner = tab.get(to.goes_to()).await.is(200);
+    banner.says("Allowed without asking until <time class=\"clock\" datetime=\"");
+    let page = tab.get(&format!("/console/approval/{id}")).await.is(200);
+    page.says("Remembered until <time class=\"clock\" datetime=\"");
+    page.says("provost grants revoke ");
+}
+
+#[tokio::test]
 async fn p15_a_permission_that_was_just_made_can_be_taken_back() {
     let app = TestApp::new().await;
     let tab = Tab::signed_in(&app, "human-key").await;

@@ -290,6 +290,123 @@ async fn p14_several_are_approved_together_only_when_the_risky_ones_were_looked_
     }
 }
 
+#[tokio::test]
+async fn p14_a_long_act_is_approved_on_its_last_page_only() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let command = format!("{}rm -rf the-end", "echo x\n".repeat(1600));
+    let id = asked(&app, "claude.Bash", json!({"command": command})).await;
+    let mut page = decide(&tab, &id, &[("do", "always"), ("note", "fine")])
+        .await
+        .is(428);
+    let mut pages = 1;
+    while let Some(next) = field_after(&page, "name=\"read\" value=\"", "Next lines") {
+        page.says("<h1 tabindex=\"-1\" autofocus>");
+        page.says("name=\"then\" value=\"always\"");
+        page.says("name=\"note\" value=\"fine\"");
+        page.says_not("class=\"yes\"");
+        assert_eq!(field(&page, "confirmed"), None);
+        // What a page that was left knows decides nothing.
+        decide(&tab, &id, &[("do", "always")]).await.is(428);
+        let form = [("read", &*next), ("then", "always"), ("note", "fine")];
+        page = decide(&tab, &id, &form).await.is(428);
+        pages += 1;
+    }
+    assert!(pages > 3, "{pages}");
+    page.says("the-end");
+    page.says("name=\"do\" value=\"always\"");
+    let mark = field(&page, "confirmed").unwrap();
+    // Turning a page decides nothing, whatever else stands in the form.
+    let form = [
+        ("read", "1"),
+        ("then", "always"),
+        ("do", "approve"),
+        ("confirmed", &*mark),
+    ];
+    decide(&tab, &id, &form).await.is(303);
+    assert_eq!(status(&app, &id).await, "pending");
+    decide(&tab, &id, &[("do", "approve"), ("confirmed", &*mark)])
+        .await
+        .is(303);
+    assert_eq!(status(&app, &id).await, "approved");
+}
+
+/// The value before those words.
+fn field_after(page: &Page, name: &str, words: &str) -> Option<String> {
+    let (before, _) = page.text.split_once(&format!(">{words}"))?;
+    let (_, value) = before.rsplit_once(name)?;
+    Some(value.trim_end_matches('"').to_owned())
+}
+
+#[tokio::test]
+async fn p14_several_are_read_whole_before_they_are_approved() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let long = |name: &str| format!("{}echo end-of-{name}", "echo x\n".repeat(700));
+    let mut ids = Vec::new();
+    for command in [
+        "cd one && rm -rf x",
+        "cd two && rm -rf x",
+        &long("a"),
+        &long("b"),
+    ] {
+        ids.push(asked(&app, "claude.Bash", json!({"command": command})).await);
+    }
+    let (mut marks, mut read) = (Vec::<String>::new(), None::<String>);
+    let mut seen = String::new();
+    let mut pages = 0;
+    let last = loop {
+        let mut form: Vec<(&str, &str)> = ids.iter().map(|id| ("id", &**id)).collect();
+        form.extend(marks.iter().map(|mark: &String| ("confirmed", &**mark)));
+        match &read {
+            None => form.push(("do", "approve")),
+            Some(read) => form.extend([("read", &**read), ("then", "approve")]),
+        }
+        let page = tab.post("/console/decide", &form).await.is(428);
+        pages += 1;
+        seen.push_str(&page.text);
+        marks = page
+            .text
+            .split("name=\"confirmed\" value=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap().to_owned())
+            .collect();
+        read = field_after(&page, "name=\"read\" value=\"", "Next");
+        if read.is_none() {
+            break page;
+        }
+        page.says_not("Approve all");
+    };
+    assert!((4..20).contains(&pages), "{pages}");
+    for told in ["cd one", "cd two", "end-of-a", "end-of-b"] {
+        assert!(seen.contains(told), "{told}");
+    }
+    assert!(!seen.contains("read all of it"));
+    last.says("Approve all 4");
+    assert_eq!(marks.len(), 4);
+    for id in &ids {
+        assert_eq!(status(&app, id).await, "pending");
+    }
+    let mut form: Vec<(&str, &str)> = ids.iter().map(|id| ("id", &**id)).collect();
+    form.extend(marks.iter().map(|mark| ("confirmed", &**mark)));
+    form.push(("do", "approve"));
+    tab.post("/console/decide", &form).await.is(303);
+    for id in &ids {
+        assert_eq!(status(&app, id).await, "approved");
+    }
+}
+
+#[tokio::test]
+async fn p14_what_hides_and_does_not_fit_the_card_is_asked_about_once_more() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let lines = vec!["x\u{2028}"; 100];
+    let id = asked(&app, "pay.run", json!({ "lines": lines })).await;
+    let list = tab.get("/").await.is(200);
+    list.says("more lines, hidden characters among them</summary>");
+    decide(&tab, &id, &[("do", "approve")]).await.is(428);
+}
+
 fn person(name: &str) -> Person {
     Person {
         name: name.into(),

@@ -7,15 +7,16 @@ use crate::app::Who;
 
 const READING: [&str; 2] = ["grant.list", "mesh.catalog"];
 const DECIDING: [&str; 2] = ["approval.pending", "approval.resolve"];
+const REVOKING: [&str; 1] = ["grant.revoke"];
 const STEERING: [&str; 2] = ["grant.create", "grant.revoke"];
 
 #[tokio::test]
 async fn each_role_sees_and_calls_its_own_tools_and_no_others() {
     let door = Door::open().await;
     for (who, more) in [
-        (Who::Supervisor, &[DECIDING][..]),
-        (Who::Human, &[DECIDING][..]),
-        (Who::Admin, &[DECIDING, STEERING][..]),
+        (Who::Supervisor, [&DECIDING[..], &[]]),
+        (Who::Human, [&DECIDING[..], &REVOKING]),
+        (Who::Admin, [&DECIDING[..], &STEERING]),
     ] {
         let client = door.client(who, "2025-06-18").await;
         let mut expected: Vec<_> = more.concat().into_iter().chain(READING).collect();
@@ -138,4 +139,30 @@ async fn an_admin_grants_and_takes_back() {
     assert_eq!(agent.call("grant.list", json!({})).await.0, "[]");
     let again = admin.call("grant.revoke", json!({"id": made["id"]})).await;
     assert!(again.1, "{}", again.0);
+}
+
+#[tokio::test]
+async fn p04_a_person_takes_back_over_mcp_what_they_allowed() {
+    let door = Door::open().await;
+    let admin = door.client(Who::Admin, "2025-06-18").await;
+    let grant = json!({"agent": "claude", "tools": "x.*", "duration": "10m"});
+    let (text, _) = admin.call("grant.create", grant).await;
+    let made: Value = serde_json::from_str(&text).unwrap();
+    let human = door.client(Who::Human, "2025-06-18").await;
+    let (text, failed) = human.call("grant.revoke", json!({"id": made["id"]})).await;
+    assert!(failed && text.contains("somebody else"), "{text}");
+
+    let agent = door.client(Who::Agent, "2025-06-18").await;
+    let (_, mut pay) = agent.begin("pay.run", json!({"args": ["1"]})).await;
+    let (text, _) = human.call("approval.pending", json!({})).await;
+    let pending: Value = serde_json::from_str(&text).unwrap();
+    let id = &pending["approvals"][0]["id"];
+    let resolve = json!({"id": id, "decision": "approve", "remember": "always"});
+    let (text, failed) = human.call("approval.resolve", resolve).await;
+    assert!(!failed, "{text}");
+    assert!(!said(&pay.last().await).1);
+    let resolved: Value = serde_json::from_str(&text).unwrap();
+    let id = json!({"id": resolved["grant_id"]});
+    let (text, failed) = human.call("grant.revoke", id).await;
+    assert!(!failed, "{text}");
 }

@@ -1,11 +1,11 @@
 //! One approval as the person who decides it reads it: who, what, why, how risky, and what went before.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use provost_core::{
     approval::Question,
     card::Whole,
-    review::{Excerpt, more_lines},
+    review::{Excerpt, Risk, more_lines},
     time::Time,
     trace::view::Exposure,
 };
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     commands::{
         grants::grants_table,
-        view::{ago, compact, items, moment, some_text, text},
+        view::{ago, compact, items, left, moment, moment_near, some_text, text},
     },
     output::{self, Color},
     table::{Fields, Table},
@@ -34,10 +34,15 @@ pub(in crate::commands) struct Detail {
 
 /// Long texts are cut, and the last line says how to read all of it.
 pub(in crate::commands) fn detail(approval: &Value, now: Time) -> Detail {
+    detail_beside(approval, now, 0)
+}
+
+/// The same where so many columns of the terminal are taken.
+pub(in crate::commands) fn detail_beside(approval: &Value, now: Time, margin: usize) -> Detail {
     let mut more = 0;
     let act = |fields: &mut Fields| more = act(fields, approval);
     let fields = question(approval, now, act);
-    let mut text = fields.to_string() + &context(approval);
+    let mut text = fields.to_string() + &context(approval, now, margin);
     if more > 0 {
         let id = output::safe(text_of_id(approval));
         let how = format!("{}: provost approvals show {id} --full", more_lines(more));
@@ -49,7 +54,11 @@ pub(in crate::commands) fn detail(approval: &Value, now: Time) -> Detail {
 /// The same with every line.
 pub(in crate::commands) fn whole_detail(approval: &Value, now: Time) -> String {
     let fields = question(approval, now, |_| {});
-    format!("{fields}\n\n{}{}", whole(approval), context(approval))
+    format!(
+        "{fields}\n\n{}{}",
+        whole(approval),
+        context(approval, now, 0)
+    )
 }
 
 /// All of the act: every step, every line of a change, every argument.
@@ -66,7 +75,7 @@ fn text_of_id(approval: &Value) -> &str {
     text(approval, "id")
 }
 
-fn context(approval: &Value) -> String {
+fn context(approval: &Value, now: Time, margin: usize) -> String {
     let list = |name: &str| approval.get(name).map(items).unwrap_or_default();
     let mut shown = String::new();
     let lasting = lasting(list("remember"));
@@ -74,13 +83,14 @@ fn context(approval: &Value) -> String {
         let title = output::paint("What you can allow for longer: approve with", Color::Bold);
         let _ = write!(shown, "\n\n{title}{lasting}");
     }
-    let mut add = |title: &str, table: &Table| {
+    let mut add = |title: &str, table: Table| {
+        let table = table.beside(margin);
         if !table.is_empty() {
             let _ = write!(shown, "\n\n{}\n{table}", output::paint(title, Color::Bold));
         }
     };
-    add("What it did lately", &lately(list("recent_traces")));
-    add("Grants it has", &grants_table(list("active_grants")));
+    add("What it did lately", lately(list("recent_traces"), now));
+    add("Grants it has", grants_table(list("active_grants")));
     shown
 }
 
@@ -97,14 +107,16 @@ fn question(approval: &Value, now: Time, act: impl FnOnce(&mut Fields)) -> Field
     act(&mut fields);
     let rule = text("policy_rule");
     fields.add("why", format!("rule {rule} says {}", text("policy")));
-    fields.add("risk", risk(approval));
+    let risks = risks(approval).join(", ");
+    fields.add_some("risk", Some(risks).filter(|risks| !risks.is_empty()));
+    fields.add("influence", influence(approval));
     let asked = text("created_at");
     fields.add(
         "asked",
         format!("{} ({} ago)", moment(asked), ago(asked, now)),
     );
     if text("status") == "pending" {
-        fields.add("time left", text("remaining"));
+        fields.add("time left", left(text("remaining")));
     }
     fields.add_some("claimed by", some("claimed_by"));
     let escalated = some("escalated_by").map(|by| because(by, some("escalation_reasoning")));
@@ -201,11 +213,11 @@ fn lasting(offers: &[Value]) -> String {
     lines
 }
 
-fn lately(traces: &[Value]) -> Table {
+fn lately(traces: &[Value], now: Time) -> Table {
     let mut table = Table::new(["time", "tool", "arguments", "verdict", "outcome"]);
     for trace in traces {
         table.row([
-            &moment(text(trace, "timestamp")),
+            &moment_near(text(trace, "timestamp"), now),
             text(trace, "tool"),
             &compact(trace.get("params")),
             text(trace, "verdict"),
@@ -260,9 +272,23 @@ fn would_do(summary: &Value) -> String {
     lines.join("\n")
 }
 
-fn risk(approval: &Value) -> String {
+/// What deserves a closer look, in words.
+pub(super) fn risks(approval: &Value) -> Vec<String> {
+    let risks = approval.pointer("/summary/risks").map(items);
+    let risks = risks.unwrap_or_default().iter();
+    let mut risks: BTreeSet<Risk> = risks
+        .filter_map(|risk| serde_json::from_value(risk.clone()).ok())
+        .collect();
+    if approval.get("hides_secret") == Some(&Value::Bool(true)) {
+        risks.insert(Risk::HidesSecret);
+    }
+    risks.iter().map(ToString::to_string).collect()
+}
+
+/// Whether the arguments speak to whoever decides.
+fn influence(approval: &Value) -> String {
     if !super::is_risky(approval) {
-        return "no attempt to influence the decision was found in the arguments".to_owned();
+        return "no attempt to influence the decision was found".to_owned();
     }
     let reasons: Vec<_> = approval
         .get("risk_reasons")
@@ -289,6 +315,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn p09_a_hidden_secret_is_said_with_and_without_a_summary() {
+        let now = Time::parse("2026-04-10T14:30:00Z").unwrap();
+        for approval in [
+            json!({"tool": "x.y", "params": {"password": "[secret: password, 5 characters]"}}),
+            json!({"tool": "shell.run", "params": {"command": "ls"},
+                   "summary": {"kind": "command", "parts": [{"text": "ls"}]}}),
+        ] {
+            let mut approval = approval;
+            assert!(!detail(&approval, now).text.contains("hides a secret"));
+            approval["hides_secret"] = true.into();
+            assert!(detail(&approval, now).text.contains("hides a secret"));
+            assert!(whole_detail(&approval, now).contains("hides a secret"));
+        }
+    }
 
     #[test]
     fn everything_needed_to_decide_is_shown() {
@@ -327,6 +369,27 @@ mod tests {
         }
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
     }
+
+    #[test]
+    fn p17_the_risks_of_a_call_are_named_apart_from_its_influence() {
+        let now = Time::parse("2026-04-10T14:30:00Z").unwrap();
+        let call = json!({"id": "3f9a", "params": {}, "summary": {
+            "kind": "command", "risks": ["deletes", "pipes_to_shell"]}});
+        let secret = json!({"id": "3f9a", "params": {}, "hides_secret": true});
+        let plain = json!({"id": "3f9a", "params": {}});
+        for (approval, risk) in [
+            (&call, Some("deletes, pipes into a shell")),
+            (&secret, Some("hides a secret")),
+            (&plain, None),
+        ] {
+            for shown in [detail(approval, now).text, whole_detail(approval, now)] {
+                let line = shown.lines().find_map(|line| line.strip_prefix("risk "));
+                assert_eq!(line.map(str::trim), risk, "{shown}");
+                assert!(shown.contains("influence  no attempt"), "{shown}");
+            }
+        }
+    }
+
     #[test]
     fn p14_a_long_act_is_cut_and_says_how_to_read_all_of_it() {
         let newlines = "\n".repeat(3000);

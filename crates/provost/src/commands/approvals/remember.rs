@@ -83,6 +83,10 @@ impl Remembering {
         }
     }
 
+    pub(super) fn is_for_session(&self) -> bool {
+        self.how_long == HowLong::Session
+    }
+
     pub(super) fn body(self) -> impl Iterator<Item = (String, Value)> {
         let how_long = ("remember".to_owned(), json!(self.how_long.as_str()));
         let wide = self.wide.into_iter().flat_map(|(scope, words)| {
@@ -150,17 +154,40 @@ pub(super) fn offer<'a>(
     })
 }
 
-/// What was remembered, until when, and how to take it back.
-pub(super) fn told(decided: &Value) -> Option<String> {
+/// What was remembered, until when, and how to take it back; `session` is the one that it is for.
+pub(super) fn told(decided: &Value, session: Option<&str>) -> Option<String> {
     let id = some_text(decided, "grant_id")?;
+    let session = session.map(|id| format!(" in session {id}"));
+    let session = session.unwrap_or_default();
     let remembered = match decided.get("remembered") {
         Some(remembered) => format!(
-            "remembered until {}: {}",
+            "remembered until {}{session}: {}",
             moment(text(remembered, "until")),
             text(remembered, "words")
         ),
-        None => "remembered until it is revoked".to_owned(),
+        None => format!("remembered until it is revoked{session}"),
     };
     let told = format!("{remembered}\nprovost grants revoke {id} takes it back");
     Some(output::safe_lines(&told).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p17_what_is_remembered_for_a_session_says_for_which() {
+        let decided = json!({"grant_id": "g1", "remembered": {
+            "until": "2026-12-17T06:19:45.000Z", "words": "exactly these arguments"}});
+        for (session, expected) in [
+            (
+                Some("s1"),
+                "remembered until 2026-12-17 06:19:45 in session s1: exactly",
+            ),
+            (None, "remembered until 2026-12-17 06:19:45: exactly"),
+        ] {
+            let told = told(&decided, session).unwrap();
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
 }

@@ -7,9 +7,9 @@ use super::{
     Options,
     consent::{self, Consent},
     diff,
-    file::{Backup, Content, SettingsFile},
+    file::{Backup, Content, Note, SettingsFile},
     keyring::{KeyState, Keyring},
-    plan::{KeyPlace, Plan},
+    plan::{KeyPlace, Plan, word},
 };
 use crate::{commands::declared, context::Context, exit::Exit, output};
 
@@ -70,6 +70,12 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let done = change.make().await?;
     change.tell(context, &done)?;
     Ok(Exit::Ok)
+}
+
+/// The command that takes a connection back: which file it is says all.
+fn undoing(plan: &Plan, file: &SettingsFile) -> String {
+    let path = word(&file.path.to_string_lossy());
+    format!("provost connect {} --settings {path} --undo", plan.agent)
 }
 
 fn beside(plan: &Plan) -> anyhow::Result<Option<(SettingsFile, String)>> {
@@ -149,7 +155,16 @@ impl Change<'_> {
             file.change(after)?;
         }
         let after = self.plan.draft(self.file.text(), self.keyring.url(), key)?;
-        let backup = after.map(|after| self.file.change(&after)).transpose()?;
+        let backup = after.as_ref().map(|after| self.file.change(after));
+        let backup = backup.transpose()?;
+        // Without one there is nothing to take back.
+        let is_kept = self.file.backup()?.is_some();
+        if let Some(written) = after.as_deref().or(self.file.text()).filter(|_| is_kept) {
+            let before = self.file.note().map(|note| note.keys);
+            let key = self.plan.key();
+            let note = Note::new(before.unwrap_or_default(), key, written);
+            self.file.write_note(&note)?;
+        }
         let is_exported = self.plan.place == KeyPlace::Environment;
         Ok(Done {
             backup,
@@ -181,10 +196,23 @@ impl Change<'_> {
                 "a policy for coding agents to begin with: `provost policy example coding-agent`",
             );
         }
+        for name in self.other_names() {
+            output::note(format_args!(
+                "the file was connected as `{name}` before; that key stays until it is taken back"
+            ));
+        }
         output::note(format_args!(
-            "take it back with `provost connect {agent} --undo` and the same options"
+            "take it back with `{}`",
+            undoing(self.plan, &self.file)
         ));
         Ok(())
+    }
+
+    /// Under which the file was connected before.
+    fn other_names(&self) -> Vec<String> {
+        let keys = self.file.note().map(|note| note.keys);
+        let names = keys.unwrap_or_default().into_iter().map(|key| key.name);
+        names.filter(|name| *name != self.plan.name).collect()
     }
 
     fn report(&self, done: Option<&Done>) -> Value {

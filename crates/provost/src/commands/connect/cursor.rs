@@ -8,7 +8,10 @@ use super::{
     Options,
     hooks::{self, Misfit},
     json::Json,
-    plan::{Access, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file, program},
+    plan::{
+        Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, is_in_repository, key_file,
+        program,
+    },
 };
 use crate::config::Unreachable;
 
@@ -52,15 +55,22 @@ impl Args {
                 Ok(SETTINGS.into())
             }
         };
+        let settings = self.options.settings_or(settings)?;
+        let is_shared = is_in_repository(&settings);
         Ok(Plan {
             agent: AGENT,
-            settings: self.options.settings_or(settings)?,
+            settings,
             place: KeyPlace::File(key_file(data, &name)?),
-            program: program()?,
+            // A shared file is also for those who have it elsewhere.
+            program: if is_shared {
+                NAME.to_owned()
+            } else {
+                program()?
+            },
             name,
             unreachable,
             edit,
-            is_shared: false,
+            is_shared,
             asks: |_| true,
             next: None,
             beside: None,
@@ -102,16 +112,21 @@ mod tests {
         let before = r#"{"version": 1, "hooks": {"stop": [{"command": "say done"}]}}"#;
         let mut settings = Json::parse(before).unwrap();
         let place = KeyPlace::File("/k".into());
-        let access = Access {
+        let mut access = Access {
             url: "http://gate",
             key: "",
             place: &place,
             program: "provost",
             name: "x",
-            is_shared: false,
+            is_shared: true,
             unreachable: Unreachable::Deny,
         };
+        // In a repository without paths of this machine.
         edit(&mut settings, &access).unwrap();
+        let command = "provost hook cursor --name x --url http://gate || exit 2";
+        let shared = settings.value();
+        assert_eq!(shared["hooks"]["beforeReadFile"][0]["command"], command);
+        access.is_shared = false;
         edit(&mut settings, &access).unwrap();
         let settings = settings.value();
         let command = "provost hook cursor --key-file /k --url http://gate || exit 2";

@@ -1,4 +1,5 @@
-//! A settings file and its backup. It is replaced whole or not at all, and found behind links.
+//! A settings file and its backup. It is replaced whole or not at all, and found behind links. The backup lies
+//! in the user's own folder: the settings are often in a repository, where it would be committed.
 
 use std::{
     fs::{self, Permissions},
@@ -8,8 +9,18 @@ use std::{
 };
 
 use anyhow::Context as _;
+use provost_core::ids::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::diff::secrets;
+use crate::user_folder::user_folder;
+
+/// Below the user's folder.
+const FOLDER: &str = "connections";
+const BACKUP: &str = "provost-backup";
+const MADE: &str = "provost-made";
+const NOTE: &str = "json";
 
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
@@ -21,6 +32,8 @@ pub(super) struct SettingsFile {
     /// Behind all links.
     pub(super) path: PathBuf,
     pub(super) before: Option<Content>,
+    /// Where backups are kept; `None`: beside the file.
+    backups: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +41,43 @@ pub(super) struct Content {
     pub(super) text: String,
     /// `None`: as new files are.
     mode: Option<u32>,
+}
+
+/// What is known of a connection: enough to take it back without the gateway, and under whichever name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// All that the file was connected with; the newest is the last.
+    pub(super) keys: Vec<NotedKey>,
+    /// Of what was written, which may hold a key.
+    digest: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct NotedKey {
+    /// Also the agent's.
+    pub(super) name: String,
+    /// Where it lies, if in a file of its own.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl Note {
+    pub(super) fn new(mut keys: Vec<NotedKey>, key: NotedKey, written: &str) -> Self {
+        keys.retain(|known| known.name != key.name);
+        keys.push(key);
+        Self {
+            keys,
+            digest: digest(written),
+        }
+    }
+
+    /// Whether nobody has changed the file since.
+    pub(super) fn is_of(&self, text: &str) -> bool {
+        self.digest == digest(text)
+    }
+}
+
+fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// What there was before the first change.
@@ -40,10 +90,18 @@ pub(super) enum Backup {
 
 impl SettingsFile {
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        Self::open_in(path, user_folder().map(|folder| folder.join(FOLDER)))
+    }
+
+    fn open_in(path: &Path, backups: Option<PathBuf>) -> anyhow::Result<Self> {
         let cannot = || format!("cannot read `{}`", path.display());
         let path = resolve(path).with_context(cannot)?;
         let before = Content::read(&path).with_context(cannot)?;
-        Ok(Self { path, before })
+        Ok(Self {
+            path,
+            before,
+            backups,
+        })
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -52,13 +110,30 @@ impl SettingsFile {
 
     /// What the first change kept, where there was one.
     pub(super) fn backup(&self) -> anyhow::Result<Option<Backup>> {
-        let path = self.beside("provost-backup");
-        let cannot = || format!("cannot read `{}`", path.display());
-        if let Some(content) = Content::read(&path).with_context(cannot)? {
-            return Ok(Some(Backup::File(path, content)));
+        // Beside the file is where older versions kept it.
+        for place in [Self::kept, Self::beside] {
+            let path = place(self, BACKUP);
+            let cannot = || format!("cannot read `{}`", path.display());
+            if let Some(content) = Content::read(&path).with_context(cannot)? {
+                return Ok(Some(Backup::File(path, content)));
+            }
+            let mark = place(self, MADE);
+            if mark.exists() {
+                return Ok(Some(Backup::Nothing(mark)));
+            }
         }
-        let mark = self.beside("provost-made");
-        Ok(mark.exists().then_some(Backup::Nothing(mark)))
+        Ok(None)
+    }
+
+    /// What is known of the connection, where there is one.
+    pub(super) fn note(&self) -> Option<Note> {
+        let text = fs::read_to_string(self.kept(NOTE)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Kept until the connection is taken back.
+    pub(super) fn write_note(&self, note: &Note) -> anyhow::Result<()> {
+        Content::private(&serde_json::to_string_pretty(note)?).write(&self.kept(NOTE))
     }
 
     /// Writes the file, and keeps what there was unless something older is kept already.
@@ -88,11 +163,11 @@ impl SettingsFile {
 
     fn back_up(&self) -> anyhow::Result<Backup> {
         if let Some(content) = &self.before {
-            let path = self.beside("provost-backup");
+            let path = self.kept(BACKUP);
             content.write(&path)?;
             return Ok(Backup::File(path, content.clone()));
         }
-        let mark = self.beside("provost-made");
+        let mark = self.kept(MADE);
         Content::private("").write(&mark)?;
         Ok(Backup::Nothing(mark))
     }
@@ -112,12 +187,19 @@ impl SettingsFile {
         self.ensure_unchanged()?;
         let cannot = || format!("cannot restore `{}`", self.path.display());
         match backup {
-            Backup::File(path, _) => fs::rename(path, &self.path).with_context(cannot),
-            Backup::Nothing(mark) => {
-                remove(&self.path).with_context(cannot)?;
-                remove(mark).with_context(cannot)
-            }
+            // Not renamed: the backup may lie on another file system.
+            Backup::File(_, content) => content.write(&self.path).with_context(cannot)?,
+            Backup::Nothing(_) => remove(&self.path).with_context(cannot)?,
         }
+        self.forget(backup)
+    }
+
+    /// What was kept of the file is not needed any more.
+    pub(super) fn forget(&self, backup: &Backup) -> anyhow::Result<()> {
+        for path in [backup.path(), &self.kept(NOTE)] {
+            remove(path).with_context(|| format!("cannot remove `{}`", path.display()))?;
+        }
+        Ok(())
     }
 
     /// Somebody may have written it while it was looked at.
@@ -129,6 +211,17 @@ impl SettingsFile {
             self.path.display()
         );
         Ok(())
+    }
+
+    /// In the folder of backups, by a name that tells people and programs which file it is of.
+    fn kept(&self, ending: &str) -> PathBuf {
+        let Some(folder) = &self.backups else {
+            return self.beside(ending);
+        };
+        let hash = Sha256::digest(self.path.as_os_str().as_encoded_bytes());
+        let short = hash.get(..8).map(hex).unwrap_or_default();
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        folder.join(format!("{name}-{short}.{ending}"))
     }
 
     fn beside(&self, ending: &str) -> PathBuf {
@@ -187,12 +280,6 @@ impl Backup {
         }
     }
 
-    /// What it kept is not needed any more.
-    pub(super) fn forget(&self) -> anyhow::Result<()> {
-        let path = self.path();
-        remove(path).with_context(|| format!("cannot remove `{}`", path.display()))
-    }
-
     /// Where the file is kept, if there was one.
     pub(super) fn kept(&self) -> Option<&Path> {
         match self {
@@ -232,26 +319,40 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
 
+    /// With its backups in a folder of the test.
+    fn open(path: &Path) -> SettingsFile {
+        let folder = path
+            .ancestors()
+            .find(|folder| folder.join("backups").is_dir());
+        SettingsFile::open_in(path, folder.map(|folder| folder.join("backups"))).unwrap()
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("backups")).unwrap();
+        folder
+    }
+
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
     }
 
     #[test]
     fn a_file_comes_back_to_the_byte_with_its_mode() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let path = folder.path().join("settings.json");
         fs::write(&path, "{ }").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         file.change(&format!("\"pvk_{}\"", "0a".repeat(32)))
             .unwrap();
         assert_eq!(mode(&path), 0o600);
 
         // A second change does not overwrite the backup.
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         file.change("{\"a\": 2}").unwrap();
 
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         let backup = file.backup().unwrap().unwrap();
         file.restore(&backup).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{ }");
@@ -261,35 +362,67 @@ mod tests {
 
     #[test]
     fn a_file_that_was_not_there_goes_again() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let path = folder.path().join("new/hooks.json");
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         file.change("{}").unwrap();
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         file.restore(&file.backup().unwrap().unwrap()).unwrap();
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_link_stays_a_link() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::write(&target, "{}").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        SettingsFile::open(&link).unwrap().write("[]").unwrap();
+        open(&link).write("[]").unwrap();
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), "[]");
         fs::remove_file(&target).unwrap();
-        assert!(SettingsFile::open(&link).is_err());
+        assert!(SettingsFile::open_in(&link, None).is_err());
     }
 
     #[test]
     fn what_somebody_wrote_meanwhile_is_not_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let path = folder.path().join("settings.json");
-        let file = SettingsFile::open(&path).unwrap();
+        let file = open(&path);
         fs::write(&path, "mine").unwrap();
         assert!(file.write("{}").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    }
+
+    #[test]
+    fn p17_nothing_is_left_beside_the_settings() {
+        let folder = folder();
+        for (name, before) in [("old.json", Some("{ }")), ("new.json", None)] {
+            let path = folder.path().join("repository").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            if let Some(before) = before {
+                fs::write(&path, before).unwrap();
+            }
+            let file = open(&path);
+            file.change("{1}").unwrap();
+            let key = |name: &str| NotedKey {
+                name: name.to_owned(),
+                file: None,
+            };
+            let note = Note::new(vec![key("a"), key("b")], key("a"), "{1}");
+            assert_eq!(note.keys, [key("b"), key("a")]);
+            file.write_note(&note).unwrap();
+            let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(beside(), 1, "{name}");
+            let file = open(&path);
+            assert!(file.note().unwrap().is_of("{1}"));
+            assert!(!file.note().unwrap().is_of("{2}"));
+            file.restore(&file.backup().unwrap().unwrap()).unwrap();
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
+            assert_eq!(beside(), usize::from(before.is_some()), "{name}");
+            fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        }
+        let backups = fs::read_dir(folder.path().join("backups")).unwrap();
+        assert_eq!(backups.count(), 0);
     }
 }

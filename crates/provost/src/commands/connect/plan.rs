@@ -9,12 +9,15 @@ use std::{
 
 use anyhow::Context as _;
 
-use super::{hooks::Misfit, json::Json};
+use super::{file::NotedKey, hooks::Misfit, json::Json};
 use crate::config::Unreachable;
 
 /// Of seconds, for hooks that are commands: what some agents do not wait for counts as a yes, so the command
 /// always answers before.
 pub(super) const COMMAND_PATIENCE: u32 = 86_400;
+
+/// As many links as the system follows.
+const MOST_LINKS: usize = 40;
 
 /// What this program is called.
 pub(super) const NAME: &str = "provost";
@@ -86,6 +89,13 @@ impl KeyPlace {
 }
 
 impl Plan {
+    pub(super) fn key(&self) -> NotedKey {
+        NotedKey {
+            name: self.name.clone(),
+            file: self.place.file().map(Path::to_owned),
+        }
+    }
+
     /// The file as it would be. `None`: it is so already.
     pub(super) fn draft(
         &self,
@@ -115,8 +125,11 @@ impl Access<'_> {
     /// The command by which an agent that knows no HTTP asks: `provost`, and then these words.
     fn command(&self, words: &str) -> String {
         let mut command = format!("{} {words}", word(self.program));
-        if let Some(file) = self.place.file() {
-            command.extend([" --key-file ", &word(&file.to_string_lossy())]);
+        match self.place.file() {
+            // Others have the file, too, and another path to their key.
+            Some(_) if self.is_shared => command.extend([" --name ", &word(self.name)]),
+            Some(file) => command.extend([" --key-file ", &word(&file.to_string_lossy())]),
+            None => {}
         }
         command.extend([" --url ", &word(self.url)]);
         if self.unreachable == Unreachable::Ask {
@@ -180,11 +193,30 @@ fn is_same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
-/// Whether a file lies in the work tree of a repository, which others get a copy of.
+/// Whether a file lies in the work tree of a repository, which others get a copy of: by its path, or where the
+/// links on its way lead.
 pub(super) fn is_in_repository(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut folders = path.ancestors().skip(1);
-    folders.any(|folder| folder.join(".git").exists())
+    let is_below = |path: &Path| {
+        let mut folders = path.ancestors().skip(1);
+        folders.any(|folder| folder.join(".git").exists())
+    };
+    is_below(&path) || is_below(&behind_links(&path, MOST_LINKS))
+}
+
+/// Where a file is, or would be made.
+fn behind_links(path: &Path, most: usize) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    let folder = behind_links(folder, most);
+    match fs::read_link(folder.join(name)) {
+        Ok(target) if most > 0 => behind_links(&folder.join(target), most - 1),
+        _ => folder.join(name),
+    }
 }
 
 /// Below the folder of the person who connects.
@@ -202,7 +234,7 @@ pub(super) fn key_file(data: &Path, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// One word for a shell, whatever it holds.
-fn word(text: &str) -> String {
+pub(super) fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:._-".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
@@ -229,6 +261,34 @@ mod tests {
         ] {
             let path = folder.path().join(path);
             assert_eq!(is_in_repository(&path), shared, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn p06_a_repository_behind_a_link_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("dot/.git")).unwrap();
+        fs::create_dir_all(at("dot/claude")).unwrap();
+        fs::create_dir_all(at("home/.real")).unwrap();
+        for (link, target) in [
+            ("home/.claude", "../dot/claude"),
+            ("home/.twice", ".claude"),
+            ("home/.real/settings.json", "../../dot/not-there.json"),
+            ("home/.loop", ".loop"),
+            ("dot/out", "../home/.real"),
+        ] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        for (path, shared) in [
+            ("home/.claude/settings.json", true),
+            ("home/.twice/new/settings.json", true),
+            ("home/.real/settings.json", true),
+            ("dot/out/other.json", true),
+            ("home/.real/other.json", false),
+            ("home/.loop", false),
+        ] {
+            assert_eq!(is_in_repository(&at(path)), shared, "{path}");
         }
     }
 

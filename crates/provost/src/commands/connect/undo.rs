@@ -7,7 +7,7 @@ use super::{
     Options,
     consent::{self, Consent},
     diff,
-    file::{Backup, SettingsFile, remove},
+    file::{Backup, NotedKey, SettingsFile, remove},
     keyring::Keyring,
     plan::Plan,
 };
@@ -17,10 +17,13 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     let file = SettingsFile::open(&plan.settings)?;
     let backup = file.backup()?.with_context(|| {
         format!(
-            "nothing to undo: there is no backup beside `{}`",
+            "nothing to undo: there is no backup of `{}`",
             file.path.display()
         )
     })?;
+    // Under the names that it was connected with, whatever the command says.
+    let keys = file.note().map(|note| note.keys);
+    let keys = keys.unwrap_or_else(|| vec![plan.key()]);
     let mut diff = diff::unified(&file.path, file.text(), backup.text());
     let other = Other::open(plan)?;
     diff.push_str(&other.as_ref().map(Other::diff).unwrap_or_default());
@@ -29,14 +32,18 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
     }
     let consent = consent::ask(context, options).await?;
     let is_given = consent == Consent::Given;
-    let mut key_removed = false;
+    let mut removed = Vec::new();
     if is_given {
         keep_later_changes(context, plan, &file, &backup)?;
         file.restore(&backup)?;
         if let Some(other) = &other {
             other.undo()?;
         }
-        key_removed = forget_key(context, plan).await?;
+        for key in &keys {
+            if forget_key(context, key).await? {
+                removed.push(key.name.as_str());
+            }
+        }
     } else {
         consent.tell_refusal();
     }
@@ -46,7 +53,8 @@ pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> an
             "settings": file.path,
             "changed": is_given,
             "diff": diff,
-            "key": {"name": plan.name, "removed": key_removed},
+            "key": {"name": plan.name, "removed": !removed.is_empty()},
+            "removed_keys": removed,
         }))?;
     } else if is_given {
         output::line(format_args!("`{}` is as it was", file.path.display()))?;
@@ -91,7 +99,7 @@ impl Other {
         if self.is_as_written {
             return self.file.restore(&self.backup);
         }
-        self.backup.forget()?;
+        self.file.forget(&self.backup)?;
         output::note(format_args!(
             "`{}` was changed after connecting, and stays as it is",
             self.file.path.display()
@@ -108,10 +116,11 @@ fn keep_later_changes(
     backup: &Backup,
 ) -> anyhow::Result<()> {
     let now = file.text().unwrap_or_default();
-    let key = diff::secrets(now).next().unwrap_or(diff::NEW_KEY);
-    let url = context.gateway().map(|located| located.url);
-    let written = plan.draft(backup.text(), &url.unwrap_or_default(), key);
-    if written.is_ok_and(|written| written.as_deref() == Some(now)) {
+    let is_as_written = match file.note() {
+        Some(note) => note.is_of(now),
+        None => is_drafted(context, plan, now, backup),
+    };
+    if is_as_written {
         return Ok(());
     }
     if let Some(path) = file.set_aside()? {
@@ -123,12 +132,20 @@ fn keep_later_changes(
     Ok(())
 }
 
+/// Where nothing was noted: whether it is what connecting would write now.
+fn is_drafted(context: &Context, plan: &Plan, now: &str, backup: &Backup) -> bool {
+    let key = diff::secrets(now).next().unwrap_or(diff::NEW_KEY);
+    let url = context.gateway().map(|located| located.url);
+    let written = plan.draft(backup.text(), &url.unwrap_or_default(), key);
+    written.is_ok_and(|written| written.as_deref() == Some(now))
+}
+
 /// Whether the gateway removed it. One that cannot be reached does not keep the settings from going back.
-async fn forget_key(context: &Context, plan: &Plan) -> anyhow::Result<bool> {
-    if let Some(path) = plan.place.file() {
+async fn forget_key(context: &Context, key: &NotedKey) -> anyhow::Result<bool> {
+    if let Some(path) = &key.file {
         remove(path).with_context(|| format!("cannot remove `{}`", path.display()))?;
     }
-    let name = &plan.name;
+    let name = &key.name;
     match remove_at_gateway(context, name).await {
         Ok(removed) => Ok(removed),
         Err(error) => {

@@ -7,29 +7,42 @@ use provost_core::time::format_duration;
 use super::findings::Findings;
 use crate::{
     config::{self, Config, Database},
-    context::{ADMIN_KEY, Context},
+    context::{ADMIN_KEY, Context, DEFAULT_FILE},
+    exit::Exit,
     gateway,
     heads::Heads,
     locate::{FoundBy, Located},
 };
 
-/// Of the gateway that runs; where none does, the one that `provost serve` would read here.
+/// Of the gateway that runs; where none does, the one that `provost serve` would read here. The file of this folder
+/// says nothing of a gateway that was named by its address.
 pub(super) fn configuration(
     context: &Context,
     running: Option<&Located>,
     findings: &mut Findings,
 ) -> Option<Config> {
-    let known = running.filter(|running| running.by == FoundBy::Registry);
-    let path = match known {
-        Some(running) => running.config.clone(),
-        None => context.config_file(),
+    let path = match running.map(|running| (running.by, &running.config)) {
+        Some((FoundBy::Registry, config)) => config.clone(),
+        Some((FoundBy::Address, Some(config))) => Some(config.clone()),
+        Some((FoundBy::Address, None)) => {
+            findings.ok(
+                "config",
+                "not known: the gateway was named by its address alone",
+            );
+            return None;
+        }
+        Some((FoundBy::Folder, _)) | None => context.config_file(),
+    };
+    let known = running.filter(|running| running.by != FoundBy::Folder);
+    let data = known.and_then(|running| running.data.clone());
+    let placed = |config: Config| {
+        let mut config = context.apply(config);
+        config.data = data.clone().unwrap_or(config.data);
+        config
     };
     let Some(path) = path else {
-        findings.ok(
-            "config",
-            "no file: the embedded defaults, under which everything asks a human",
-        );
-        return Some(Config::default());
+        no_file(known, findings);
+        return Some(placed(Config::default()));
     };
     let loaded = config::load(&path);
     let (file, problems) = (path.display(), loaded.problems.len());
@@ -46,7 +59,24 @@ pub(super) fn configuration(
             "`provost check` shows them",
         ),
     }
-    loaded.config
+    loaded.config.map(placed)
+}
+
+/// Nothing was named, and the gateway was started without a file. One that was written later does not count.
+fn no_file(known: Option<&Located>, findings: &mut Findings) {
+    let defaults = "the embedded defaults, under which everything asks a human";
+    let late = known.and_then(|running| Some(running.folder.as_ref()?.join(DEFAULT_FILE)));
+    match late.filter(|late| late.exists()) {
+        None => findings.ok("config", format!("no file: {defaults}")),
+        Some(late) => findings.warn(
+            "config",
+            format!(
+                "the gateway was started without a file: {defaults}; `{}` came later",
+                late.display()
+            ),
+            "restart the gateway to use it",
+        ),
+    }
 }
 
 pub(super) fn data_folder(data: &Path, findings: &mut Findings) {
@@ -100,8 +130,9 @@ pub(super) fn data_folder(data: &Path, findings: &mut Findings) {
 }
 
 /// The second place of the record.
-pub(super) fn record(config: &Config, findings: &mut Findings) {
-    let heads = match Heads::of(&gateway::store_config(config)) {
+pub(super) async fn record(config: &Config, reached: Exit, findings: &mut Findings) {
+    let store = gateway::store_config(config);
+    let heads = match Heads::of(config) {
         Ok(heads) => heads,
         Err(error) => {
             let hint = "correct `database`";
@@ -115,6 +146,16 @@ pub(super) fn record(config: &Config, findings: &mut Findings) {
             "set `PROVOST_STATE` to a folder outside the data folder",
         );
     };
+    // A gateway that runs watches its record itself.
+    if reached == Exit::Unreachable
+        && let Ok(Some(_)) = heads.read()
+        && let Err(error) = heads.look_before(&store).await
+    {
+        let error = error.to_string();
+        let (what, help) = error.split_once("\nhelp: ").unwrap_or((&error, ""));
+        let what = what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        return findings.fail("record", what, help);
+    }
     match heads.read() {
         Ok(Some(kept)) => {
             let records = kept.records();

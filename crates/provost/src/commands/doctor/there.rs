@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use http::StatusCode;
-use provost_core::time::format_duration;
+use provost_core::{
+    ports::{Clock as _, SystemClock},
+    time::{Time, format_duration},
+};
 use serde_json::{Value, json};
 
 use super::{findings::Findings, runs};
@@ -65,10 +68,15 @@ async fn channels(client: &Client, health: &Value, findings: &mut Findings) {
     // Who cannot be reached is told to those who may know; others hear that somebody is.
     let people = client.get(Target::new("/v1/people")).await;
     let people = people.map(|answer| answer.body).unwrap_or_default();
+    // Asking for people has the channels checked again.
+    let again = client.get(Target::new("/health")).await;
+    let again = again.map(|answer| answer.body).ok();
+    let health = again.as_ref().unwrap_or(health);
     let channels = health.get("channels").and_then(Value::as_object);
     for (name, standing) in channels.into_iter().flatten() {
         let delivered = standing.get("delivered").and_then(Value::as_u64);
         let delivered = format!("{name}, {} delivered", delivered.unwrap_or_default());
+        let checked = checked(standing, SystemClock.now());
         let mut problems = standing
             .get("problems")
             .map(items)
@@ -78,19 +86,36 @@ async fn channels(client: &Client, health: &Value, findings: &mut Findings) {
         problems.dedup();
         for problem in &problems {
             let what = text(problem, "problem");
-            let detail = format!("{name}{}: {what}", concerned(&people, name, what));
+            let concerned = concerned(&people, name, what);
+            let detail = format!("{name}{concerned}: {what}{checked}");
             findings.fail("channel", detail, text(problem, "help"));
         }
         match some_text(standing, "failing_since") {
             None if !problems.is_empty() => {}
-            None => findings.ok("channel", delivered),
+            None if standing.get("unchecked") == Some(&json!(true)) => findings.warn(
+                "channel",
+                format!("{name}: not checked yet"),
+                "look again in a moment; a check takes up to a minute",
+            ),
+            None => findings.ok("channel", format!("{delivered}{checked}")),
             Some(since) => findings.warn(
                 "channel",
-                format!("{delivered}; nothing gets through since {}", moment(since)),
+                format!(
+                    "{delivered}; nothing gets through since {}{checked}",
+                    moment(since)
+                ),
                 "the gateway's log says why; what waits is sent once it works again",
             ),
         }
     }
+}
+
+/// How old what is told of a channel is.
+fn checked(standing: &Value, now: Time) -> String {
+    let at = some_text(standing, "checked_at").and_then(Time::parse);
+    at.map_or_else(String::new, |at| {
+        format!(", checked {} s ago", now.since(at).as_secs())
+    })
 }
 
 /// Those whom a problem is about, where it is not the whole channel's.
@@ -169,6 +194,15 @@ fn policy(policy: &Value, findings: &mut Findings) {
     );
     match some_text(policy, "error") {
         None => findings.ok("policy", loaded),
+        // Nothing but a file that came later can be wrong with the defaults.
+        Some(error) if text(policy, "source") == "embedded defaults" => findings.fail(
+            "policy",
+            format!(
+                "{loaded}; {}",
+                error.split(": restart").next().unwrap_or(error)
+            ),
+            "restart the gateway to use it, or remove the file",
+        ),
         Some(error) => findings.fail(
             "policy",
             format!("{loaded}; the file as it is now is not in force: {error}"),
@@ -264,7 +298,9 @@ fn mcp_server(server: &Value, findings: &mut Findings) {
         (_, Some(error)) => format!("tried again {restarts} times: {error}"),
     };
     let detail = format!("{name} ({transport}): {status} since {since}, {more}");
-    if status == "down" {
+    // One that is tried again and again is starting for most of the time.
+    let is_looping = status == "starting" && some_text(server, "last_error").is_some();
+    if status == "down" || is_looping {
         let hint = "look at its command or URL in `mcp_servers`, and at the gateway's log";
         return findings.fail("mcp servers", detail, hint);
     }
@@ -310,5 +346,53 @@ fn stops(health: &Value, findings: &mut Findings) {
             format!("stopped: {}", stopped.join(", ")),
             "lift with `provost resume`",
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::findings::State, *};
+
+    fn found(look: impl FnOnce(&mut Findings)) -> (State, String, String) {
+        let mut findings = Findings::default();
+        look(&mut findings);
+        let finding = findings.0.pop().unwrap();
+        let hint = finding.hint.unwrap_or_default();
+        (finding.state, finding.detail, hint)
+    }
+
+    #[test]
+    fn p18_a_server_that_is_started_again_and_again_fails() {
+        let server = |status: &str, error: Option<&str>| {
+            json!({"name": "npx", "transport": "stdio", "status": status, "restarts": 2,
+                "since": "2026-01-01T00:00:00Z", "last_error": error, "tools": 0})
+        };
+        for (status, error, state) in [
+            ("starting", None, State::Ok),
+            ("starting", Some("npm error code E404"), State::Fail),
+            ("down", Some("npm error code E404"), State::Fail),
+            ("up", Some("it was down before"), State::Ok),
+        ] {
+            let (found, detail, _) = found(|findings| mcp_server(&server(status, error), findings));
+            assert_eq!(found, state, "{status} {detail}");
+        }
+    }
+
+    #[test]
+    fn p17_a_file_that_came_later_is_told_once_with_what_to_do() {
+        let health = json!({"rules": 1, "source": "embedded defaults", "loaded_at": "2026-01-01T00:00:00Z",
+            "error": "`/x/provost.yaml` was written after the start and is not in force: restart the gateway to use it"});
+        let (state, detail, hint) = found(|findings| policy(&health, findings));
+        assert_eq!(state, State::Fail);
+        assert_eq!(detail.matches("not in force").count(), 1, "{detail}");
+        assert!(hint.starts_with("restart the gateway"), "{hint}");
+    }
+
+    #[test]
+    fn p12_what_is_told_of_a_channel_has_an_age() {
+        let now = Time::parse("2026-01-01T00:00:09Z").unwrap();
+        let standing = json!({"checked_at": "2026-01-01T00:00:02Z"});
+        assert_eq!(checked(&standing, now), ", checked 7 s ago");
+        assert_eq!(checked(&json!({}), now), "");
     }
 }

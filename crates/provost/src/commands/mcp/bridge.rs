@@ -5,9 +5,15 @@
 mod line;
 mod speaker;
 
-use std::{fs, net::Ipv4Addr, sync::Arc};
+use std::{
+    fs,
+    net::Ipv4Addr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context as _;
+use http::StatusCode;
 use tokio::sync::mpsc;
 
 use self::speaker::Speaker;
@@ -16,11 +22,15 @@ use crate::{
     client::{Client, ClientError, Target},
     config::Config,
     context::Context,
-    exit::Exit,
+    exit::{Exit, usage},
     gateway::{self, Lifetime, Running},
     locate::Located,
     output, telemetry,
 };
+
+/// How long a gateway that another client is starting may take.
+const JOIN_TIME: Duration = Duration::from_secs(5);
+const JOIN_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(
     context: &Context,
@@ -74,25 +84,76 @@ async fn reach(
         }
     })?;
     let secret = secret(context, identity, &located)?;
-    let client = context.client_as(&located, &secret)?;
-    match client.get(Target::new("/health")).await {
-        Ok(_) => {
+    let away = match running(context, &located, &secret).await {
+        Ok(client) => {
             output::note(format_args!("provost: the gateway at {}", client.url()));
-            Ok((client, None))
+            return Ok((client, None));
         }
-        Err(error) if error.is_unreachable() && context.global.url.is_none() => {
-            let Some(config) = context.named_config()? else {
-                return Err(error.into());
-            };
-            let running = embed(context, config).await?;
-            let url = format!("http://{}", running.addr);
-            output::note(format_args!(
-                "provost: no gateway at {}; one of our own serves at {url} until this client ends",
-                client.url()
-            ));
-            Ok((context.client_to(&url, &secret)?, Some(running)))
-        }
+        Err(error) => error,
+    };
+    let is_away = away
+        .downcast_ref::<ClientError>()
+        .is_some_and(ClientError::is_unreachable);
+    if !is_away || context.global.url.is_some() {
+        return Err(away);
+    }
+    let Some(config) = context.named_config()? else {
+        return Err(away);
+    };
+    let own = match embed(context, config).await {
+        Ok(own) => own,
+        // Several clients may start at once, and one of them was quicker.
+        Err(error) => return join(context, identity).await.ok_or(error),
+    };
+    let url = format!("http://{}", own.addr);
+    output::note(format_args!(
+        "provost: {away}; one of our own serves at {url} until this client ends"
+    ));
+    let client = context.client_to(&url, &secret)?;
+    refuse_decider(&client).await?;
+    Ok((client, Some(own)))
+}
+
+async fn running(context: &Context, located: &Located, secret: &str) -> anyhow::Result<Client> {
+    let client = context.client_as(located, secret)?;
+    match client.get(Target::new("/health")).await {
+        // A gateway that is in trouble is there all the same.
+        Ok(_) | Err(ClientError::Refused(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    refuse_decider(&client).await?;
+    Ok(client)
+}
+
+/// What is started here is an agent's to use, and its arguments may stand in a file of the agent's repository: a key
+/// that decides would let the agent decide. An agent may not see what waits, so whoever is not refused is no agent.
+async fn refuse_decider(client: &Client) -> anyhow::Result<()> {
+    let waiting = Target::new("/approvals").query("status", "pending");
+    let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+    match client.get(waiting).await {
+        Err(ClientError::Refused(refusal)) if refused.contains(&refusal.status) => Ok(()),
         Err(error) => Err(error.into()),
+        Ok(_) => Err(usage(
+            "this key decides, and `provost mcp` is for agents: make an agent's key with `provost connect mcp`",
+        )),
+    }
+}
+
+/// The gateway that another client started on the same file a moment ago.
+async fn join(context: &Context, identity: &Identity) -> Option<(Client, Option<Running>)> {
+    let until = Instant::now() + JOIN_TIME;
+    loop {
+        if let Ok(located) = context.gateway()
+            && let Ok(secret) = secret(context, identity, &located)
+            && let Ok(client) = running(context, &located, &secret).await
+        {
+            output::note(format_args!("provost: the gateway at {}", client.url()));
+            return Some((client, None));
+        }
+        if Instant::now() >= until {
+            return None;
+        }
+        tokio::time::sleep(JOIN_PAUSE).await;
     }
 }
 

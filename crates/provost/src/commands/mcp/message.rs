@@ -2,6 +2,7 @@
 //! its meaning and its digits; all is written anew, so that no line can say one thing to us and another to
 //! the server.
 
+use provost_core::call::exact_numbers;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -22,6 +23,9 @@ const HARMLESS: [&str; 11] = [
     "subscriptions/listen",
 ];
 const NOTIFICATION: &str = "notifications/";
+/// What a client sends beside the arguments when a server has asked its user something in the middle of a call
+/// (2026-07-28). Policy and people see it as further arguments, because it takes effect like them.
+const INPUT: [&str; 2] = ["inputResponses", "requestState"];
 /// What may stand beside an act though nobody decides it: how progress and traces are told, and what the
 /// protocol of 2026-07-28 wants with every request.
 const META: [&str; 7] = [
@@ -66,6 +70,8 @@ pub(super) struct Call {
     pub(super) arguments: Map<String, Value>,
     /// What it is about, for those who are told no.
     pub(super) shown: String,
+    /// Which of the arguments are the client's answers to the server, and stand beside the others in the call.
+    input: Vec<&'static str>,
     meta: Map<String, Value>,
 }
 
@@ -96,6 +102,10 @@ struct Params {
     reference: Option<Map<String, Value>>,
     argument: Option<Map<String, Value>>,
     context: Option<Map<String, Value>>,
+    #[serde(rename = "inputResponses")]
+    input_responses: Option<Value>,
+    #[serde(rename = "requestState")]
+    request_state: Option<Value>,
     #[serde(rename = "_meta")]
     meta: Option<Map<String, Value>>,
 }
@@ -184,10 +194,12 @@ impl Act {
 impl Call {
     fn read(id: &Value, act: Act, message: &Message) -> Result<Self, String> {
         let params = message.params.as_ref().ok_or("a call needs params")?;
-        let params: Params = object(params.get())?;
+        let params = exact_numbers(params.get().as_bytes());
+        let params: Params = object(&String::from_utf8_lossy(&params))?;
         let mut meta = params.meta.unwrap_or_default();
         meta.retain(|name, _| META.contains(&&**name));
         let name = params.name.ok_or("`name` is needed, as text");
+        let mut input = Vec::new();
         let (tool, shown, arguments) = match act {
             Act::Tool => {
                 let name = name?;
@@ -197,7 +209,18 @@ impl Call {
                         "a tool cannot be called `{name}` here: policy knows another act by this name"
                     ));
                 }
-                (name.clone(), name, params.arguments.unwrap_or_default())
+                let mut arguments = params.arguments.unwrap_or_default();
+                let given = INPUT
+                    .into_iter()
+                    .zip([params.input_responses, params.request_state]);
+                for (name, value) in given {
+                    let Some(value) = value else { continue };
+                    if arguments.insert(name.to_owned(), value).is_some() {
+                        return Err(format!("`{name}` stands among the arguments, too"));
+                    }
+                    input.push(name);
+                }
+                (name.clone(), name, arguments)
             }
             Act::Read => {
                 let uri = params.uri.ok_or("`uri` is needed, as text")?;
@@ -225,8 +248,16 @@ impl Call {
             tool: act.name().map_or(tool, str::to_owned),
             arguments,
             shown,
+            input,
             meta,
         })
+    }
+
+    /// What is the tool's, without the client's answers to the server.
+    pub(super) fn own_arguments(&self) -> Value {
+        let mut own = self.arguments.clone();
+        own.retain(|name, _| !self.input.contains(&&**name));
+        Value::Object(own)
     }
 
     /// With which the client wants to hear of progress.
@@ -235,12 +266,17 @@ impl Call {
     }
 
     /// The line for the server, with these arguments.
-    pub(super) fn line(self, arguments: Map<String, Value>) -> Line {
+    pub(super) fn line(self, mut arguments: Map<String, Value>) -> Line {
         let mut params = match self.act {
-            Act::Tool => Map::from_iter([
-                ("name".to_owned(), self.tool.into()),
-                ("arguments".to_owned(), arguments.into()),
-            ]),
+            Act::Tool => {
+                let input = self.input.into_iter();
+                let input =
+                    input.filter_map(|name| Some((name.to_owned(), arguments.remove(name)?)));
+                let mut params: Map<_, _> = input.collect();
+                params.insert("name".to_owned(), self.tool.into());
+                params.insert("arguments".to_owned(), arguments.into());
+                params
+            }
             _ => arguments,
         };
         if !self.meta.is_empty() {
@@ -250,6 +286,11 @@ impl Call {
         let message =
             json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params });
         Line::new(&message.to_string())
+    }
+
+    /// The arguments are not what the tool takes.
+    pub(super) fn misfit(&self, reason: &str) -> Value {
+        failure(&self.id, -32602, reason)
     }
 
     /// A no, where the protocol has a place for it.
@@ -285,7 +326,7 @@ pub(super) fn progress(token: &Value, count: u64) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params })
 }
 
-fn failure(id: &Value, code: i32, message: &str) -> Value {
+pub(super) fn failure(id: &Value, code: i32, message: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }
 
@@ -309,6 +350,34 @@ mod tests {
             written["params"],
             json!({"name": "read", "arguments": {"a": 2}, "_meta": {"progressToken": "p"}})
         );
+    }
+
+    #[test]
+    fn p18_a_users_input_is_decided_and_passed_on() {
+        let params = json!({"name": "book", "arguments": {"day": "mon"},
+            "inputResponses": {"seat": {"action": "accept"}}, "requestState": "s1"});
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let Said::Call(call) = Said::read(&line.to_string()) else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            Value::Object(call.arguments.clone()),
+            json!({"day": "mon", "inputResponses": {"seat": {"action": "accept"}}, "requestState": "s1"})
+        );
+        let arguments = call.arguments.clone();
+        let sent: Value = serde_json::from_str(call.line(arguments).as_str()).unwrap();
+        assert_eq!(sent["params"], params);
+        // An argument of the tool's own that is called so stays where it is.
+        let own = json!({"name": "book", "arguments": {"requestState": "x"}});
+        let mut line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": own});
+        let Said::Call(call) = Said::read(&line.to_string()) else {
+            panic!("{line}")
+        };
+        let arguments = call.arguments.clone();
+        let sent: Value = serde_json::from_str(call.line(arguments).as_str()).unwrap();
+        assert_eq!(sent["params"], own);
+        line["params"]["requestState"] = json!("y");
+        assert!(matches!(Said::read(&line.to_string()), Said::Bad(_)));
     }
 
     #[test]

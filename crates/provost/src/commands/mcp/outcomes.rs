@@ -1,6 +1,7 @@
 //! How calls went that the server answered: told to the gateway, beside the answers and never before them.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Instant,
@@ -8,7 +9,7 @@ use std::{
 
 use http::HeaderMap;
 use provost_gateway::backends::mcp::failure;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json, value::RawValue};
 use tokio_util::task::TaskTracker;
 
@@ -21,6 +22,7 @@ use crate::{
 
 const UNANSWERED: &str = "the server ended without an answer: whether it acted is not known";
 const CANCELLED: &str = "the client cancelled it: whether it took effect is not known";
+const NO_RESULT: &str = "the server's answer has no result";
 /// What is told of an error.
 const LONGEST_ERROR: usize = 400;
 
@@ -53,19 +55,14 @@ pub(super) struct Outcomes {
     telling: TaskTracker,
 }
 
-/// As much of an answer as says how it went.
+/// As much of an answer as says how it went. `result: null` is an answer, too.
 #[derive(Deserialize)]
 struct Message<'a> {
     id: Option<Value>,
-    #[serde(borrow)]
+    method: Option<IgnoredAny>,
+    #[serde(borrow, default)]
     result: Option<&'a RawValue>,
-    error: Option<Fault>,
-}
-
-#[derive(Deserialize)]
-struct Fault {
-    #[serde(default)]
-    message: String,
+    error: Option<Value>,
 }
 
 impl Outcomes {
@@ -95,25 +92,27 @@ impl Outcomes {
         if self.running().is_empty() {
             return;
         }
-        let line = std::str::from_utf8(line).unwrap_or_default();
+        // As the client is given it.
+        let line = String::from_utf8_lossy(line);
         let Ok(Message {
             id: Some(id),
+            method: None,
             result,
             error,
-        }) = serde_json::from_str::<Message<'_>>(line)
+        }) = serde_json::from_str::<Message<'_>>(&line)
         else {
             return;
         };
-        if result.is_none() && error.is_none() {
-            return;
-        }
         let Some(running) = self.running().remove(&id.to_string()) else {
             return;
         };
         let error = match (error, result) {
-            (Some(fault), _) => Some(format!("the server refused: {}", fault.message)),
+            (Some(fault), _) => Some(format!("the server refused: {}", text(&fault, "message"))),
+            // The server asks its user something. The call goes on with the answer, which is decided, too.
+            (None, Some(result)) if asks_for_input(result) => None,
             (None, Some(result)) if running.act == Act::Tool => failure(result),
-            _ => None,
+            (None, None) => Some(NO_RESULT.to_owned()),
+            (None, Some(_)) => None,
         };
         let size = result.map_or(0, |result| result.get().len());
         self.tell(running, error, size);
@@ -161,4 +160,14 @@ impl Outcomes {
     fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn asks_for_input(result: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow, rename = "resultType")]
+        kind: Option<Cow<'a, str>>,
+    }
+    let kind = serde_json::from_str::<Kind<'_>>(result.get());
+    kind.is_ok_and(|result| result.kind.as_deref() == Some("input_required"))
 }

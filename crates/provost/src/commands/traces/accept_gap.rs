@@ -24,13 +24,13 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
-    let config = gateway::store_config(&context.config_to_serve()?);
+    let config = context.config_to_serve()?;
     let heads = Heads::of(&config)?;
     anyhow::ensure!(
         heads.file().is_some(),
         "there is no folder of kept heads: set `PROVOST_STATE` to the one that the gateway uses"
     );
-    let store = gateway::open(&config).await?;
+    let store = gateway::open(&gateway::store_config(&config)).await?;
     let accepted = accept(context, args, &heads, &*store).await;
     store.close().await;
     tell(context, &heads, &accepted?)
@@ -44,7 +44,7 @@ async fn accept(
 ) -> anyhow::Result<Vec<Gap>> {
     let known = heads.known(store).await;
     let gaps = match &known {
-        Ok(known) => known.gaps(store).await?,
+        Ok(known) => heads.gaps(known, store).await?,
         Err(unreadable) if unreadable.is::<Unreadable>() => vec![Gap {
             chain: None,
             problem: "the heads that were kept cannot be read".into(),
@@ -63,7 +63,9 @@ async fn accept(
     let ends = (&from.unwrap_or_default(), &KeptHeads::of(store).await?);
     let note = kept::acceptance(&who(), args.reason.as_deref(), ends, context.now());
     store.record_note(note).await?;
-    heads.write(&KeptHeads::of(store).await?)?;
+    let mut kept = KeptHeads::of(store).await?;
+    kept.since = Some(context.now());
+    heads.write(&kept)?;
     if let Some(Known::Moved(_, before)) = known {
         // Its place is free for another store.
         let _ = fs::remove_file(before);

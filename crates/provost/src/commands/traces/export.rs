@@ -2,6 +2,7 @@
 //! runs; where none does, from the data folder, which is opened for reading only.
 
 use std::{
+    fmt::{self, Display},
     fs::File,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -9,7 +10,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use provost_core::{ports::Store, trace::export::Exporter};
+use provost_core::{
+    ports::Store,
+    trace::export::{EndsLine, Exporter},
+};
 
 use crate::{
     client::{Client, ClientError, Target},
@@ -44,16 +48,50 @@ async fn write(record: &Record, out: &Path) -> anyhow::Result<()> {
         .unwrap_or(Path::new("."));
     let mut part = tempfile::NamedTempFile::new_in(folder)
         .with_context(|| format!("cannot write in `{}`", folder.display()))?;
-    let lines = record.copy(BufWriter::new(part.as_file_mut())).await?;
+    let written = record.copy(BufWriter::new(part.as_file_mut())).await?;
     part.as_file().sync_all()?;
     let _: File = part
         .persist(out)
         .with_context(|| format!("cannot write `{}`", out.display()))?;
     output::note(format_args!(
-        "{lines} lines; prove them with `provost traces verify {}`",
+        "{written}; prove them with `provost traces verify {}`",
         out.display()
     ));
     Ok(())
+}
+
+/// What was written.
+#[derive(Debug, Default, PartialEq)]
+struct Written {
+    records: u64,
+    /// Each has a first line that tells its ends.
+    chains: u64,
+}
+
+impl Written {
+    fn count(&mut self, line: &[u8]) {
+        if serde_json::from_slice::<EndsLine>(line).is_ok() {
+            self.chains += 1;
+        } else {
+            self.records += 1;
+        }
+    }
+}
+
+impl Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let records = match self.records {
+            1 => "1 record".to_owned(),
+            records => format!("{records} records"),
+        };
+        match self.chains {
+            1 => write!(f, "{records}, and a line with the ends of their chain"),
+            chains => write!(
+                f,
+                "{records}, and {chains} lines with the ends of their chains"
+            ),
+        }
+    }
 }
 
 /// Where the records are read.
@@ -83,33 +121,59 @@ impl Record {
         }
     }
 
-    /// Tells how many lines there were.
-    async fn copy(&self, mut out: impl Write) -> anyhow::Result<u64> {
-        let mut count = 0;
+    async fn copy(&self, mut out: impl Write) -> anyhow::Result<Written> {
+        let mut written = Written::default();
         match self {
             Self::Gateway(client) => {
                 let mut lines = client.lines(Target::new("/traces/export")).await?;
                 while let Some(line) = lines.next().await? {
                     out.write_all(&line)?;
                     out.write_all(b"\n")?;
-                    count += 1;
+                    written.count(&line);
                 }
             }
             Self::Store(store) => {
                 let mut exporter = Exporter::new(store.clone()).await?;
                 while let Some(lines) = exporter.next_lines().await? {
                     out.write_all(lines.as_bytes())?;
-                    count += lines.lines().count() as u64;
+                    for line in lines.lines() {
+                        written.count(line.as_bytes());
+                    }
                 }
             }
         }
         out.flush()?;
-        Ok(count)
+        Ok(written)
     }
 
     async fn close(self) {
         if let Self::Store(store) = self {
             store.close().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p17_an_export_tells_records_from_the_ends_of_chains() {
+        let mut written = Written::default();
+        written.count(
+            br#"{"chain":"a","anchor_seq":0,"anchor_hash":"","head_seq":2,"head_hash":"x"}"#,
+        );
+        for seq in 1..=2 {
+            let record =
+                r#"{"chain":"a","anchor_seq":0,"anchor_hash":"","head_seq":2,"head_hash":"x"}"#;
+            let line = format!(
+                r#"{{"chain":"a","seq":{seq},"hash":"x","kind":"decision","record":{record}}}"#
+            );
+            written.count(line.as_bytes());
+        }
+        assert_eq!(
+            written.to_string(),
+            "2 records, and a line with the ends of their chain"
+        );
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     gateway,
-    heads::{Heads, gone},
+    heads::{Heads, unopened},
     output::{self, Color},
     table::Table,
 };
@@ -128,7 +128,11 @@ fn join(verified: Value, exported: Value) -> anyhow::Result<Value> {
         .context("the gateway's answer has no chains")?;
     let head_found = truth(&exported, "head_found");
     let gaps = gaps(&verified);
-    Ok(json!({"intact": intact, "chains": chains, "gaps": gaps, "head_found": head_found}))
+    let since = verified.get("kept_since");
+    Ok(
+        json!({"intact": intact, "chains": chains, "gaps": gaps, "kept_since": since,
+        "head_found": head_found}),
+    )
 }
 
 async fn prove_export(client: &Client, head: &str) -> anyhow::Result<Value> {
@@ -146,19 +150,22 @@ async fn verify_folder(
     head: Option<&str>,
     unreachable: ClientError,
 ) -> anyhow::Result<Value> {
-    let config = gateway::store_config(&context.config_of_record()?);
+    let config = context.config_of_record()?;
     let heads = Heads::of(&config)?;
     // For reading: opening it as a gateway does would correct a head that somebody changed.
-    let store = match provost_store::open_for_reading(&config).await {
+    let store = match provost_store::open_for_reading(&gateway::store_config(&config)).await {
         Ok(store) => store,
-        Err(OpenError::Missing { place }) => {
-            if let Some(kept) = heads.read()? {
-                return Ok(json!({"intact": false, "chains": [], "gaps": [gone(&kept)]}));
+        Err(error) => {
+            let kept = heads.read()?;
+            if let Some(gap) = kept.and_then(|kept| unopened(&kept, &error)) {
+                return Ok(json!({"intact": false, "chains": [], "gaps": [gap]}));
             }
+            let OpenError::Missing { place } = error else {
+                anyhow::bail!("{error}; {}", error.help());
+            };
             output::note(format_args!("there is no record at {place} either"));
             return Err(unreachable.into());
         }
-        Err(error) => anyhow::bail!("{error}; {}", error.help()),
     };
     output::note("no gateway answers: reading its record");
     let verified = verify_open(&store, &heads, head).await;
@@ -174,10 +181,11 @@ async fn verify_open(
     // What was kept first: a gateway that runs all the same moves both on.
     let known = heads.known(&**store).await?;
     let chains = verify::verify(&**store, |_| {}).await?;
-    let gaps = known.gaps(&**store).await?;
+    let gaps = heads.gaps(&known, &**store).await?;
     let intact = chains.iter().all(|chain| chain.broken.is_none()) && gaps.is_empty();
     let gaps = known.heads().map(|_| gaps);
-    let verified = json!({"intact": intact, "chains": chains, "gaps": gaps});
+    let since = known.heads().and_then(|heads| heads.since);
+    let verified = json!({"intact": intact, "chains": chains, "gaps": gaps, "kept_since": since});
     let Some(head) = head else {
         return Ok(verified);
     };
@@ -200,7 +208,10 @@ fn tell_gaps(verified: &Value, lines: &mut Vec<String>) {
     match verified.get("gaps") {
         None | Some(Value::Null) => {}
         Some(found) if items(found).is_empty() => {
-            lines.push("it goes on from the heads that were kept outside the store".to_owned());
+            let since = some_text(verified, "kept_since").map(|since| format!(" since {since}"));
+            let since = since.unwrap_or_default();
+            let words = "it goes on from heads kept outside the store";
+            lines.push(format!("{words}{since}"));
         }
         Some(found) => {
             for gap in items(found) {

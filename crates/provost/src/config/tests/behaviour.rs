@@ -46,6 +46,39 @@ fn defect_01_misspelled_action_is_a_load_error() {
 }
 
 #[test]
+fn p17_keys_that_are_short_or_not_set_are_told_with_what_to_do() {
+    let keys = |key: &str| {
+        let loaded = load_text(format!(
+            "auth: {{keys: [{{name: a, role: human, key: '{key}'}}]}}"
+        ));
+        let told = loaded.problems.iter().map(|problem| {
+            let help = problem.help.as_deref().unwrap_or_default();
+            format!("{}; {help}", problem.message)
+        });
+        (loaded.config.is_some(), told.collect::<String>())
+    };
+    let (loads, told) = keys("secretkey6");
+    assert!(loads && told.contains("fewer than 16"), "{told}");
+    let (loads, told) = keys("0123456789abcdef");
+    assert!(loads && told.is_empty(), "{told}");
+    let (loads, told) = keys("env:NOT_SET_ANYWHERE");
+    assert!(
+        !loads && told.contains("`export NOT_SET_ANYWHERE=…`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn p18_the_ancestors_files_of_spans_load_with_a_warning() {
+    for endpoint in ["stdout", "file", "file:spans.jsonl", "file:///tmp/x"] {
+        let loaded = load_text(format!("otel_endpoint: '{endpoint}'"));
+        assert!(loaded.config.is_some(), "{endpoint}");
+        let told = messages(&loaded).join(" ");
+        assert!(told.contains("has no effect"), "{endpoint}: {told}");
+    }
+}
+
+#[test]
 fn defect_01_unknown_fields_operators_and_globs_are_load_errors_all_at_once() {
     let loaded = load_text(
         "policies: [{name: a, agent: 'x[', rules: [

@@ -260,3 +260,43 @@ fn p14_without_a_script_folds_open_and_what_is_risky_is_asked_once_more() {
         assert_eq!(status(gateway, &id), "approved");
     });
 }
+
+#[test]
+fn p15_who_is_asked_once_more_is_at_the_head_of_the_page() {
+    scene(|gateway, browser| {
+        for n in 0..2 {
+            ask(gateway, "held.call", json!({"command": "rm -rf x", "n": n}));
+        }
+        sign_in(browser, gateway, ALICE);
+        for act in [
+            "document.querySelector('article button.yes').click()",
+            "for (const tick of document.querySelectorAll('#list input[type=checkbox]')) tick.click(); document.querySelector('#bulk button[value=approve]').click()",
+        ] {
+            browser.go(&format!("{}/", gateway.url()));
+            browser.eval(act);
+            browser.until("the question", "document.querySelector('.said.warn')");
+            browser.until("the focus", "document.activeElement.localName === 'h1'");
+        }
+    });
+}
+
+#[test]
+fn p15_the_end_of_a_permission_is_in_the_zone_of_the_reader() {
+    scene(|gateway, browser| {
+        ask(gateway, "gmail.send", json!({"n": 1}));
+        browser.zone("America/New_York");
+        sign_in(browser, gateway, ALICE);
+        browser.click("article .decide summary");
+        browser.click("article button[value=always]");
+        let same = |place: &str| {
+            format!("(() => {{ const at = document.querySelector('{place} time.clock'); const time = new Date(at.getAttribute('datetime'));
+                const there = new Intl.DateTimeFormat(undefined, {{dateStyle: 'medium', timeStyle: 'medium', timeZone: 'America/New_York'}});
+                return at.textContent === there.format(time); }})()")
+        };
+        browser.until("the banner", "document.querySelector('.banner time')");
+        browser.until("the zone", &same(".banner"));
+        browser.click(".banner a");
+        browser.until("the end", "document.querySelector('.end time.clock')");
+        browser.until("the zone", &same(".end"));
+    });
+}

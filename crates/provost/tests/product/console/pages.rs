@@ -171,7 +171,7 @@ fn every_page_fits_a_phone_and_a_desk() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-fn pictures() -> PathBuf {
+pub(super) fn pictures() -> PathBuf {
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("console");
     std::fs::create_dir_all(&pictures).unwrap();
     pictures

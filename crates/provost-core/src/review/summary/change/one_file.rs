@@ -12,9 +12,9 @@ pub(crate) struct OneFile<'a> {
     pub(crate) rest: Map<String, Value>,
 }
 
-/// `None` where more than one path is named, where the path or what is written is no text, or where there may be
-/// a second file in it.
-pub(crate) fn one_file(params: &Map<String, Value>) -> Option<OneFile<'_>> {
+/// `None` where more than one path is named, where the path or what is written is no text, where there may be
+/// a second file in it, or where the rest names the file as well: no other file could then have the same rest.
+pub(crate) fn one_file<'a>(tool: &str, params: &'a Map<String, Value>) -> Option<OneFile<'a>> {
     if patch::find(params).is_some() {
         return None;
     }
@@ -38,7 +38,47 @@ pub(crate) fn one_file(params: &Map<String, Value>) -> Option<OneFile<'_>> {
         *edits = Value::Null;
         writes = true;
     }
-    writes.then_some(OneFile { path, rest })
+    if tool.starts_with("acp.")
+        && let Some(said) = rest.get_mut("acp")
+    {
+        leave_out_said(path, said.as_object_mut()?)?;
+    }
+    let is_plain = writes && !path.is_empty() && !rest.values().any(|value| names(value, path));
+    is_plain.then_some(OneFile { path, rest })
+}
+
+/// What an agent says of its edit over ACP beside the arguments: a title, where it works, and the change as it
+/// shows it. If all of it is about this file, it is left out as the file and its text are.
+fn leave_out_said(path: &str, said: &mut Map<String, Value>) -> Option<()> {
+    if said.get("title").is_some_and(Value::is_string) {
+        said.remove("title");
+    }
+    if let Some(locations) = said.remove("locations") {
+        let is_here = |location: &Value| location.as_str() == Some(path);
+        locations.as_array()?.iter().all(is_here).then_some(())?;
+    }
+    if let Some(changes) = said.remove("changes") {
+        let is_here = |change: &Value| is_change_of(path, change);
+        changes.as_array()?.iter().all(is_here).then_some(())?;
+    }
+    Some(())
+}
+
+fn is_change_of(path: &str, change: &Value) -> bool {
+    let is_known = |name: &str| name == "path" || OLD.contains(&name) || NEW.contains(&name);
+    change.as_object().is_some_and(|change| {
+        change.get("path").and_then(Value::as_str) == Some(path)
+            && change.keys().all(|name| is_known(name))
+    })
+}
+
+fn names(value: &Value, path: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(path),
+        Value::Array(items) => items.iter().any(|item| names(item, path)),
+        Value::Object(members) => members.values().any(|member| names(member, path)),
+        _ => false,
+    }
 }
 
 /// An item of `edits` that says which text takes the place of which, and nothing else.

@@ -6,7 +6,7 @@ fn changed(params: Value) -> Summary {
     let Value::Object(params) = params else {
         panic!()
     };
-    summarize(&params, Some("/work/project"), Bounds::CARD).unwrap()
+    summarize("t", &params, Some("/work/project"), Bounds::CARD).unwrap()
 }
 
 fn diff(summary: &Summary) -> (&str, usize, usize) {

@@ -9,10 +9,13 @@ const MOST_HOSTS: usize = 64;
 struct Habit {
     programs: &'static [&'static str],
     hosts: Written,
-    /// Flags whose value is the next word, and no host.
-    valued: &'static [&'static str],
-    /// Flags by which it goes elsewhere than its words say.
-    elsewhere: &'static [&'static str],
+    /// Letters whose value is glued on or the next word, and no host.
+    valued: &'static str,
+    /// Letters by which it goes elsewhere than its words say.
+    elsewhere: &'static str,
+    /// Long flags of either kind, which may be cut short.
+    long_valued: &'static [&'static str],
+    long_elsewhere: &'static [&'static str],
 }
 
 enum Written {
@@ -27,24 +30,9 @@ const HABITS: [Habit; 5] = [
     Habit {
         programs: &["curl"],
         hosts: Written::Anywhere,
-        valued: &[
-            "-A",
-            "-b",
-            "-c",
-            "-C",
-            "-d",
-            "-D",
-            "-e",
-            "-E",
-            "-F",
-            "-H",
-            "-m",
-            "-o",
-            "-r",
-            "-T",
-            "-u",
-            "-w",
-            "-X",
+        valued: "AbcCdDeEFHmorTuUwXyYztQ",
+        elsewhere: "KxPh",
+        long_valued: &[
             "--output",
             "--output-dir",
             "--header",
@@ -70,29 +58,31 @@ const HABITS: [Habit; 5] = [
             "--range",
             "--limit-rate",
         ],
-        elsewhere: &[
-            "-K",
+        long_elsewhere: &[
             "--config",
-            "-x",
             "--proxy",
             "--preproxy",
-            "--socks",
+            "--proxy1.0",
+            "--socks4",
+            "--socks4a",
+            "--socks5",
+            "--socks5-hostname",
             "--connect-to",
             "--resolve",
+            "--doh-url",
+            "--dns-servers",
+            "--unix-socket",
+            "--abstract-unix-socket",
+            "--ftp-port",
+            "--interface",
         ],
     },
     Habit {
         programs: &["wget"],
         hosts: Written::Anywhere,
-        valued: &[
-            "-O",
-            "-o",
-            "-P",
-            "-t",
-            "-T",
-            "-U",
-            "-Q",
-            "-w",
+        valued: "OoPtTUQwaADRIXlB",
+        elsewhere: "ie",
+        long_valued: &[
             "--output-document",
             "--directory-prefix",
             "--timeout",
@@ -101,19 +91,29 @@ const HABITS: [Habit; 5] = [
             "--header",
             "--post-data",
         ],
-        elsewhere: &["-i", "--input-file", "-e", "--execute", "--config"],
+        long_elsewhere: &[
+            "--input-file",
+            "--execute",
+            "--config",
+            "--base",
+            "--use-askpass",
+        ],
     },
     Habit {
         programs: &["ssh", "mosh"],
         hosts: Written::First,
-        valued: &["-p", "-i", "-l", "-b", "-c", "-E", "-m", "-Q"],
-        elsewhere: &["-F", "-J", "-o", "-W", "-w", "-D", "-L", "-R"],
+        valued: "BbcEeIilmOpQS",
+        elsewhere: "FJoWwDLRP",
+        long_valued: &[],
+        long_elsewhere: &["--ssh"],
     },
     Habit {
         programs: &["scp", "sftp", "rsync", "git"],
         hosts: Written::BeforeColon,
-        valued: &[],
-        elsewhere: &["-F", "-J", "-o", "-S", "-e", "--rsh"],
+        valued: "cilPXBfMT",
+        elsewhere: "FJoSeD",
+        long_valued: &[],
+        long_elsewhere: &["--rsh", "--rsync-path", "--files-from"],
     },
     Habit {
         programs: &[
@@ -121,10 +121,53 @@ const HABITS: [Habit; 5] = [
             "ping", "dig", "nslookup", "socat",
         ],
         hosts: Written::Anywhere,
-        valued: &[],
-        elsewhere: &[],
+        valued: "",
+        elsewhere: "",
+        long_valued: &[],
+        long_elsewhere: &["--proxy", "--input-file"],
     },
 ];
+
+/// What a flag says about the words around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Plain,
+    /// The next word is its value.
+    TakesNext,
+    /// It goes elsewhere.
+    Elsewhere,
+}
+
+impl Habit {
+    fn flag(&self, word: &str) -> Flag {
+        if word.starts_with("--") {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            let is = |flags: &[&str]| {
+                let cut = |flag: &&str| name.len() > 3 && flag.starts_with(name);
+                flags.iter().any(cut)
+            };
+            return match () {
+                // Cut short it may be either.
+                () if is(self.long_elsewhere) && !self.long_valued.contains(&name) => {
+                    Flag::Elsewhere
+                }
+                () if self.long_valued.contains(&word) => Flag::TakesNext,
+                () => Flag::Plain,
+            };
+        }
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        for (at, letter) in letters.char_indices() {
+            if self.elsewhere.contains(letter) {
+                return Flag::Elsewhere;
+            }
+            if self.valued.contains(letter) {
+                let last = at + letter.len_utf8() == letters.len();
+                return if last { Flag::TakesNext } else { Flag::Plain };
+            }
+        }
+        Flag::Plain
+    }
+}
 
 /// The hosts, and whether all that are named could be told.
 pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<String>, bool) {
@@ -141,10 +184,8 @@ pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<Str
         let start = word.find("://").unwrap_or_default();
         let from = word.get(..start).and_then(|before| before.rfind('='));
         let address = word.get(from.map_or(0, |at| at + 1)..).unwrap_or(word);
-        match url::parse(address) {
-            Some(url) if url.host.is_none() => {}
-            found => add(found.and_then(|url| url.host)),
-        }
+        // `file:///…` has no host, and whose file it is is not said.
+        add(url::parse(address).and_then(|url| url.host));
     }
     let Some(habit) = habit else {
         return (hosts, sure);
@@ -152,12 +193,8 @@ pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<Str
     for word in bare_words(habit, args) {
         add(bare(word));
     }
-    let elsewhere = name != "git" && args.iter().any(|word| is_one_of(word, habit.elsewhere));
+    let elsewhere = name != "git" && args.iter().any(|word| habit.flag(word) == Flag::Elsewhere);
     (hosts, sure && !elsewhere)
-}
-
-fn is_one_of(word: &str, flags: &[&str]) -> bool {
-    flags.iter().any(|flag| word.starts_with(flag))
 }
 
 fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> Vec<&'a str> {
@@ -167,7 +204,7 @@ fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> Vec<&'a str> {
         if std::mem::take(&mut skip) {
             continue;
         }
-        skip = habit.valued.contains(&word.as_str());
+        skip = habit.flag(word) == Flag::TakesNext;
         if !word.starts_with('-') && !word.contains("://") {
             words.push(word.as_str());
         }
@@ -210,6 +247,24 @@ mod tests {
                 false,
             ),
             ("curl -K f https://good.org", "f good.org", false),
+            ("curl -sxevil.com good.org", "good.org", false),
+            ("curl -sKcfg https://good.org", "good.org", false),
+            ("curl --prox evil.com good.org", "evil.com good.org", false),
+            (
+                "curl --socks5 evil.com good.org",
+                "evil.com good.org",
+                false,
+            ),
+            (
+                "curl https://good.org file:///etc/passwd",
+                "good.org",
+                false,
+            ),
+            ("curl -so out.txt good.org", "good.org", true),
+            ("curl -HX:x good.org", "good.org", true),
+            ("wget -qi list good.org", "good.org list", false),
+            ("ssh -vJ evil.com good.org", "evil.com", false),
+            ("rsync -ae evil a good.org:b", "good.org", false),
             ("wget -O - good.org", "good.org", true),
             ("ssh -p 22 ann@good.org rm -rf x", "good.org", true),
             ("ssh -J evil.com good.org", "evil.com", false),

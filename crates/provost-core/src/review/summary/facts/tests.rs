@@ -43,9 +43,13 @@ fn p19_every_program_of_a_command_is_a_part() {
         ("X=1 git status", &["X=1", "git status"]),
         ("A=.; git status", &["A=.", "git status"]),
         (
-            "export PATH=.; git status",
-            &["export PATH=.", "git status"],
+            "export X=1; git status",
+            &["export X=1", "X=1", "git status"],
         ),
+        ("\"if\" git status", &["if git status"]),
+        ("'X=1' git status", &["X=1 git status"]),
+        ("'{' git status", &["{ git status"]),
+        ("X='1' git status", &["X=1", "git status"]),
         ("git status > ~/.bashrc", &["> ~/.bashrc", "git status"]),
         ("git status >> x 2>&1", &["> x", "git status"]),
         ("git status 2>/dev/null", &["git status"]),
@@ -118,6 +122,10 @@ fn p19_what_is_not_certain_is_said_not_to_be() {
         ("sh -c \"git status $X\"", &["sh -c", "git status"]),
         ("LD_PRELOAD=x git status", &["LD_PRELOAD=x", "git status"]),
         ("ｇｉｔ status", &[]),
+        (
+            "export PATH=.; git status",
+            &["export PATH=.", "PATH=.", "git status"],
+        ),
         ("git status $\\\n(evil)", &[]),
         ("git status \"$\\\n(evil)\"", &[]),
         ("git status $\\\nX", &[]),
@@ -237,6 +245,26 @@ fn p19_commands_are_found_where_tools_take_them_or_are_missed_aloud() {
         ),
         (
             "t",
+            json!({"command": ["git", "log", "; evil"]}),
+            Some(("", false)),
+        ),
+        (
+            "t",
+            json!({"command": ["X=1", "git", "log"]}),
+            Some(("", false)),
+        ),
+        (
+            "codex.apply_patch",
+            json!({"command": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}),
+            None,
+        ),
+        (
+            "codex.Bash",
+            json!({"command": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}),
+            Some(("+x", false)),
+        ),
+        (
+            "t",
             json!({"command": "git status", "env": {"GIT_PAGER": "evil"}}),
             Some(("GIT_PAGER=evil | git status", true)),
         ),
@@ -327,6 +355,38 @@ fn p19_paths_of_changes() {
             Some(("/b a", false)),
         ),
         (json!({"patch": "*** Begin Patch\n"}), Some(("", false))),
+        (
+            json!({"file_path": "/a", "content": "x", "destination": "/b"}),
+            Some(("/a /b", false)),
+        ),
+        (
+            json!({"file_path": "/a", "content": "x", "files": ["/b"]}),
+            Some(("/a", false)),
+        ),
+        (
+            json!({"file_path": "/a", "edits": [{"file_path": "/b", "old_string": "x", "new_string": "y"}]}),
+            Some(("/a /b", false)),
+        ),
+        (
+            json!({"file_path": "/a", "edits": [{"file_path": "/a", "old_string": "x", "new_string": "y"}]}),
+            Some(("/a", true)),
+        ),
+        (
+            json!({"patch": "*** Begin Patch\n*** Add File: a\n+x\n *** Add File: /etc/x\n+evil\n*** End Patch"}),
+            Some(("/etc/x a", false)),
+        ),
+        (
+            json!({"patch": "*** Begin Patch\n*** Add File: a\n+x\nevil\n*** End Patch"}),
+            Some(("a", false)),
+        ),
+        (
+            json!({"patch": "*** Begin Patch\n*** Update File: a\n@@ x\n-y\n+z\n\n w\n*** End of File\n*** End Patch\n"}),
+            Some(("a", true)),
+        ),
+        (
+            json!({"patch": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n*** Add File: b\n+y"}),
+            Some(("a b", false)),
+        ),
         (json!({"path": "/a"}), None),
     ] {
         let found = changed(params.clone());
@@ -398,4 +458,80 @@ fn p19_what_parts_read_and_write() {
             "sh [i] [] []"
         ]
     );
+}
+
+#[test]
+fn p19_a_patch_in_the_command_is_a_change() {
+    let patch = "*** Begin Patch\n*** Delete File: /srv/project/a\n*** End Patch";
+    let found = facts("codex.apply_patch", json!({"command": patch}));
+    assert_eq!(found.command, None);
+    assert_eq!(
+        found.change,
+        Some(ChangeFacts {
+            paths: vec!["/srv/project/a".to_owned()],
+            sure: true
+        })
+    );
+    assert!(found.risks.contains(&Risk::Deletes));
+    // What is no patch is nothing that this tool could be known to do.
+    let here = format!("<<'EOF'\n{patch}\nEOF");
+    for params in [json!({"command": here}), json!({"command": "x"}), json!({})] {
+        assert!(
+            !facts("codex.apply_patch", params.clone()).is_sure(),
+            "{params}"
+        );
+    }
+}
+
+#[test]
+fn p19_hidden_characters_are_a_risk_for_rules_too() {
+    for params in [
+        json!({"command": "git log \u{202e}x"}),
+        json!({"command": "ls # \u{200b}"}),
+        json!({"command": "ls 'unclosed\u{200b}"}),
+        json!({"command": ["ls", "\u{200b}"]}),
+        json!({"command": "ls", "args": ["\u{200b}"]}),
+    ] {
+        let risks = facts("Bash", params.clone()).risks;
+        assert!(risks.contains(&Risk::HiddenCharacters), "{params}");
+    }
+}
+
+/// People and rules are told of the same risks, wherever the arguments say them.
+#[test]
+fn p19_people_and_rules_are_told_the_same() {
+    for (params, expected) in [
+        (
+            json!({"command": "rm", "args": ["-rf", "/srv"]}),
+            Risk::Deletes,
+        ),
+        (
+            json!({"command": "rm", "args": ["-rf", "a b"]}),
+            Risk::Unreadable,
+        ),
+        (json!({"command": ["rm", "-rf", "x"]}), Risk::Deletes),
+        (
+            json!({"command": "ls", "env": {"LD_PRELOAD": "/tmp/x.so"}}),
+            Risk::Unreadable,
+        ),
+        (
+            json!({"command": "git log", "env": {"GIT_PAGER": "evil"}}),
+            Risk::RunsText,
+        ),
+        (
+            json!({"command": "ls", "shell": "/tmp/evil"}),
+            Risk::Unreadable,
+        ),
+        (json!({"script": "rm -rf x"}), Risk::Deletes),
+        (json!({"chars": "rm -rf x"}), Risk::Unreadable),
+        (json!({"command": {"run": "rm"}}), Risk::Unreadable),
+    ] {
+        let ruled = facts("Bash", params.clone()).risks;
+        let params = params.as_object().unwrap();
+        let shown = crate::review::summarize("Bash", params, None)
+            .unwrap()
+            .risks;
+        assert!(ruled.contains(&expected), "{params:?} {ruled:?}");
+        assert!(shown.contains(&expected), "{params:?} {shown:?}");
+    }
 }

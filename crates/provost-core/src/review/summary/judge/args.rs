@@ -6,17 +6,6 @@ pub(super) fn is_flag(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-/// `NAME=value` or `NAME+=value`.
-pub(super) fn is_assignment(word: &str) -> bool {
-    let Some((name, _)) = word.split_once('=') else {
-        return false;
-    };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let name = name.split_once('[').map_or(name, |(name, _)| name);
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
 /// The words before `--`.
 fn flags(args: &[Word]) -> impl Iterator<Item = &str> {
     args.iter()
@@ -36,8 +25,13 @@ pub(super) fn has_short(args: &[Word], letters: &str) -> bool {
 pub(super) fn has_long(args: &[Word], long: &str) -> bool {
     flags(args).any(|flag| {
         let name = flag.split_once('=').map_or(flag, |(name, _)| name);
-        name.len() > 2 && name.starts_with("--") && long.starts_with(name)
+        is_long(name, long)
     })
+}
+
+/// The flag, without its value, or cut short. A flag with one dash is never cut.
+pub(super) fn is_long(name: &str, long: &str) -> bool {
+    name == long || (name.len() > 2 && name.starts_with("--") && long.starts_with(name))
 }
 
 /// The words that are no flags.

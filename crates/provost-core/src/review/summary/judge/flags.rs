@@ -1,77 +1,195 @@
 //! Flags by which programs that look harmless run others.
 
-use super::{Word, args::is_flag};
+use super::{Word, args::is_long};
 
-/// The program, and the flags after which, or glued to which, the name of another stands.
-const RUNNING: [(&str, &[&str]); 18] = [
-    ("rg", &["--pre", "--hostname-bin"]),
-    ("sort", &["--compress-program"]),
-    (
-        "tar",
+/// A program, and the flags by which it runs another, or takes its own code from elsewhere.
+struct Running {
+    programs: &'static [&'static str],
+    /// Letters, alone, among others, or with a value glued on.
+    short: &'static str,
+    /// Letters behind which a value stands, and no further letters.
+    valued: &'static str,
+    /// Long flags, which may be cut short; flags with one dash; and `NAME=` with its value.
+    long: &'static [&'static str],
+}
+
+const fn running(
+    programs: &'static [&'static str],
+    short: &'static str,
+    valued: &'static str,
+    long: &'static [&'static str],
+) -> Running {
+    Running {
+        programs,
+        short,
+        valued,
+        long,
+    }
+}
+
+const RUNNING: [Running; 20] = [
+    running(&["rg"], "", "", &["--pre", "--hostname-bin"]),
+    running(&["sort"], "", "", &["--compress-program"]),
+    running(
+        &["tar", "bsdtar", "gtar"],
+        "IF",
+        "fCTXbgHKLNV",
         &[
             "--checkpoint-action",
             "--to-command",
             "--use-compress-program",
-            "-I",
+            "--info-script",
+            "--new-volume-script",
             "--rsh-command",
+            "--rmt-command",
         ],
     ),
-    ("bsdtar", &["--use-compress-program"]),
-    ("split", &["--filter"]),
-    ("rsync", &["-e", "--rsh", "--rsync-path"]),
-    ("scp", &["-S", "-o"]),
-    ("sftp", &["-S", "-o"]),
-    ("ssh", &["-o"]),
-    ("zip", &["-TT", "--unzip-command"]),
-    ("man", &["-P", "--pager", "-H", "--html"]),
-    ("vim", &["-c", "--cmd", "-S", "+"]),
-    ("vi", &["-c", "-S", "+"]),
-    ("nvim", &["-c", "--cmd", "-S", "+"]),
-    ("ex", &["-c", "-S", "+"]),
-    ("less", &["+"]),
-    ("wget", &["--use-askpass", "--execute", "-e"]),
-    ("make", &["--eval"]),
+    running(&["split"], "", "", &["--filter"]),
+    running(&["rsync"], "e", "BfMT", &["--rsh", "--rsync-path"]),
+    running(&["scp", "sftp"], "SoF", "cDiJlPX", &[]),
+    running(&["ssh"], "oF", "BbcDEeIiJLlmOpQRSWw", &[]),
+    running(&["zip"], "", "", &["-TT", "--unzip-command"]),
+    running(&["man"], "PH", "CmMSeEL", &["--pager", "--html"]),
+    running(&["vim", "vi", "nvim", "ex", "view"], "cSu", "", &["--cmd"]),
+    running(
+        &["wget"],
+        "e",
+        "OPoatTUQwiB",
+        &["--use-askpass", "--execute"],
+    ),
+    running(
+        &["make", "gmake"],
+        "fCEI",
+        "jloW",
+        &[
+            "--eval",
+            "--file",
+            "--makefile",
+            "--directory",
+            "--include-dir",
+            "SHELL=",
+            ".SHELLFLAGS=",
+            "MAKEFLAGS=",
+        ],
+    ),
+    running(
+        &["go"],
+        "",
+        "",
+        &[
+            "-exec",
+            "--exec",
+            "-toolexec",
+            "--toolexec",
+            "-vettool",
+            "--vettool",
+            "-overlay",
+            "--overlay",
+            "-modfile",
+            "--modfile",
+        ],
+    ),
+    running(
+        &["npm", "pnpm", "yarn", "bun"],
+        "C",
+        "w",
+        &[
+            "--script-shell",
+            "--node-options",
+            "--prefix",
+            "--dir",
+            "--cwd",
+            "--userconfig",
+            "--globalconfig",
+        ],
+    ),
+    running(&["cargo"], "CZ", "jpF", &["--config", "--manifest-path"]),
+    running(
+        &["pytest", "py.test"],
+        "pco",
+        "kmnrW",
+        &[
+            "--rootdir",
+            "--override-ini",
+            "--confcutdir",
+            "--config-file",
+        ],
+    ),
+    running(
+        &["gcc", "g++", "cc", "c++", "clang", "clang++"],
+        "B",
+        "DILUWOfmdghlosxXTuwnepritEScMv",
+        &["-wrapper", "-specs", "--specs", "-fplugin", "-load"],
+    ),
+    running(&["sqlite3"], "", "", &["-cmd", "--cmd", "-init", "--init"]),
+    running(&["psql"], "f", "cdhpUvFPRToL", &["--file"]),
+    running(
+        &["node", "nodejs"],
+        "r",
+        "",
+        &["--require", "--import", "--loader"],
+    ),
 ];
 
 pub(super) fn run_programs(name: &str, args: &[Word]) -> bool {
-    let flags = RUNNING.iter().find(|(program, _)| *program == name);
-    let flagged = flags.is_some_and(|(_, flags)| {
-        let begins = |word: &Word| flags.iter().any(|flag| begins(&word.text, flag));
-        args.iter().any(begins)
-    });
-    flagged || (matches!(name, "sed" | "gsed") && args.iter().any(|word| runs_in_sed(&word.text)))
+    let flags = RUNNING.iter().find(|it| it.programs.contains(&name));
+    let flagged = flags.is_some_and(|flags| args.iter().any(|word| flags.begin(&word.text)));
+    flagged || words_run_programs(name, args)
 }
 
-fn begins(word: &str, flag: &str) -> bool {
-    if flag.starts_with("--") {
+impl Running {
+    fn begin(&self, word: &str) -> bool {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
-        return name.len() > 4 && name.starts_with("--") && flag.starts_with(name);
+        let long = |long: &&str| match long.strip_suffix('=') {
+            Some(variable) => {
+                word.contains('=') && name.trim_end_matches([':', '?', '+']) == variable
+            }
+            // `-fplugin=…`: what stands behind one dash is not cut short.
+            None => is_long(name, long),
+        };
+        if self.long.iter().any(long) {
+            return true;
+        }
+        let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) else {
+            return false;
+        };
+        let letters = letters.split(|c| self.valued.contains(c)).next();
+        letters.is_some_and(|letters| letters.contains(|c| self.short.contains(c)))
     }
-    word.starts_with(flag)
 }
 
-/// GNU's `e`: alone, after an address, or as a flag of `s///`. Rather too often than too rarely.
-fn runs_in_sed(script: &str) -> bool {
-    if is_flag(script) {
-        return script.starts_with("-e") && runs_in_sed(script.get(2..).unwrap_or_default())
-            || script.starts_with("--expression=")
-                && runs_in_sed(script.get(13..).unwrap_or_default());
+/// Words in which a program takes commands of its own language.
+fn words_run_programs(name: &str, args: &[Word]) -> bool {
+    let any = |is: &dyn Fn(&str) -> bool| args.iter().any(|word| is(&word.text));
+    match name {
+        // A bundle of letters without a dash.
+        "tar" | "bsdtar" | "gtar" => args.first().is_some_and(|word| {
+            !word.text.contains(['/', '-', '.']) && word.text.contains(['I', 'F'])
+        }),
+        "vim" | "vi" | "nvim" | "ex" | "view" | "less" | "more" => {
+            any(&|word| word.starts_with('+'))
+        }
+        "sqlite3" => any(&|word| {
+            let word = word.trim_start().to_lowercase();
+            word.starts_with('.')
+                || word.contains("\n.")
+                || ["load_extension", "writefile", "edit("]
+                    .iter()
+                    .any(|it| word.contains(it))
+        }),
+        "psql" | "mysql" | "mariadb" => {
+            any(&|word| word.contains('\\') || word.to_lowercase().contains("program"))
+        }
+        "rustc" => any(&|word| word.contains("linker=") || word.starts_with("-Z")),
+        _ if name.starts_with("python") => {
+            let module = args.iter().position(|word| word.text == "-m");
+            let module = module.and_then(|at| args.get(at + 1..)).unwrap_or_default();
+            module
+                .split_first()
+                .is_some_and(|(name, args)| run_programs(&name.text, args))
+        }
+        _ => false,
     }
-    let command = |text: &str| {
-        let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || " \t$,!{".contains(c));
-        let rest = text.strip_prefix('e');
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.'))
-    };
-    let flagged = |text: &str| {
-        let substitutes = text.contains('s') && text.len() > 3;
-        let flags = text.trim_end().trim_end_matches('}');
-        let kept = flags.trim_end_matches(|c: char| c.is_ascii_digit() || "gpIiMmew".contains(c));
-        let flags = flags.get(kept.len()..).unwrap_or_default();
-        substitutes && flags.contains('e') && kept.ends_with(|c: char| c.is_ascii_punctuation())
-    };
-    script
-        .split([';', '\n', '}'])
-        .any(|text| command(text) || flagged(text))
 }
 
 #[cfg(test)]
@@ -94,10 +212,29 @@ mod tests {
             "tar -Ievil -cf x y",
             "rsync -e evil a b",
             "ssh -oProxyCommand=evil host",
-            "sed 1e x",
-            "sed s/a/b/e x",
-            "sed -e s/a/b/ge x",
             "vim +!evil",
+            "rsync -ae evil a b",
+            "tar -F evil -cf x y",
+            "tar -cIevil -f x y",
+            "tar xIf evil x",
+            "go test -exec evil",
+            "go test -toolexec=evil ./...",
+            "go vet -vettool=evil",
+            "npm test --script-shell=evil",
+            "npm test --script-s evil",
+            "npm --prefix /tmp/evil test",
+            "make SHELL=/tmp/evil test",
+            "make -f evil.mk",
+            "make -sC /tmp/evil",
+            "cargo test --config evil",
+            "cargo --manifest-path=/tmp/x test",
+            "pytest -p evil",
+            "pytest -qc evil",
+            "python3 -m pytest -p evil",
+            "gcc -fplugin=evil x.c",
+            "gcc -wrapper evil x.c",
+            "sqlite3 x .shell",
+            "psql -c \\!evil",
         ] {
             assert!(runs(command), "{command}");
         }
@@ -106,11 +243,16 @@ mod tests {
             "sort -n x",
             "tar -czf x y",
             "rsync -av a b",
-            "sed s/a/b/g x",
-            "sed -n 1,5p x",
-            "sed s/one/three/ x",
-            "sed -i s/a/e/ x",
             "ls -e",
+            "make -j4 test",
+            "make test CFLAGS=-O2",
+            "go test -run X ./...",
+            "npm test -- --watch",
+            "cargo test -p x --lib",
+            "pytest -q -k x",
+            "gcc -O2 -c x.c",
+            "psql -c SELECT",
+            "tar xzf x",
         ] {
             assert!(!runs(command), "{command}");
         }

@@ -116,18 +116,27 @@ fn only_reads_settings(args: &[Word]) -> bool {
 /// The files that flags of its subcommands write.
 pub(super) fn written(args: &[Word]) -> Vec<&str> {
     let (_, command, args) = split(args);
-    let writes = |flag: &str| {
-        is_like(flag, "--output") || (flag == "-o" && matches!(command, "archive" | "format-patch"))
-    };
     let next = args.iter().skip(1).map(|word| word.text.as_str());
     args.iter()
         .zip(next.chain([""]))
-        .filter(|(word, _)| writes(&word.text))
-        .filter_map(|(word, next)| match word.text.split_once('=') {
-            Some((_, file)) => Some(file),
-            None => Some(next).filter(|next| !next.is_empty()),
+        .filter_map(|(word, next)| match output(command, &word.text)? {
+            "" => Some(next),
+            file => Some(file),
         })
+        .filter(|file| !file.is_empty())
         .collect()
+}
+
+/// The file that this flag names, which is empty if the next word does.
+fn output<'a>(command: &str, flag: &'a str) -> Option<&'a str> {
+    if is_like(flag, "--output") {
+        return Some(flag.split_once('=').map_or("", |(_, file)| file));
+    }
+    let letters = flag.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+    match command {
+        "archive" | "format-patch" => letters.split_once('o').map(|(_, file)| file),
+        _ => None,
+    }
 }
 
 fn forces(args: &[Word]) -> bool {

@@ -42,12 +42,11 @@ pub(super) fn reads_commands(name: &str) -> bool {
 pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     match name {
         _ if is_shell(name) => shell(judge, args),
-        "su" => texts_after(judge, args, &["-c", "--command"]),
+        "su" => texts_after(judge, args, &["-c", "--command", "--session-command"]),
         "env" => texts_after(judge, args, &["-S", "--split-string"]),
         "eval" => joined(judge, args),
         "trap" | "alias" => aliased(judge, args),
         "source" | "." => sourced(args),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(args),
         _ => language(name, args),
     }
 }
@@ -121,16 +120,6 @@ fn reads_input(args: &[Word], telling: &[&str]) -> bool {
         || flags.any(|flag| flag == "-s")
 }
 
-/// Programs that awk starts: `system(…)` and pipes.
-fn awk(args: &[Word]) -> Risks {
-    let starts =
-        |word: &Word| word.text.contains("system") || word.text.replace("||", "").contains('|');
-    if args.iter().any(starts) {
-        return Risks::from([Risk::RunsText]);
-    }
-    Risks::new()
-}
-
 /// A file that a command writes as it is read: `bash <(curl …)`.
 fn sourced(args: &[Word]) -> Risks {
     match args.iter().find(|word| !is_flag(&word.text)) {
@@ -140,7 +129,8 @@ fn sourced(args: &[Word]) -> Risks {
     }
 }
 
-fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
+/// The texts behind these flags are commands for a shell.
+pub(super) fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
     let mut risks = Risks::new();
     for (flag, text) in args.iter().zip(args.iter().skip(1)) {
         if flags.iter().any(|name| asks_for(&flag.text, name)) {
@@ -148,19 +138,35 @@ fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
         }
     }
     for word in args {
-        let value = flags.iter().find_map(|flag| word.text.strip_prefix(flag));
+        let value = flags.iter().find_map(|flag| glued_value(&word.text, flag));
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            risks.append(&mut judge.text(&Word::literal(value.trim_start_matches('='))));
+            risks.append(&mut judge.text(&Word {
+                computed: word.computed,
+                ..Word::literal(value)
+            }));
         }
     }
     risks
 }
 
-/// The flag alone, or as the last of several letters: `-lc`.
+/// The flag alone, cut short, or as the last of several letters: `-lc`.
 fn asks_for(word: &str, flag: &str) -> bool {
-    let letter = flag.strip_prefix('-').filter(|letter| letter.len() == 1);
-    let last = letter.is_some_and(|letter| word.ends_with(letter));
-    word == flag || (last && is_flag(word) && !word.starts_with("--"))
+    if flag.starts_with("--") {
+        return word.len() > 3 && flag.starts_with(word);
+    }
+    let letter = flag.strip_prefix('-').unwrap_or(flag);
+    is_flag(word) && !word.starts_with("--") && word.ends_with(letter)
+}
+
+/// `-ctext`, `-lctext`, `--command=text`, `--comm=text`.
+fn glued_value<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
+    if flag.starts_with("--") {
+        let (name, value) = word.split_once('=')?;
+        return (name.len() > 3 && flag.starts_with(name)).then_some(value);
+    }
+    let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+    let (_, value) = letters.split_once(flag.strip_prefix('-')?)?;
+    Some(value.trim_start_matches('='))
 }
 
 /// All the words are one text.

@@ -144,7 +144,7 @@ impl Program {
         }
     }
 
-    pub(super) fn assigning<'w>(words: impl Iterator<Item = &'w Word>) -> Self {
+    pub(super) fn assigning<'w>(words: impl Iterator<Item = &'w Word>, risks: &Risks) -> Self {
         let words: Vec<&Word> = words.collect();
         Self {
             program: ASSIGNS.to_owned(),
@@ -152,6 +152,7 @@ impl Program {
             sure: !words.iter().any(|word| is_open(word)),
             words: words.into_iter().map(|word| word.text.clone()).collect(),
             hosts_sure: true,
+            risks: risks.clone(),
             ..Self::default()
         }
     }

@@ -3,7 +3,9 @@
 use super::{
     Risk, Risks, Word,
     args::{first_operand, has, has_long, has_short, operands},
-    flags, git,
+    awk, flags, git,
+    outputs::written,
+    sed,
 };
 use crate::review::summary::place::Place;
 
@@ -87,8 +89,43 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
             .filter(|(is, _)| *is)
             .map(|(_, risk)| risk),
     );
-    if name == "git" {
-        risks.append(&mut git::risks(args));
+    match name {
+        "git" => risks.append(&mut git::risks(args)),
+        "sed" | "gsed" => risks.append(&mut sed::read(args).risks),
+        "awk" | "gawk" | "mawk" | "nawk" => risks.append(&mut awk::read(args).risks),
+        "docker" | "podman" => risks.append(&mut container(args)),
+        // What it changes stands in its input.
+        "apply_patch" | "applypatch" => risks.extend([Risk::WritesOutside]),
+        // More arguments stand in a file.
+        "curl" if has_short(args, "K") || has_long(args, "--config") => {
+            risks.insert(Risk::Unreadable);
+        }
+        _ => {}
+    }
+    risks
+}
+
+/// Folders of this machine that a container may write, and rights by which it leaves its walls.
+fn container(args: &[Word]) -> Risks {
+    const RAISING: [&str; 7] = [
+        "--privileged",
+        "--cap-add",
+        "--device",
+        "--pid",
+        "--userns",
+        "--security-opt",
+        "--network=host",
+    ];
+    let begins = |flags: &[&str]| {
+        args.iter()
+            .any(|word| flags.iter().any(|flag| word.text.starts_with(flag)))
+    };
+    let mut risks = Risks::new();
+    if begins(&["-v", "--volume", "--mount"]) {
+        risks.insert(Risk::WritesOutside);
+    }
+    if begins(&RAISING) {
+        risks.insert(Risk::RaisesPrivilege);
     }
     risks
 }
@@ -189,53 +226,4 @@ fn schedules(name: &str, args: &[Word]) -> bool {
         "systemctl" | "launchctl" => has(args, &["enable", "load", "bootstrap"]),
         _ => false,
     }
-}
-
-/// Where the program writes, as far as its arguments tell.
-pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
-    let mut paths: Vec<String> = Vec::new();
-    let mut write = |path: &str| paths.push(path.to_owned());
-    match name {
-        "tee" | "touch" | "truncate" | "mkdir" => operands(args).for_each(|word| write(&word.text)),
-        // What it takes away cannot be told of a computed name, which is marked as such.
-        "rm" | "rmdir" | "unlink" => operands(args)
-            .filter(|word| !word.computed && !word.pattern)
-            .for_each(|word| write(&word.text)),
-        "cp" | "mv" | "ln" | "install" => {
-            operands(args)
-                .last()
-                .into_iter()
-                .for_each(|word| write(&word.text));
-            values(args, &["-t", "--target-directory"]).for_each(&mut write);
-        }
-        "sed" | "perl" if has_short(args, "i") || has_long(args, "--in-place") => {
-            operands(args).skip(1).for_each(|word| write(&word.text));
-        }
-        "curl" => values(args, &["-o", "--output", "--output-dir"]).for_each(&mut write),
-        "sort" => values(args, &["-o", "--output"]).for_each(&mut write),
-        "tar" | "bsdtar" => values(args, &["-C", "--directory"]).for_each(&mut write),
-        "unzip" => values(args, &["-d"]).for_each(&mut write),
-        "find" => values(args, &["-fprintf", "-fprint0", "-fprint", "-fls"]).for_each(&mut write),
-        "wget" => values(args, &["-O", "--output-document", "-P"]).for_each(&mut write),
-        "git" => git::written(args).into_iter().for_each(write),
-        "dd" => args
-            .iter()
-            .filter_map(|word| word.text.strip_prefix("of="))
-            .for_each(&mut write),
-        _ => {}
-    }
-    paths
-}
-
-/// The values of these flags, apart or glued on.
-fn values<'a>(args: &'a [Word], flags: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let next = args.iter().skip(1).map(|word| word.text.as_str());
-    let next = next.chain([""]);
-    args.iter().zip(next).filter_map(|(word, next)| {
-        let value = flags.iter().find_map(|flag| word.text.strip_prefix(flag))?;
-        match value.strip_prefix('=').unwrap_or(value) {
-            "" => Some(next).filter(|next| !next.is_empty() && *next != "-"),
-            value => Some(value),
-        }
-    })
 }

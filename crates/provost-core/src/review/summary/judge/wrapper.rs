@@ -1,86 +1,56 @@
 //! Programs that run another program, named in their arguments.
 
+mod flags;
+
 use super::{
     Judge, Risk, Risks, Word,
-    args::{is_assignment, is_flag},
-    interpreter::joined,
-    name_of,
+    args::{has_long, has_short, is_flag},
+    interpreter::{joined, texts_after},
+    name_of, variables,
 };
+use crate::review::summary::shell::is_assignment;
+use flags::{WRAPPERS, Wrapper};
 
-/// Name, the short flags that take a value, and how many words come before the program.
-const WRAPPERS: [(&str, &str, usize); 48] = [
-    ("sudo", "CDghpRrTtUu", 0),
-    ("doas", "Cu", 0),
-    ("pkexec", "", 0),
-    ("runuser", "ug", 0),
-    ("env", "uCS", 0),
-    ("nohup", "", 0),
-    ("noglob", "", 0),
-    ("nocorrect", "", 0),
-    ("repeat", "", 1),
-    ("time", "fo", 0),
-    ("command", "", 0),
-    ("builtin", "", 0),
-    ("exec", "a", 0),
-    ("coproc", "", 0),
-    ("nice", "n", 0),
-    ("ionice", "cnpPu", 0),
-    ("chrt", "TPD", 1),
-    ("taskset", "", 1),
-    ("timeout", "ks", 1),
-    ("stdbuf", "ioe", 0),
-    ("setsid", "", 0),
-    ("unbuffer", "", 0),
-    ("caffeinate", "tw", 0),
-    ("chroot", "", 1),
-    ("unshare", "SGR", 0),
-    ("nsenter", "tSGrw", 0),
-    ("flock", "wE", 1),
-    ("strace", "eopuEsXaIPSb", 0),
-    ("systemd-run", "puEHM", 0),
-    ("busybox", "", 0),
-    ("toybox", "", 0),
-    ("xargs", "IELnPsad", 0),
-    ("parallel", "jIna", 0),
-    ("ssh", "BbcDEeFIiJLlmOopQRSWw", 1),
-    ("watch", "n", 0),
-    ("valgrind", "", 0),
-    ("ltrace", "eopu", 0),
-    ("firejail", "", 0),
-    ("setpriv", "", 0),
-    ("prlimit", "", 0),
-    ("setarch", "", 1),
-    ("xvfb-run", "", 0),
-    ("proxychains", "f", 0),
-    ("proxychains4", "f", 0),
-    ("torsocks", "", 0),
-    ("chronic", "", 0),
-    ("entr", "", 0),
-    ("dbus-run-session", "", 0),
-];
 const RAISING: [&str; 5] = ["sudo", "doas", "pkexec", "runuser", "su"];
 const DELETING: [&str; 4] = ["rm", "rmdir", "unlink", "shred"];
+/// They hand their words to a shell.
+const JOINING: [&str; 3] = ["ssh", "watch", "parallel"];
+const FEEDING: [&str; 2] = ["xargs", "parallel"];
 
 pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     let mut risks = Risks::new();
     if RAISING.contains(&name) {
         risks.insert(Risk::RaisesPrivilege);
     }
-    if name == "find" || name == "fd" {
-        risks.append(&mut find(judge, args));
+    if name == "find" || name == "fd" || name == "fdfind" {
+        risks.append(&mut find(judge, name, args));
     }
-    if let Some((_, valued, skipped)) = WRAPPERS.iter().find(|wrapper| wrapper.0 == name) {
-        for words in programs(args, valued, *skipped) {
-            if matches!(name, "ssh" | "watch") {
-                risks.append(&mut joined(judge, words));
-            } else if matches!(name, "xargs" | "parallel") {
-                risks.append(&mut judge.inner_fed(words));
-            } else {
-                risks.append(&mut judge.inner(words));
-            }
-            if matches!(name, "xargs" | "parallel") {
-                risks.append(&mut fed(words));
-            }
+    if matches!(name, "flock" | "script" | "runuser") {
+        risks.append(&mut texts_after(judge, args, &["-c", "--command"]));
+    }
+    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+        risks.append(&mut wrapped(judge, wrapper, args));
+    }
+    risks
+}
+
+fn wrapped(judge: &Judge, wrapper: &Wrapper, args: &[Word]) -> Risks {
+    let found = Found::behind(wrapper, args);
+    let mut risks = variables::risks(found.assigned.iter().copied());
+    if !found.understood {
+        risks.insert(Risk::Unreadable);
+    }
+    let asks_shell = wrapper.name == "sudo"
+        && (has_short(args, "is") || has_long(args, "--login") || has_long(args, "--shell"));
+    for words in found.programs {
+        if FEEDING.contains(&wrapper.name) {
+            risks.append(&mut judge.inner_fed(words));
+            risks.append(&mut fed(words));
+        } else if !JOINING.contains(&wrapper.name) {
+            risks.append(&mut judge.inner(words));
+        }
+        if JOINING.contains(&wrapper.name) || (asks_shell && !words.is_empty()) {
+            risks.append(&mut joined(judge, words));
         }
     }
     risks
@@ -94,60 +64,139 @@ fn fed(words: &[Word]) -> Risks {
     }
 }
 
-/// Where the program may begin. After a long flag of which it is not known whether the next word is its
-/// value, both readings count.
-fn programs<'a>(args: &'a [Word], valued: &str, skipped: usize) -> Vec<&'a [Word]> {
-    let (mut at, mut unsure) = (0, false);
-    while let Some(word) = args.get(at) {
-        let text = word.text.as_str();
-        if text == "--" {
-            at += 1;
-            unsure = false;
-            break;
+/// The program behind the flags of a wrapper.
+struct Found<'a> {
+    /// Where it may begin. After a flag of which it is not known whether the next word is its value, both
+    /// readings count.
+    programs: Vec<&'a [Word]>,
+    assigned: Vec<&'a Word>,
+    /// Every flag is known.
+    understood: bool,
+}
+
+/// What a flag takes.
+enum Takes {
+    Nothing,
+    Next,
+    Unknown,
+}
+
+impl<'a> Found<'a> {
+    fn behind(wrapper: &Wrapper, args: &'a [Word]) -> Self {
+        let (mut at, mut unsure) = (0, false);
+        let mut assigned = Vec::new();
+        let mut understood = true;
+        while let Some(word) = args.get(at) {
+            let text = word.text.as_str();
+            if text == "--" {
+                at += 1;
+                unsure = false;
+                break;
+            }
+            if text == "-" && wrapper.name == "env" {
+                at += 1;
+            } else if is_flag(text) {
+                let takes = wrapper.takes(text);
+                unsure = matches!(takes, Takes::Unknown);
+                understood &= !unsure;
+                at += 1 + usize::from(matches!(takes, Takes::Next));
+            } else if is_assignment(text) {
+                assigned.push(word);
+                at += 1;
+            } else {
+                break;
+            }
         }
-        if is_flag(text) {
-            unsure = text.starts_with("--") && !text.contains('=');
-            at += 1 + usize::from(takes_next(text, valued));
-        } else if is_assignment(text) {
-            at += 1;
-        } else {
-            break;
+        let starts = [at + wrapper.before, at + wrapper.before + 1];
+        let readings = if unsure { 2 } else { 1 };
+        let programs = starts.into_iter().take(readings);
+        let programs: Vec<&[Word]> = programs.filter_map(|start| args.get(start..)).collect();
+        // Flags behind the words that come first: `flock file -c text`.
+        let flagged = |words: &&[Word]| words.first().is_some_and(|word| is_flag(&word.text));
+        if programs.iter().any(&flagged) {
+            let text = args.get(at + wrapper.before).map_or("", |word| &word.text);
+            understood &= matches!(wrapper.name, "flock" | "script") && text == "-c";
+        }
+        Self {
+            programs: programs.into_iter().filter(|it| !flagged(it)).collect(),
+            assigned,
+            understood,
         }
     }
-    let starts = [at + skipped, at + skipped + 1];
-    let readings = if unsure { 2 } else { 1 };
-    let starts = starts.into_iter().take(readings);
-    starts.filter_map(|start| args.get(start..)).collect()
 }
 
-/// `-u name`, but not `-uname`.
-fn takes_next(flag: &str, valued: &str) -> bool {
-    !flag.starts_with("--")
-        && flag
-            .find(|c| valued.contains(c))
-            .is_some_and(|at| at + 1 == flag.len())
+impl Wrapper {
+    fn takes(&self, flag: &str) -> Takes {
+        if let Some(long) = flag.strip_prefix("--") {
+            return self.takes_long(long);
+        }
+        let letters = flag.strip_prefix('-').unwrap_or(flag);
+        for (at, letter) in letters.char_indices() {
+            if self.valued.contains(letter) {
+                let last = at + letter.len_utf8() == letters.len();
+                return if last { Takes::Next } else { Takes::Nothing };
+            }
+            // Values that are glued on only.
+            if self.name == "xargs" && matches!(letter, 'i' | 'l' | 'e') {
+                return Takes::Nothing;
+            }
+            if !self.plain.contains(letter) {
+                return Takes::Unknown;
+            }
+        }
+        Takes::Nothing
+    }
+
+    fn takes_long(&self, flag: &str) -> Takes {
+        let (name, glued) = match flag.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (flag, false),
+        };
+        // Long flags may be cut short.
+        let is = |names: &str| names.split(' ').any(|long| long.starts_with(name));
+        match (is(self.long), is(self.long_valued)) {
+            _ if name.is_empty() => Takes::Unknown,
+            (false, true) if !glued => Takes::Next,
+            (true, false) | (false, true) => Takes::Nothing,
+            _ => Takes::Unknown,
+        }
+    }
 }
 
-fn find(judge: &Judge, args: &[Word]) -> Risks {
+fn find(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     let mut risks = Risks::new();
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        match word.text.as_str() {
-            "-delete" => {
-                risks.insert(Risk::Deletes);
-            }
-            "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch" => {
-                let end = after
-                    .iter()
-                    .position(|word| matches!(word.text.as_str(), ";" | "+"));
-                let (words, after) = after.split_at(end.unwrap_or(after.len()));
-                risks.append(&mut judge.inner(words));
-                risks.append(&mut fed(words));
-                rest = after;
-            }
-            _ => {}
+        let text = word.text.as_str();
+        if name == "find" && text == "-delete" {
+            risks.insert(Risk::Deletes);
         }
+        if let Some(program) = text.strip_prefix("--exec").filter(|it| it.contains('=')) {
+            let program = program.split_once('=').map_or("", |(_, program)| program);
+            let words = [Word::literal(program)];
+            risks.append(&mut judge.inner_fed(&words));
+            risks.append(&mut fed(&words));
+        }
+        if !runs_next(name, text) {
+            continue;
+        }
+        let end = after
+            .iter()
+            .position(|word| matches!(word.text.as_str(), ";" | "+"));
+        let (words, after) = after.split_at(end.unwrap_or(after.len()));
+        risks.append(&mut judge.inner(words));
+        risks.append(&mut fed(words));
+        rest = after;
     }
     risks
+}
+
+/// A program stands behind this flag. To `fd` it may be the last of several letters.
+fn runs_next(name: &str, flag: &str) -> bool {
+    match flag {
+        "-exec" | "-execdir" | "-ok" | "-okdir" | "--exec" | "--exec-batch" => true,
+        _ if name == "find" => false,
+        _ => is_flag(flag) && !flag.starts_with("--") && flag.ends_with(['x', 'X']),
+    }
 }

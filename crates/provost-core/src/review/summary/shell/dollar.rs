@@ -65,6 +65,8 @@ impl Reader<'_> {
                     break;
                 }
                 Some('"') => self.double_quoted(&mut value),
+                // Whether these are quotes depends on the shell and on what stands around.
+                Some('\'') => self.give_up(),
                 Some(c) => self.inside_quotes(c, &mut value),
             }
         }

@@ -2,21 +2,33 @@
 
 use super::{Reader, Word};
 
+/// The here-documents of one line, whose texts were looked for below it.
+pub(super) struct PendingHere {
+    /// Where the line seemed to end. A shell looks for the texts where it does end.
+    line: usize,
+    /// Where the texts end.
+    end: usize,
+    depth: usize,
+}
+
 impl<'a> Reader<'a> {
     /// After `<<`: the delimiter, and the text that stands below this line.
     pub(super) fn here_document(&mut self) -> Word {
+        let start = self.at;
         let tabs = self.eat("-");
         self.blanks();
         let before = self.at;
         let delimiter = self.word();
         let written = self.slice(before, self.at);
-        self.sound &= !written.is_empty() && !delimiter.computed;
+        // A line that goes on is joined before quotes are looked for. Of other expansions and quotes shells
+        // make different delimiters.
+        let joined = self.slice(start, self.at).contains('\n');
+        self.sound &= !written.is_empty() && !joined && delimiter.is_plain();
         let body = self.here_body(&delimiter.text, tabs);
         // Without quotes around the delimiter lines that end in a backslash are joined with the next before
         // the delimiter is looked for, so that the text may end earlier than it seems.
-        let literal = written.contains(['\'', '"', '\\']);
-        self.sound &= literal || !body.contains("\\\n");
-        if literal {
+        self.sound &= delimiter.quoted || !body.contains("\\\n");
+        if delimiter.quoted {
             Word::literal(body)
         } else {
             self.expanded(body)
@@ -24,26 +36,37 @@ impl<'a> Reader<'a> {
     }
 
     fn here_body(&mut self, delimiter: &str, tabs: bool) -> &'a str {
-        let start = self.here_end.unwrap_or_else(|| {
+        let (line, start) = if let Some(pending) = &self.here {
+            (pending.line, pending.end)
+        } else {
             let line = self.rest().find('\n');
-            line.map_or(self.text.len(), |line| self.at + line + 1)
-        });
+            let line = line.map_or(self.text.len(), |line| self.at + line);
+            (line, line + 1)
+        };
+        // Above it is what a surrounding script has pending.
+        let depth = self.here.as_ref().map_or(self.depth, |it| it.depth);
+        self.sound &= depth == self.depth;
         let mut at = start;
-        for line in self.slice(start, self.text.len()).split_inclusive('\n') {
-            let bare = line.trim_end_matches('\n');
+        let mut found = None;
+        for text in self.slice(start, self.text.len()).split_inclusive('\n') {
+            let bare = text.trim_end_matches('\n');
             let bare = if tabs {
                 bare.trim_start_matches('\t')
             } else {
                 bare
             };
             if bare == delimiter {
-                self.here_end = Some(at + line.len());
-                return self.slice(start, at);
+                found = Some(at + text.len());
+                break;
             }
-            at += line.len();
+            at += text.len();
         }
-        self.sound = false;
-        self.here_end = Some(at);
+        self.sound &= found.is_some();
+        self.here = Some(PendingHere {
+            line,
+            end: found.unwrap_or(at),
+            depth,
+        });
         self.slice(start, at)
     }
 
@@ -62,13 +85,20 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// At the end of a line: goes on below its here-documents.
+    /// A script ends before the line that its here-documents stand below.
+    pub(super) fn awaits_here_document(&self) -> bool {
+        let depth = self.here.as_ref().map(|pending| pending.depth);
+        depth == Some(self.depth)
+    }
+
+    /// After the end of a line: goes on below its here-documents.
     pub(super) fn skip_here_documents(&mut self) {
-        let Some(end) = self.here_end.take() else {
+        let Some(pending) = self.here.take() else {
             return;
         };
-        // A quoted line feed between the two: the texts were looked for in the wrong place.
-        self.sound &= end >= self.at;
-        self.at = self.at.max(end);
+        // The line went on, in quotes, behind a backslash or in a substitution: the texts were looked for in
+        // the wrong place.
+        self.sound &= pending.line + 1 == self.at && pending.depth == self.depth;
+        self.at = self.at.max(pending.end);
     }
 }

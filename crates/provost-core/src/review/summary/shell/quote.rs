@@ -5,7 +5,12 @@ use super::{Reader, Word};
 impl Reader<'_> {
     pub(super) fn word(&mut self) -> Word {
         let mut word = Word::default();
+        let mut bare = None;
         while let Some(c) = self.peek() {
+            if matches!(c, '\\' | '\'' | '"' | '$' | '`') && !self.rest().starts_with("\\\n") {
+                bare.get_or_insert(word.text.len());
+                word.quoted |= matches!(c, '\\' | '\'' | '"');
+            }
             match c {
                 ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')' => break,
                 '\\' => self.escape(&mut word),
@@ -20,6 +25,7 @@ impl Reader<'_> {
                 }
             }
         }
+        word.bare = bare.unwrap_or(word.text.len());
         word
     }
 

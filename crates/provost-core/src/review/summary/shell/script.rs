@@ -43,12 +43,8 @@ impl Draft {
     }
 
     fn push(&mut self, word: Word) {
-        let first = self
-            .command
-            .words
-            .iter()
-            .find(|word| !is_keyword(&word.text));
-        match (first.map(|word| word.text.as_str()), word.text.as_str()) {
+        let first = self.command.words.iter().find(|word| !is_keyword(word));
+        match (first.and_then(unquoted), unquoted(&word).unwrap_or("")) {
             (Some("case"), "in") => {
                 self.cases += 1;
                 self.in_pattern = true;
@@ -63,8 +59,17 @@ impl Draft {
     }
 }
 
-/// Words before a command that are not its name.
-pub(in crate::review::summary) fn is_keyword(word: &str) -> bool {
+/// The text of a word that may mean something to the shell itself.
+fn unquoted(word: &Word) -> Option<&str> {
+    (!word.quoted && !word.computed).then_some(word.text.as_str())
+}
+
+/// Words before a command that are not its name. In quotes they are names of programs.
+pub(in crate::review::summary) fn is_keyword(word: &Word) -> bool {
+    unquoted(word).is_some_and(is_keyword_text)
+}
+
+pub(in crate::review::summary) fn is_keyword_text(word: &str) -> bool {
     matches!(
         word,
         "if" | "then"
@@ -79,6 +84,25 @@ pub(in crate::review::summary) fn is_keyword(word: &str) -> bool {
             | "{"
             | "}"
     )
+}
+
+/// `name` or `function name`, and nothing that would run.
+fn names_function(words: &[Word]) -> bool {
+    let keywords = words.iter().take_while(|word| is_keyword(word)).count();
+    let names = words.get(keywords..).unwrap_or_default();
+    let names = match names {
+        [first, names @ ..] if unquoted(first) == Some("function") => names,
+        names => names,
+    };
+    matches!(names, [name] if name.is_plain() && !name.text.contains('='))
+}
+
+/// `x=( … )`, alone or declared.
+fn may_be_array(words: &[Word]) -> bool {
+    const DECLARING: [&str; 5] = ["declare", "typeset", "local", "readonly", "export"];
+    let before = |word: &Word| is_keyword(word) || word.is_assignment();
+    let first = words.iter().find(|word| !before(word));
+    first.is_none_or(|word| unquoted(word).is_some_and(|name| DECLARING.contains(&name)))
 }
 
 impl Reader<'_> {
@@ -107,7 +131,7 @@ impl Reader<'_> {
             }
         }
         draft.end_pipeline(self.text);
-        self.sound &= closed && draft.cases == 0;
+        self.sound &= closed && draft.cases == 0 && !self.awaits_here_document();
         Script {
             pipelines: draft.pipelines,
             sound: self.sound,
@@ -195,10 +219,12 @@ impl Reader<'_> {
         if !words.is_empty() && self.rest().trim_start_matches([' ', '\t']).starts_with(')') {
             self.blanks();
             self.at += 1;
+            // To zsh there may be several names, and any of them may run commands.
+            self.sound &= names_function(words) && draft.command.redirects.is_empty();
             draft.command.words.clear();
             return;
         }
-        self.sound &= touching || words.iter().all(|word| is_keyword(&word.text));
+        self.sound &= words.iter().all(is_keyword) || (touching && may_be_array(words));
         let group = self.nested();
         draft.command.groups.push(group);
     }
@@ -213,13 +239,13 @@ impl Reader<'_> {
     }
 
     fn plain_word(&mut self, draft: &mut Draft) {
-        let before = self.at;
         let word = self.word();
         // In quotes it is an argument.
-        let written = self.slice(before, self.at);
         let names_descriptor = self.rest().starts_with(['<', '>'])
-            && !written.is_empty()
-            && written.chars().all(|c| c.is_ascii_digit());
+            && unquoted(&word).is_some_and(|text| !text.is_empty())
+            && word.text.chars().all(|c| c.is_ascii_digit());
+        // Zsh closes a group with it wherever it stands.
+        self.sound &= unquoted(&word) != Some("}") || draft.command.words.iter().all(is_keyword);
         if !names_descriptor {
             draft.push(word);
         }
@@ -264,7 +290,8 @@ impl Reader<'_> {
         }
         let before = self.at;
         let word = self.word();
-        self.sound &= self.at > before;
+        // To zsh `>! file` writes the file.
+        self.sound &= self.at > before && unquoted(&word) != Some("!");
         word
     }
 

@@ -456,9 +456,10 @@ fn arrays_of_words() {
         risky(json!({"command": ["rm", "-rf", "x"]})),
         Risks::from([Deletes])
     );
+    // A tool that joins the words for a shell runs both.
     assert_eq!(
         risky(json!({"command": ["echo", ";rm -rf x"]})),
-        Risks::new()
+        Risks::from([Deletes, Unreadable])
     );
     assert_eq!(
         risky(json!({"command": ["rm", 5]})),
@@ -504,6 +505,143 @@ fn programs_that_are_not_what_they_are_called() {
             "PATH=/tmp/x:$PATH ls",
             "BASH_ENV=x bash build.sh",
             "ｒｍ -rf /",
+        ],
+    );
+}
+
+/// Each of these ran a command, or wrote a file, and showed no risk.
+#[test]
+fn p19_words_that_shells_and_programs_evaluate() {
+    let evaluated = [
+        "printf -v 'a[$(x)]' y",
+        "test -v 'a[$(x)]'",
+        "[ -v 'a[$(x)]' ]",
+        "[[ 'a[$(x)]' -eq 0 ]]",
+        "[[ 'a[`x`]' -eq 0 ]]",
+        "read 'a[$(x)]'",
+        "unset 'a[$(x)]'",
+        "let 'a[$(x)]=1'",
+        "wait -p 'a[$(x)]'",
+        "declare -n 'r=a[$(x)]'",
+        "export 'a[$(x)]=1'",
+        "x='a[$(x)]'",
+        "compgen -C x",
+        "compgen -W '$(x)'",
+        "complete -C x y",
+        "jobs -x x",
+        "mapfile -C x",
+        "enable -f ./x.so y",
+        "hash -p /tmp/x git",
+        "bind -x '\"a\": x'",
+        "sed '/x/e x' y",
+        "sed '1~2e x' y",
+        "sed '\\,x,e' y",
+        "awk 'BEGIN{f=\"system\"; @f(\"x\")}'",
+        "rsync -ae x a b",
+        "tar -F x -cf a b",
+        "tar xIf x a",
+        "go test -exec x",
+        "make SHELL=/tmp/x",
+        "npm test --script-shell /tmp/x",
+        "cargo --config x test",
+        "pytest -p x",
+        "gcc -fplugin=x y.c",
+        "sqlite3 db '.shell x'",
+        "psql -c '\\! x'",
+        "GIT_PAGER=x git log",
+        "PS4='$(x)' bash y",
+    ];
+    for command in evaluated {
+        assert!(risks(command).contains(&RunsText), "{command}");
+    }
+    for command in [
+        "export PATH=.",
+        "declare -x PATH=.",
+        "printf -v PATH .",
+        "printf -vPATH .",
+        "read PATH",
+        "for PATH in .; do git log; done",
+        "env LD_PRELOAD=x ls",
+        "sed -f x y",
+        "awk -f x y",
+        "awk 'BEGIN{print 1 > x}'",
+        "curl -sKcfg https://a.org",
+        "sudo --what x rm y",
+        "timeout --what 5 ls",
+        "ssh host -o ProxyCommand=x",
+        "[[ -n x ]] x",
+        "{ git log } always { x }",
+        "git log >! x",
+        "git log x=(y)",
+    ] {
+        assert!(risks(command).contains(&Unreadable), "{command}");
+    }
+    for command in [
+        "env - rm -rf x",
+        "env --split='rm -rf x'",
+        "fd --exec=rm",
+        "fd -Hx rm -rf",
+        "flock f -c 'rm -rf x'",
+        "flock f --command='rm -rf x'",
+        "script -c 'rm -rf x'",
+        "script -qc 'rm -rf x' /dev/null",
+        "sudo --user root --group x rm -rf x",
+        "sudo -i 'rm -rf x'",
+        "sudo --login 'rm -rf x'",
+        "parallel 'rm -rf {}'",
+        "- rm -rf x",
+        "su --comm='rm -rf x'",
+    ] {
+        assert!(risks(command).contains(&Deletes), "{command}");
+    }
+    for command in [
+        "git archive -o/srv/x HEAD",
+        "git format-patch -o/srv/x HEAD",
+        "sort --out=/srv/x y",
+        "sort -no /srv/x y",
+        "curl -so/srv/x https://a.org",
+        "sed 's/x/y/w/srv/x' z",
+        "sed -n p -e w/srv/x",
+        "awk 'BEGIN{print 1 > \"/srv/x\"}'",
+        "docker run -v /:/x y",
+        "gcc -o /srv/x y.c",
+        "go test -o /srv/x",
+        "pytest --junitxml=/srv/x",
+        "echo x > /tmp/a/link/../../../../../dev/null",
+        "echo x > '/tmp/a\\..\\..\\dev/null'",
+        "builtin cd /srv; echo > x",
+        "eval 'cd /srv'; echo > x",
+        "cd -; echo > x",
+    ] {
+        assert!(risks(command).contains(&WritesOutside), "{command}");
+    }
+    assert!(risks("cd /dev/fd/nope; git log > .bashrc").contains(&WritesSensitive));
+}
+
+#[test]
+fn ordinary_flags_and_scripts_are_not_risky() {
+    all_have(
+        &[],
+        &[
+            "sed -e 's/a/b/' -e '/x/d' y",
+            "awk -F: '{print $1}' x",
+            "command -v git",
+            "nice -10 make",
+            "xargs -0 -r ls",
+            "env -i A=1 ls",
+            "printf '%s\\n' x",
+            "read -r line",
+            "declare -A map",
+            "x=(a b)",
+            "export A=1",
+            "make -j4 test",
+            "cargo test -p x",
+            "npm test",
+            "tar xzf x",
+            "[ \"$x\" = y ]",
+            "cat <<EOF > x\ntext\nEOF",
+            "if (ls); then echo; fi",
+            "hash -r",
         ],
     );
 }

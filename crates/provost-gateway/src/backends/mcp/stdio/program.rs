@@ -22,6 +22,8 @@ use crate::{backends::mcp::trouble::one_line, secret::Secret};
 
 /// What is kept of a line on standard error.
 const MAX_LINE: usize = 1024;
+/// Lines that speak of an error, of which the end of a program is told.
+const MAX_ERRORS: usize = 3;
 /// Lines that the log takes of a server in a while.
 const MAX_LINES: usize = 200;
 const WHILE: Duration = Duration::from_mins(1);
@@ -89,6 +91,8 @@ struct Blame(Arc<Mutex<Troubles>>);
 
 #[derive(Default)]
 struct Troubles {
+    /// The first lines that speak of an error: the last line is often about a log.
+    errors: Vec<String>,
     /// What it said last.
     said: Option<String>,
     /// What we found, which made us end it.
@@ -159,11 +163,23 @@ impl Blame {
             Troubles {
                 found: Some(found), ..
             } => found.clone(),
+            Troubles { errors, .. } if !errors.is_empty() => {
+                format!("{how}; it said: {}", errors.join("; "))
+            }
             Troubles {
                 said: Some(said), ..
             } => format!("{how}; it said last: {said}"),
             _ => how,
         }
+    }
+
+    fn hear(&self, text: String) {
+        let mut troubles = self.troubles();
+        let is_error = text.to_ascii_lowercase().contains("error");
+        if is_error && troubles.errors.len() < MAX_ERRORS {
+            troubles.errors.push(text.clone());
+        }
+        troubles.said = Some(text);
     }
 }
 
@@ -278,7 +294,7 @@ async fn log(stderr: ChildStderr, server: Arc<str>, secrets: Arc<[Secret]>, blam
             if lines.has_room(Instant::now()) {
                 tracing::info!(mcp.server = &*server, "{text}");
             }
-            blame.troubles().said = Some(text);
+            blame.hear(text);
         }
     };
     let mut stderr = BufReader::new(stderr);
@@ -333,6 +349,30 @@ mod tests {
             "NODE_OPTIONS",
         ] {
             assert!(!is_inherited(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn p18_the_end_of_a_program_is_told_with_its_errors() {
+        for (lines, told) in [
+            (&[][..], "it ended"),
+            (&["a", "b"], "it ended; it said last: b"),
+            (
+                &[
+                    "npm error code E404",
+                    "npm error 404 Not Found - GET https://registry.example.org/x",
+                    "npm warn old",
+                    "A complete log of this run can be found in: /x",
+                ],
+                "it ended; it said: npm error code E404; npm error 404 Not Found - GET \
+                 https://registry.example.org/x",
+            ),
+        ] {
+            let blame = Blame::default();
+            for line in lines {
+                blame.hear((*line).to_owned());
+            }
+            assert_eq!(blame.told("it ended".to_owned()), told);
         }
     }
 

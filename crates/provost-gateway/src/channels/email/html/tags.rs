@@ -1,5 +1,7 @@
 //! Tags: cutting a page into them, and what those of mail programs mean.
 
+use super::style::Style;
+
 pub(super) enum Token<'t> {
     Text(&'t str),
     Open(Tag),
@@ -73,10 +75,24 @@ const BLOCKS: &[&str] = &[
     "dd",
     "form",
     "fieldset",
+    "address",
+    "td",
+    "th",
+    "caption",
+    "main",
+    "aside",
+    "nav",
+    "figure",
+    "figcaption",
+    "details",
+    "summary",
+    "dialog",
+    "legend",
 ];
 const HIDDEN: &[&str] = &[
     "style", "script", "head", "title", "template", "noscript", "svg",
 ];
+const STRUCK: &[&str] = &["s", "strike", "del"];
 const EMPTY: &[&str] = &[
     "br", "hr", "img", "input", "meta", "link", "wbr", "base", "col", "area",
 ];
@@ -87,7 +103,36 @@ impl Tag {
     }
 
     pub(super) fn is_block(&self) -> bool {
+        let display = self.style().value("display");
         is_block(&self.name)
+            || display.is_some_and(|kind| matches!(kind, "block" | "flex" | "table" | "list-item"))
+    }
+
+    /// Its line breaks are kept.
+    pub(super) fn is_preformatted(&self) -> bool {
+        let kept = self.style().value("white-space");
+        self.name == "pre" || kept.is_some_and(|kept| kept.starts_with("pre"))
+    }
+
+    /// What it holds may be crossed out, or so that nobody sees it.
+    pub(super) fn is_doubtful(&self) -> bool {
+        STRUCK.contains(&self.name.as_str()) || self.style().makes_doubtful()
+    }
+
+    /// The names by which a style sheet speaks of it.
+    pub(super) fn selectors(&self) -> impl Iterator<Item = String> {
+        let id = self.attribute("id").map(|id| format!("#{id}"));
+        let classes = self.classes().map(|class| format!(".{class}"));
+        let names = [self.name.clone(), "*".to_owned()];
+        classes
+            .chain(id)
+            .chain(names)
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    fn style(&self) -> Style<'_> {
+        Style(self.attribute("style").unwrap_or_default())
     }
 
     /// Outlook writes each line as a paragraph of that class, without space around it.
@@ -96,7 +141,17 @@ impl Tag {
     }
 
     pub(super) fn is_quote(&self) -> bool {
-        self.name == "blockquote" || self.classes().any(|class| QUOTES.contains(&class))
+        // Gmail indents with a quote that has no border.
+        let style = self.style();
+        let indented = style
+            .value("border")
+            .is_some_and(|it| it == "none" || it == "0")
+            && style.value("border-left").is_none();
+        (self.name == "blockquote" && !indented)
+            // Yahoo puts letters before its own.
+            || self
+                .classes()
+                .any(|class| QUOTES.contains(&class) || class.ends_with("yahoo_quoted"))
     }
 
     pub(super) fn begins_history(&self) -> bool {
@@ -113,11 +168,9 @@ impl Tag {
     }
 
     pub(super) fn is_hidden(&self) -> bool {
-        let style = self.attribute("style").unwrap_or_default().replace(' ', "");
         HIDDEN.contains(&self.name.as_str())
-            || ["display:none", "visibility:hidden", "mso-hide:all"]
-                .iter()
-                .any(|hiding| style.contains(hiding))
+            || self.attribute("hidden").is_some()
+            || self.style().hides()
     }
 
     fn classes(&self) -> impl Iterator<Item = &str> {
@@ -210,19 +263,32 @@ fn tag(inside: &str) -> Tag {
 
 fn attributes(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some((name, after)) = rest.split_once('=') {
-        let name = name.split_whitespace().last().unwrap_or_default();
-        let after = after.trim_start();
-        let (value, after) = match after.chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let inside = after.get(1..).unwrap_or_default();
-                inside.split_once(quote).unwrap_or((inside, ""))
-            }
-            _ => after.split_once(char::is_whitespace).unwrap_or((after, "")),
+    let mut rest = text.trim_start_matches(is_between);
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c| is_between(c) || c == '=')
+            .unwrap_or(rest.len());
+        let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let (value, after) = match after.trim_start().strip_prefix('=') {
+            Some(after) => value(after.trim_start()),
+            None => ("", after),
         };
         found.push((name.to_ascii_lowercase(), value.to_ascii_lowercase()));
-        rest = after;
+        rest = after.trim_start_matches(is_between);
     }
     found
+}
+
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || c == '/'
+}
+
+fn value(text: &str) -> (&str, &str) {
+    match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => {
+            let inside = text.get(1..).unwrap_or_default();
+            inside.split_once(quote).unwrap_or((inside, ""))
+        }
+        _ => text.split_once(char::is_whitespace).unwrap_or((text, "")),
+    }
 }

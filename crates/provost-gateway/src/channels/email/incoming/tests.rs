@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::channels::email::reply::{self, Misread};
-use provost_core::menu::{Code, Reply};
+use provost_core::menu::{Code, Reply, Unclear};
 
 /// A mail with these lines after its first headers.
 fn mail(lines: &str) -> Incoming {
@@ -112,10 +112,80 @@ fn mails_of_programs_are_known() {
         "Abwesenheitsnotiz: Run",
         "Undeliverable: Run",
         "自動返信: x",
+        "Urlaub: Re: x",
+        "OOO Re: x",
+        "Otomatik yanıt: x",
+        "Odpowiedź automatyczna: x",
+        "[EXT] Automatic reply: x",
     ] {
         let raw = format!("{FROM}Subject: {subject}\n\n1\n");
         assert!(read_reply(raw.as_bytes()).unwrap().automatic, "{subject}");
     }
+}
+
+#[test]
+fn p13_mails_that_ask_for_no_absence_note_are_automatic() {
+    let raw = format!("{FROM}X-Auto-Response-Suppress: All\n\n3 weeks off\n");
+    assert!(read_reply(raw.as_bytes()).unwrap().automatic);
+    for subject in [
+        "Re: x [appr_1]",
+        "[appr_1]",
+        "Ooops [appr_1]",
+        "AW: Urlaub [appr_1]",
+    ] {
+        assert!(!is_automatic_subject(subject), "{subject}");
+    }
+}
+
+#[test]
+fn p13_every_part_that_is_seen_is_read() {
+    let plain = |text: &str| format!("--b\nContent-Type: text/plain\n\n{text}\n");
+    let html = |text: &str| format!("--b\nContent-Type: text/html\n\n{text}\n");
+    let image = "--b\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\neA==\n";
+    let caution = "CAUTION: This email originated from outside the organization.";
+    for (parts, expected) in [
+        (
+            vec![
+                plain("1"),
+                image.to_owned(),
+                plain("Sorry, no:\n3 too risky"),
+            ],
+            None,
+        ),
+        (
+            vec![
+                html("<div>1</div>"),
+                image.to_owned(),
+                html("<div>3 too risky</div>"),
+            ],
+            None,
+        ),
+        (
+            vec![plain("1"), image.to_owned(), html("<div>3 no</div>")],
+            None,
+        ),
+        (vec![plain(caution), plain("1")], Some(Code::Once)),
+        (
+            vec![plain("1"), image.to_owned(), plain("Bob")],
+            Some(Code::Once),
+        ),
+    ] {
+        let body = format!(
+            "{FROM}Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n",
+            parts.concat()
+        );
+        let decided = decision(&mail(&body)).ok().map(|reply| reply.code);
+        assert_eq!(decided, expected, "{body}");
+    }
+}
+
+#[test]
+fn p13_an_unknown_encoding_is_asked_about() {
+    let body = "Content-Type: text/plain; charset=x-unknown\nContent-Transfer-Encoding: base64\n\nNCCDjYNPCg==\n";
+    assert_eq!(
+        decision(&mail(&format!("{FROM}{body}"))),
+        Err(Unclear::Unreadable.into())
+    );
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "what a table expects")]
@@ -123,6 +193,7 @@ fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
     Ok(Reply {
         code,
         text: text.map(str::to_owned),
+        ..Reply::bare(Code::Once)
     })
 }
 

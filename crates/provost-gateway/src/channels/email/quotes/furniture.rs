@@ -1,71 +1,132 @@
-//! What programs put above a reply: banners of mail servers, dates, and counts of attachments.
+//! What programs put above a reply. Banners of mail servers are skipped, by their known sentences only: what a
+//! person writes above a code may be its condition. Dates and counts of attachments, which begin with a number,
+//! decide nothing.
+
+mod words;
 
 use provost_core::menu;
 
-use super::{is_marked, words};
+use super::{attribution, is_marked};
 
 /// The longest banner, in lines.
 const LONGEST: usize = 12;
 
-/// How many lines of furniture begin here.
-pub(super) fn lines_at(lines: &[&str], at: usize) -> Option<usize> {
-    let line = lines.get(at)?;
-    if super::attribution(lines, at).is_some() {
-        return None;
-    }
-    if counts_attachments(line) || (super::is_numbered(line.trim()) && menu::is_date(line)) {
-        return Some(1);
-    }
-    banner(lines, at)
+/// Whether the line is a date, a count of attachments or a part of an attribution, and no answer.
+pub(super) fn is_furniture(lines: &[&str], at: usize) -> bool {
+    let line = attribution::plain(lines.get(at).copied().unwrap_or_default());
+    let line = line.trim();
+    let numbered = line.starts_with(|c: char| c.is_numeric());
+    numbered && (counts_attachments(line) || menu::is_date(line) || is_short_attribution(line))
 }
 
-/// "3 Anhänge", "2 attachments (1 MB)", and not "3 attachments are too many".
+/// "3 Anhänge", "3 Attachments • Scanned by Gmail", and not "3 Anhänge, zu groß".
 fn counts_attachments(line: &str) -> bool {
     let line = line.trim().to_lowercase();
-    let rest = line.trim_start_matches(char::is_numeric);
-    let counted = words::ATTACHMENTS.iter().find_map(|word| {
-        let after = rest.trim().strip_prefix(word)?;
+    let rest = line.trim_start_matches(char::is_numeric).trim();
+    let after = words::ATTACHMENTS.iter().find_map(|word| {
+        let after = rest.strip_prefix(word)?;
         Some(after.trim_start_matches(char::is_alphabetic).trim())
     });
-    let plain = |after: &str| !after.starts_with(char::is_alphabetic);
-    rest.len() < line.len() && counted.is_some_and(plain)
+    after.is_some_and(|after| after.is_empty() || after.starts_with(['(', '•', '|', '[', '（']))
 }
 
-/// A warning that the mail is from outside, with the frame around it, up to an empty line or a line with a code.
-fn banner(lines: &[&str], at: usize) -> Option<usize> {
-    let frame = lines
-        .iter()
-        .skip(at)
-        .take_while(|line| is_frame(line))
-        .count();
+/// "4 Kas 26 Çar, Gate <gate@example.org>", "4 lis 26 Gate": a day, a month and a year of two digits.
+pub(super) fn is_short_attribution(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [day, month, year, rest @ ..] = words.as_slice() else {
+        return false;
+    };
+    if !day.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let is_month = menu::is_month(month)
+        || (month.chars().count() <= 5 && month.chars().all(|c| c.is_alphabetic() || c == '.'));
+    let digits = year.trim_end_matches([',', '.', ';']);
+    let is_year = attribution::is_year(digits)
+        || (digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit()) && digits >= "19");
+    // "3 wait 20 minutes" is an answer.
+    let named = rest.first().is_none_or(|next| {
+        digits.len() < year.len()
+            || next.starts_with(['<', '"', '('])
+            || next.chars().next().is_some_and(char::is_uppercase)
+    });
+    is_month && is_year && named
+}
+
+/// How many lines a warning that the mail is from outside has, with the frame around it. It ends at an empty
+/// line, a quote or a line with a code.
+pub(super) fn banner(lines: &[&str], at: usize) -> Option<usize> {
     let text: Vec<&str> = lines
         .iter()
-        .skip(at + frame)
+        .skip(at)
         .take_while(|line| !line.trim().is_empty() && !menu::has_code(line) && !is_marked(line))
         .copied()
         .collect();
+    let joined = text.join(" ").to_lowercase();
+    let says_it = clauses(&joined).any(is_banner_clause)
+        || text
+            .iter()
+            .any(|line| clauses(&line.to_lowercase()).any(is_banner_clause));
     let is_banner = text.len() <= LONGEST
-        && text
-            .first()
-            .is_some_and(|first| warns(first, &text.join(" ")));
-    is_banner.then_some(frame + text.len())
+        && says_it
+        && (clauses(&joined).all(is_known) || each_known(&text))
+        && !is_conditional(&joined);
+    is_banner.then_some(text.len())
 }
 
-/// A line drawn with signs.
-fn is_frame(line: &str) -> bool {
-    let line = line.trim();
-    line.chars().count() >= 3 && line.chars().all(|c| "-=*_#~+─━═".contains(c))
+/// Without full stops, a line is a sentence.
+fn each_known(lines: &[&str]) -> bool {
+    let known = |line: &&str| clauses(&line.to_lowercase()).all(is_known);
+    lines.iter().all(known)
 }
 
-fn warns(first: &str, text: &str) -> bool {
-    let (first, text) = (first.to_lowercase(), text.to_lowercase());
-    let bare = first.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let begins = words::WARNINGS.iter().any(|word| bare.starts_with(word));
-    let bracketed = first
-        .trim_start()
-        .starts_with(['[', '【', '(', '<', '*', '⚠']);
-    let outside = has(words::OUTSIDE);
-    (begins && outside && (bracketed || has(words::MAILS)))
-        || (outside && has(words::MAILS) && text.split_whitespace().count() >= 5)
+/// What stands between full stops, commas, colons, dashes and brackets. An address has full stops as well.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| {
+        matches!(
+            c,
+            '!' | '。' | '！' | ',' | '，' | ':' | '：' | ']' | '】' | ')'
+        )
+    };
+    text.split(". ")
+        .flat_map(|part| part.split(" - "))
+        .flat_map(move |part| part.split(ends))
+        .map(|clause| clause.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|clause| !clause.is_empty())
+}
+
+/// Says that the mail is from outside.
+fn is_banner_clause(clause: &str) -> bool {
+    let rest = without_warning(clause);
+    let starts = |text: &str| words::BANNER_STARTS.iter().any(|it| text.starts_with(it));
+    [clause, rest]
+        .iter()
+        .any(|text| words::BANNERS.contains(text) || starts(text))
+}
+
+fn is_known(clause: &str) -> bool {
+    let rest = without_warning(clause);
+    let mut tails = words::BANNER_TAILS.iter();
+    rest.is_empty() || is_banner_clause(clause) || tails.any(|tail| rest.starts_with(tail))
+}
+
+/// "Caution: external e-mail" without its first word.
+fn without_warning(sentence: &str) -> &str {
+    let after = words::WARNINGS
+        .iter()
+        .find_map(|word| sentence.strip_prefix(word));
+    let marked = after.filter(|after| !after.starts_with(char::is_alphanumeric));
+    marked.map_or(sentence, |after| {
+        after.trim_start_matches(|c: char| !c.is_alphanumeric())
+    })
+}
+
+/// A question, an open end, a condition, or somebody who speaks of themselves: no server writes that.
+fn is_conditional(text: &str) -> bool {
+    let open = text.contains(['?', '？', '؟']) || text.trim_end().ends_with([':', '：', ',', '，']);
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    open || words.any(|word| words::CONDITIONS.contains(&word))
+        || words::CONDITION_PARTS
+            .iter()
+            .any(|part| text.contains(part))
 }

@@ -69,7 +69,8 @@ pub(in crate::doors::http) async fn detail(
             let longest = app.gate.settings().max_grant;
             // As the desk decides, whatever this reader asked to see.
             let exposure = app.live.load().exposure;
-            body.insert("remember".into(), remember(&approval, exposure, longest));
+            let offered = remember(&approval, exposure, longest, key.role);
+            body.insert("remember".into(), offered);
         }
     }
     Ok(Json(body).into_response())
@@ -123,8 +124,8 @@ async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<S
 }
 
 /// What a person may have remembered, the narrow scope first, each with its words.
-fn remember(approval: &Approval, exposure: Exposure, longest: Duration) -> Value {
-    let offers = offers(&approval.question, exposure, longest);
+fn remember(approval: &Approval, exposure: Exposure, longest: Duration, role: Role) -> Value {
+    let offers = offers(&approval.question, exposure, longest, role);
     let shown = |offer: &Offer| {
         let mut shown = json!(offer);
         if let Some(shown) = shown.as_object_mut() {

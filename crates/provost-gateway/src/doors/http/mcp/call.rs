@@ -34,7 +34,7 @@ const MOST_PROGRESS: usize = 64;
 #[serde(rename_all = "camelCase")]
 struct Params {
     name: String,
-    arguments: Option<Map<String, Value>>,
+    arguments: Option<Value>,
     #[serde(rename = "_meta")]
     meta: Option<Map<String, Value>>,
     input_responses: Option<Map<String, Value>>,
@@ -43,9 +43,17 @@ struct Params {
 
 pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Result<Value, Fault> {
     let mut params: Params = read_params(params)?;
-    let mut arguments = params.arguments.take().unwrap_or_default();
+    // What is no object fits no tool, and is recorded as every other misfit.
+    let (mut arguments, shapeless) = match params.arguments.take() {
+        None => (Map::new(), None),
+        Some(Value::Object(arguments)) => (arguments, None),
+        Some(_) => (Map::new(), Some("the arguments are no object")),
+    };
     if let Some(tool) = virtual_tools::find(&params.name) {
-        return Ok(tool.run(exchange, arguments).await);
+        return match shapeless {
+            Some(why) => Err(Fault::params(why)),
+            None => Ok(tool.run(exchange, arguments).await),
+        };
     }
     let Caller::Agent(agent) = &exchange.caller else {
         return Err(unknown(&params.name));
@@ -53,8 +61,12 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     if !arguments.values().all(is_exact) {
         return Err(Fault::params(format!("{NOT_EXACT}: send it as text")));
     }
-    // A dispatcher's call is judged, and recorded, as the command it runs.
     let backends = &exchange.app.backends;
+    if backends.find(&params.name).is_none() {
+        // Its server may be starting.
+        exchange.app.mcp.settled().await;
+    }
+    // A dispatcher's call is judged, and recorded, as the command it runs.
     let tool: Arc<str> = (*backends.judged_name(&params.name, &arguments)).into();
     let (heard, runner) = runner(exchange, &tool, params.meta.as_ref());
     let Some(Runner {
@@ -64,7 +76,8 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     else {
         return not_run(exchange, &tool);
     };
-    let misfit = backends.misfit(&tool, &mut arguments);
+    let misfit = shapeless.map(Into::into);
+    let misfit = misfit.or_else(|| backends.misfit(&tool, &mut arguments));
     let call = Call {
         agent: agent.clone(),
         session: exchange.session.clone(),

@@ -112,13 +112,14 @@ impl Exchange {
     async fn serve(&self, id: &Id, request: Request) -> Result<Value, Fault> {
         let Request { method, params, .. } = request;
         let stateless = matches!(self.form, Form::Stateless(_));
+        // Clients list once, right after they connect, and read what they were told of before.
+        if method.ends_with("/list") || method == "resources/read" {
+            self.app.mcp.settled().await;
+        }
         let mut result = match (&*method, stateless) {
             ("server/discover", true) => hello::discovered(&self.app),
             ("ping", false) => json!({}),
-            ("tools/list", _) => {
-                self.app.mcp.settled().await;
-                tools::list(self, &params)?
-            }
+            ("tools/list", _) => tools::list(self, &params)?,
             ("tools/call", _) => call::call(self, params).await?,
             ("resources/list", _) => resources::list(self, List::Resources, &params).await?,
             ("resources/templates/list", _) => {

@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0 as MCP speaks it: one message at a time, read into what is acted on. Members that are
 //! written twice are refused, so that no message can say one thing to us and another to somebody else.
 
+use provost_core::call::exact_numbers;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -117,7 +118,7 @@ impl Message {
             serde_json::from_slice::<Value>(text).map_err(broken)?;
             return Err(Fault::new(INVALID_REQUEST, "not a JSON-RPC message"));
         }
-        let raw: Raw = serde_json::from_slice(text).map_err(broken)?;
+        let raw: Raw = serde_json::from_slice(&exact_numbers(text)).map_err(broken)?;
         raw.read()
     }
 }

@@ -29,13 +29,22 @@ fn offered(exchange: &Exchange) -> BTreeMap<String, Value> {
         .collect();
     let upstreams = app.mcp.upstreams();
     for tool in upstreams.flat_map(|upstream| upstream.definitions()) {
-        if let Some(offered) = offered.get_mut(&tool.name)
-            && app.backends.upstream(&tool.name).is_some()
-        {
-            *offered = renamed(&tool);
+        if app.backends.upstream(&tool.name).is_none() {
+            continue;
+        }
+        match offered.get_mut(&tool.name) {
+            Some(_) if needs_tasks(&tool) => drop(offered.remove(&tool.name)),
+            Some(offered) => *offered = renamed(&tool),
+            None => {}
         }
     }
     offered
+}
+
+/// Tasks are not served here: a tool that can only be called as one cannot be called.
+fn needs_tasks(tool: &Definition) -> bool {
+    let support = tool.definition.pointer("/execution/taskSupport");
+    support.and_then(Value::as_str) == Some("required")
 }
 
 /// As its server describes it, but for the name.
@@ -43,6 +52,13 @@ fn renamed(tool: &Definition) -> Value {
     let mut definition = (*tool.definition).clone();
     if let Some(definition) = definition.as_object_mut() {
         definition.insert("name".into(), tool.name.as_str().into());
+        if let Some(Value::Object(execution)) = definition.get_mut("execution")
+            && execution
+                .get("taskSupport")
+                .is_some_and(|it| it == "optional")
+        {
+            execution.insert("taskSupport".into(), "forbidden".into());
+        }
     }
     definition
 }

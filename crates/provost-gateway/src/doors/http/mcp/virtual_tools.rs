@@ -79,8 +79,8 @@ const TOOLS: [VirtualTool; 6] = [
     },
     VirtualTool {
         name: "grant.revoke",
-        description: "Take a standing permission back",
-        roles: &[Role::Admin],
+        description: "Take a standing permission back: your own, or as an admin any",
+        roles: &[Role::Human, Role::Admin],
         what: What::Revoke,
     },
 ];
@@ -157,7 +157,10 @@ impl VirtualTool {
             return Err(self.forbidden());
         }
         match (self.what, &exchange.caller) {
-            (What::Catalog, caller) => Ok(catalog(exchange, caller, read(arguments)?)),
+            (What::Catalog, caller) => {
+                exchange.app.mcp.settled().await;
+                Ok(catalog(exchange, caller, read(arguments)?))
+            }
             (What::Grants, Caller::Agent(agent)) => {
                 grants::active(&exchange.app, |grant| grant.agent.matches(agent)).await
             }
@@ -194,8 +197,8 @@ async fn decide(
             grants::make(app, &admin, read::<GrantBody>(arguments)?).await
         }
         What::Revoke => {
-            let admin = require(key.clone(), &[Role::Admin])?;
-            grants::unmake(app, &admin, read::<RevokeArguments>(arguments)?.id).await
+            let person = require(key.clone(), &[Role::Human, Role::Admin])?;
+            grants::unmake(app, &person, read::<RevokeArguments>(arguments)?.id).await
         }
         What::Catalog | What::Grants => Ok(Value::Null),
     }

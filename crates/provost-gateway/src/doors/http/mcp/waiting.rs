@@ -2,7 +2,11 @@
 //! instead of waiting. The form never approves: who asks does not decide.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
-use provost_core::{approval::Approval, call::Call, ports::StoreError};
+use provost_core::{
+    approval::Approval,
+    call::{Call, Executor},
+    ports::StoreError,
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -146,7 +150,8 @@ async fn is_of(exchange: &Exchange, state: &str, call: &Call) -> Result<bool, St
     let approval = exchange.app.gate.store().approval(&id).await?;
     Ok(approval.is_some_and(|approval| {
         // The whole id: the store also finds approvals by its beginning.
-        approval.question.id.as_str() == id && approval.question.digest == call.digest()
+        let bound = call.digest().bound_to(Executor::Gateway, None);
+        approval.question.id.as_str() == id && approval.question.bound() == bound
     }))
 }
 

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     app::App,
-    channels::email::CHANNEL,
+    channels::{CallbackAddress, email::CHANNEL},
     doors::http::{
         calls::idempotency_key,
         error::{ApiError, ApiResult},
@@ -200,14 +200,14 @@ fn callback_url(app: &App, body: &Map<String, Value>) -> ApiResult<Option<String
         return Ok(None);
     };
     let fits = |uri: &Uri| {
-        matches!(uri.scheme_str(), Some("http" | "https"))
-            && uri.authority().is_some_and(|at| !at.as_str().contains('@'))
-            // Where a name leads is judged when it is called.
-            && uri.host().is_some_and(|host| !plain_address(host).is_some_and(is_off_limits))
+        // Where a name leads is judged when it is called.
+        CallbackAddress::of(uri)
+            .is_some_and(|server| !plain_address(&server.host).is_some_and(is_off_limits))
     };
     let Some(uri) = url.parse().ok().filter(fits) else {
-        let message = "`callback_url` is an http or https address without a user in it, and none that is \
-                       link-local, unspecified, multicast or a cloud's own";
+        let message = "`callback_url` is an http or https address with a plain name or address, a port from 1 to \
+                       65535 and no user in it, and none that is link-local, unspecified, multicast or a \
+                       cloud's own";
         return Err(unprocessable("bad_callback_url", message));
     };
     let channels = app.channels.load();

@@ -54,6 +54,12 @@ pub(in crate::doors::http) async fn email_reply(
     let approval = approval.filter(|approval| approval.question.id.as_str() == id);
     let approval = approval.ok_or_else(|| ApiError::not_found("approval"))?;
     let decider = sender(&app, &key, &approval, &mail).await?;
+    if email::is_automatic_subject(&mail.subject) {
+        return Err(unprocessable(
+            "automatic_reply",
+            "this is an absence note or a bounce, by its subject: it decides nothing",
+        ));
+    }
     let reply = email::reply_in_text(&mail.body).map_err(unclear)?;
     let id = approval.question.id.as_str();
     let resolving = desk::decide(&app, &decider, id, Said::reply(reply)).await?;
@@ -143,7 +149,7 @@ fn answer(app: &App, resolving: Resolving) -> ApiResult {
     let why = resolving.why().unwrap_or_default();
     match resolving {
         Resolving::Done(approval) | Resolving::Counted(approval) => {
-            Ok(Json(shown(&approval)).into_response())
+            Ok(Json(with_remembered(&approval, shown(&approval))).into_response())
         }
         Resolving::Already(approval) => Err(over(&approval, &shown(&approval), app)),
         Resolving::Unfit(_) => Err(unprocessable("unfit", why)),
@@ -152,6 +158,18 @@ fn answer(app: &App, resolving: Resolving) -> ApiResult {
         Resolving::Held(_) => Err(ApiError::conflict("claimed", why)),
         Resolving::NotFound => Err(ApiError::not_found("approval")),
     }
+}
+
+/// With what 2 or 6 made of a call, as an approval by key tells it.
+fn with_remembered(approval: &Approval, mut shown: Value) -> Value {
+    let decision = approval.state.decision.as_deref();
+    let remembered = decision.and_then(|decision| decision.remembered.as_ref());
+    if let (Some(remembered), Some(shown)) = (remembered, shown.as_object_mut()) {
+        shown.insert("remembered".into(), json!(remembered));
+        let made = decision.and_then(|decision| decision.made_grant.as_ref());
+        shown.insert("grant_id".into(), json!(made));
+    }
+    shown
 }
 
 /// The loser learns what was decided, and the late one that it is too late.

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State, response::IntoResponse as _};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use axum::{
+    Json,
+    extract::{FromRequest as _, Request, State},
+    response::IntoResponse as _,
+};
+use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,11 +21,14 @@ use crate::{
 
 pub(in crate::doors::http) async fn telegram_webhook(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    Body(update): Body<Value>,
+    request: Request,
 ) -> ApiResult {
     let channels = app.channels.load_full();
-    let secret = headers.get(SECRET_HEADER).map(HeaderValue::as_bytes);
+    // Before the body is read: anybody may send one, as slowly as they like.
+    let secret = request
+        .headers()
+        .get(SECRET_HEADER)
+        .map(HeaderValue::as_bytes);
     let telegram = channels.telegram();
     let Some(telegram) = telegram.filter(|telegram| telegram.verify_webhook_secret(secret)) else {
         return Err(ApiError::new(
@@ -30,6 +37,7 @@ pub(in crate::doors::http) async fn telegram_webhook(
             "this is for Telegram, which shows the secret of the webhook",
         ));
     };
+    let Body(update) = Body::<Value>::from_request(request, &app).await?;
     let desk = Office(app.clone());
     telegram.handle_update(&desk, &update).await?;
     Ok(Json(json!({"ok": true})).into_response())

@@ -19,7 +19,7 @@ use crate::{
             send_decision,
         },
         terminal::Terminal,
-        view::text,
+        view::{some_text, text},
     },
     context::Context,
     exit::Exit,
@@ -246,7 +246,8 @@ impl Desk {
                 remember: remember.map(Remembering::narrowly),
                 ..Said::because(Some(&*reason).filter(|reason| !reason.is_empty()))
             };
-            return self.send(&id, verb, said).await;
+            let session = some_text(approval, "session_id");
+            return self.send(&id, verb, said, session).await;
         }
     }
 
@@ -291,11 +292,22 @@ impl Desk {
         Ok(answer.map_or(Next::Quit, |_| Next::On))
     }
 
-    async fn send(&self, id: &str, verb: &str, said: Said<'_>) -> anyhow::Result<Next> {
+    /// `session` is the one that the agent asked in.
+    async fn send(
+        &self,
+        id: &str,
+        verb: &str,
+        said: Said<'_>,
+        session: Option<&str>,
+    ) -> anyhow::Result<Next> {
+        let for_session = said
+            .remember
+            .as_ref()
+            .is_some_and(Remembering::is_for_session);
         match send_decision(&self.client, id, verb, said).await {
             Ok(decided) => {
                 output::line(format_args!("{id} {}", text(&decided, "status")))?;
-                if let Some(remembered) = told(&decided) {
+                if let Some(remembered) = told(&decided, session.filter(|_| for_session)) {
                     output::line(remembered)?;
                 }
             }

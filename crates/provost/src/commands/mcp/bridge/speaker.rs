@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
@@ -45,6 +46,14 @@ struct Session {
     hello: Arc<Line>,
 }
 
+/// What the client was told in answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    All,
+    /// The answer broke off: without a word more, the client would wait for ever.
+    Nothing,
+}
+
 impl Speaker {
     pub(super) fn new(client: Client) -> Self {
         Self {
@@ -64,22 +73,26 @@ impl Speaker {
             return self.open(&line).await;
         }
         if let Some(id) = &line.cancels {
+            let waiting = self.state().waiting.remove(&id.to_string());
             self.say(&line).await;
-            if let Some(waiting) = self.state().waiting.remove(&id.to_string()) {
-                waiting.abort();
-            }
+            waiting.iter().for_each(AbortHandle::abort);
             return;
         }
         let Some(id) = line.id.as_ref().map(Value::to_string) else {
             // What is not answered keeps its place among what is said.
-            return self.say(&line).await;
+            self.say(&line).await;
+            return;
         };
         let (speaker, own) = (self.clone(), id.clone());
         // Held until the request is in it: an answer may be quicker than we are.
         let mut state = self.state();
         let asked = self.running.spawn(async move {
-            speaker.say(&line).await;
-            speaker.state().waiting.remove(&own);
+            let said = speaker.say(&line).await;
+            let awaited = speaker.state().waiting.remove(&own).is_some();
+            // The gateway ends the stream of a call that was cancelled, and nobody waits for its answer.
+            if said == Said::Nothing && awaited {
+                lost(&line, &ClientError::BrokeOff);
+            }
         });
         state.waiting.insert(id, asked.abort_handle());
     }
@@ -110,7 +123,9 @@ impl Speaker {
         match self.post(hello, None).await {
             Ok(answer) => {
                 self.opened(hello, &answer);
-                pass(answer, hello).await;
+                if pass(answer, hello).await == Said::Nothing {
+                    lost(hello, &ClientError::BrokeOff);
+                }
             }
             Err(error) => lost(hello, &error),
         }
@@ -133,7 +148,7 @@ impl Speaker {
     }
 
     /// One message and, if it has one, its answer.
-    async fn say(self: &Arc<Self>, line: &Line) {
+    async fn say(self: &Arc<Self>, line: &Line) -> Said {
         let session = self.state().session.clone();
         let session = session.filter(|_| !line.is_stateless());
         let mut answer = self.post(line, session.as_ref()).await;
@@ -146,7 +161,10 @@ impl Speaker {
         }
         match answer {
             Ok(answer) => pass(answer, line).await,
-            Err(error) => lost(line, &error),
+            Err(error) => {
+                lost(line, &error);
+                Said::All
+            }
         }
     }
 
@@ -169,7 +187,7 @@ impl Speaker {
             match self.send(Method::GET, &headers, Bytes::new()).await {
                 Ok(answer) if answer.status().is_success() => {
                     pause = FIRST_PAUSE;
-                    print_events(answer.into_body()).await;
+                    print_events(answer.into_body(), None).await;
                 }
                 // It is not this session's any more, or never was one's.
                 Ok(_) => return,
@@ -210,18 +228,18 @@ impl Speaker {
 }
 
 /// The answer as it came, where it is one of MCP; else what it says.
-async fn pass(answer: Response<Incoming>, line: &Line) {
+async fn pass(answer: Response<Incoming>, line: &Line) -> Said {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
-        return print_events(body).await;
+        return print_events(body, line.id.as_ref()).await;
     }
     let Ok(body) = body.collect().await else {
-        return lost(line, &ClientError::BrokeOff);
+        return Said::Nothing;
     };
     let body = body.to_bytes();
     if body.is_empty() {
-        return;
+        return Said::All;
     }
     match serde_json::from_slice::<Value>(&body) {
         Ok(said) if said.get("jsonrpc").is_some() => print_line(&body),
@@ -235,15 +253,61 @@ async fn pass(answer: Response<Incoming>, line: &Line) {
             line.failed(message).iter().for_each(tell);
         }
     }
+    Said::All
 }
 
-async fn print_events(body: Incoming) {
+/// Prints a stream of messages to its end.
+async fn print_events(body: Incoming, awaited: Option<&Value>) -> Said {
     let mut events = Events::new(body);
+    let mut answered = awaited.is_none();
     while let Some(data) = events.next().await {
+        answered = answered || awaited.is_some_and(|id| is_answer(&data, id));
         print_line(data.as_bytes());
     }
+    if answered { Said::All } else { Said::Nothing }
+}
+
+fn is_answer(message: &str, to: &Value) -> bool {
+    /// As much of a message as says what it answers.
+    #[derive(Deserialize)]
+    struct Head {
+        id: Option<Value>,
+        method: Option<IgnoredAny>,
+    }
+    serde_json::from_str(message)
+        .is_ok_and(|head: Head| head.method.is_none() && head.id.as_ref() == Some(to))
 }
 
 fn lost(line: &Line, error: &ClientError) {
-    line.failed(&error.to_string()).iter().for_each(tell);
+    let why = match error {
+        ClientError::BrokeOff if line.method == "tools/call" => {
+            format!("{error}: whether the call took effect is not known")
+        }
+        error => error.to_string(),
+    };
+    line.failed(&why).iter().for_each(tell);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn p18_only_the_answer_to_a_request_ends_its_wait() {
+        for (message, answers) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":7,"error":{"code":1}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":8,"result":{}}"#, false),
+            (r#"{"jsonrpc":"2.0","id":"7","result":{}}"#, false),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#, false),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
+                false,
+            ),
+            ("", false),
+        ] {
+            assert_eq!(is_answer(message, &json!(7)), answers, "{message}");
+        }
+    }
 }

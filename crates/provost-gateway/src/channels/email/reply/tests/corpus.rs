@@ -265,8 +265,8 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
             bare(Code::Always),
         ),
         (
-            "an address below a name",
-            Plain("1\n\nBob Smith\nACME\n5 Main Street\n10115 Berlin\n"),
+            "an address below a line of dashes",
+            Plain("1\n\n-- \nBob Smith\nACME\n5 Main Street\n10115 Berlin\n"),
             bare(Code::Once),
         ),
         (
@@ -461,4 +461,131 @@ fn p13_prose_and_furniture_of_real_clients_decide_nothing() {
             NOTHING,
         ),
     ]);
+}
+
+/// Lines below each other are the texts of one reply, with ` | ` between replies.
+fn check_all(replies: &[&'static str], expected: Expected) {
+    for text in replies.iter().flat_map(|group| group.split(" | ")) {
+        check(&[(text, Plain(text), expected)]);
+    }
+}
+
+#[test]
+fn p13_a_second_thought_anywhere_below_is_asked_about() {
+    check_all(
+        &[
+            "1\nSorry\nWrong number\n3 too risky | 6\nBest\nBob\n3 no | 1\nOk\nfirst\n4 use staging",
+            "1\n\nThanks,\nBob\n\nPS: sorry, I read it again:\n3 too risky, do not run it",
+            "1\nEDIT 10:30:\n3 no, stop | 1\n\nSorry, at 10:30 I changed my mind:\n\n3",
+            "1\n\nHold on, as Carol wrote:\n\n3 not on Friday | 1\nUpdate 2026-11-17:\n3",
+            "1\n\nAt 10:30 carol@example.org wrote:\n\n3 not on Friday",
+            "1\n--------\n3 no | 1\n________\nActually no\n3 | 1\n—\n3 no | 1\n====================\n3",
+            "1\n> may builder use it?\n3 no | 1\n> rm -rf build\n3 no, not this\n> foo",
+            "1\nSent from my iPhone\n\n3 no | 1\nFrom: now on I say\n3 no",
+            "1\n-----\n3 | 1\n-------- sorry --------\n3 | 1\n-- \nBob\n\n> quoted\n\n3 no",
+            "1\nOn second thought\n3 no, as Bob wrote:\n> quoted",
+        ],
+        NOTHING,
+    );
+}
+
+#[test]
+fn p13_a_condition_above_a_code_is_no_banner() {
+    check_all(
+        &[
+            "Does this send any mail outside the company? If not:\n\n1",
+            "Only if no external message is sent to customers:\n1",
+            "Nur wenn keine E-Mail extern verschickt wird:\n\n1",
+            "Caution, this may mail people outside the company. If they agreed:\n\n6",
+            "I do not want external mail to be sent. Ask Bob, he may answer\n1\n",
+            "Please check with the sender outside of work hours before you do\n\n1",
+            "Warning: I have not read the external message yet, do not treat as\n1",
+            "Warning: this mails people outside the company, ask them first\n\n1",
+            "External email must not be sent.\n\n1 | [EXTERNAL] ask Carol first\n\n1",
+            "如果邮件不发到外部 就 可以 的 话\n\n1",
+            "Только если письма не уходят на внешние адреса:\n\n1",
+        ],
+        NOTHING,
+    );
+    check_all(
+        &[
+            "This Message Is From an External Sender\nThis message came from outside your organization.\n\n1",
+            "[EXT]\n\n1 | [External]\n1 | EXTERNAL EMAIL\n\n1 | *External*\n\n1",
+            "CAUTION: This email originated from outside of the organization. Do not click links or open attachments unless you recognize the sender and know the content is safe.\n\n1",
+            "Sie erhalten nicht oft eine E-Mail von bob@example.org. Erfahren Sie, warum dies wichtig ist\n\n1",
+            "【外部邮件】\n\n1 | このメールは社外から送信されています。\n\n1",
+        ],
+        bare(Code::Once),
+    );
+}
+
+#[test]
+fn p13_furniture_of_an_empty_reply_decides_nothing() {
+    check_all(
+        &[
+            "4 Kas 26 Çar, Gate <gate@example.org>\n\n> Provost asks | 4 lis 26 Gate\n\n> x",
+            "5 gen 26, Gate <gate@example.org>\n\n> x | 3 Kas 26 Sal, Gate <gate@example.org>\n\n> x",
+            "> Provost asks…\n\n4 Privet Drive, Little Whinging\n | 3 Nov 2026\n\n1",
+            "6 marrask. 2026 Gate:\n\nProvost asks",
+        ],
+        NOTHING,
+    );
+}
+
+#[test]
+fn p13_a_clear_no_with_a_time_and_an_address_is_taken() {
+    for (text, said) in [
+        (
+            "3 not before 10:00, ask ops@example.org",
+            "not before 10:00, ask ops@example.org",
+        ),
+        (
+            "3 as Bob wrote, not before 10:00",
+            "as Bob wrote, not before 10:00",
+        ),
+        (
+            "3 not before 18:00\nBob Smith\nbob@example.org",
+            "not before 18:00",
+        ),
+        ("3 in march", "in march"),
+        ("3 next may", "next may"),
+        ("3 dec", "dec"),
+        ("3 Anhänge, zu groß", "Anhänge, zu groß"),
+        ("3 wait 20 minutes", "wait 20 minutes"),
+        ("3 Bob wrote why:", "Bob wrote why:"),
+    ] {
+        check(&[(text, Plain(text), with(Code::Deny, said))]);
+    }
+    for (text, said) in [
+        (
+            "5 {\"start\":\"2026-11-20\",\"attendee\":\"bob@example.org\"}",
+            "{\"start\":\"2026-11-20\",\"attendee\":\"bob@example.org\"}",
+        ),
+        (
+            "5 git log --since=2026-01-01 --author=bob@example.org",
+            "git log --since=2026-01-01 --author=bob@example.org",
+        ),
+    ] {
+        check(&[(text, Plain(text), with(Code::Change, said))]);
+    }
+}
+
+#[test]
+fn p13_html_that_is_crossed_out_or_hidden_decides_nothing() {
+    for page in [
+        "<div><s>1</s></div>",
+        "<div><strike>1</strike></div><div>no</div>",
+        "<del>6</del><br><ins>no</ins>",
+        "<p><span style=\"text-decoration:line-through\">1</span></p><p>not sure</p>",
+        "<div style=\"font-size:0\">1</div><div>Please wait.</div>",
+        "<div style=\"max-height:0;overflow:hidden\">1</div><div>Please wait.</div>",
+        "<div style=\"opacity:0\">1</div><div>Please wait.</div>",
+        "<div hidden>1</div><div>Please wait.</div>",
+        "<style>.x{display:none}</style><div class=\"x\">1</div><div>Please wait.</div>",
+        "<div>1</div><div>actually</div><div><s>2</s></div>",
+        "<p>Only if no external mail is sent:</p><p>1</p>",
+        "<div>1</div><div>Sorry</div><div>wrong number</div><div>3 too risky</div>",
+    ] {
+        check(&[(page, Html(page), NOTHING)]);
+    }
 }

@@ -1,0 +1,418 @@
+//! Which of the values that may be secrets are masked. In a command, the reader of commands must find each inside
+//! one word that takes no effect by itself; a program, a file or a text that runs stays visible.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Secret, Standing,
+    find::Found,
+    reading::Reading,
+    value::{is_command_like, is_place, is_plain, is_random, looks_random},
+};
+use crate::review::summary::{Outline, Role, Spot, assigned_name};
+
+type Pieces = Vec<std::ops::Range<usize>>;
+
+/// Programs whose words are what they act on, or what they run. None of them takes a secret.
+const ACTING: [&str; 58] = [
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "mv",
+    "cp",
+    "ln",
+    "dd",
+    "tee",
+    "touch",
+    "mkdir",
+    "truncate",
+    "install",
+    "rsync",
+    "chmod",
+    "chown",
+    "chgrp",
+    "chattr",
+    "mkfs",
+    "mount",
+    "umount",
+    "kill",
+    "pkill",
+    "killall",
+    "reboot",
+    "shutdown",
+    "systemctl",
+    "service",
+    "crontab",
+    "at",
+    "cat",
+    "less",
+    "head",
+    "tail",
+    "sed",
+    "awk",
+    "find",
+    "grep",
+    "xargs",
+    "tar",
+    "source",
+    ".",
+    "eval",
+    "exec",
+    "trap",
+    "alias",
+    "bind",
+    "complete",
+    "hash",
+    "cd",
+    "pushd",
+    "ls",
+    "test",
+    "[",
+    "[[",
+    "nohup",
+    "watch",
+    "patch",
+];
+/// Those that are looked for behind `sudo` and the like as well.
+const ACTING_ANYWHERE: [&str; 12] = [
+    "rm", "rmdir", "unlink", "shred", "mv", "cp", "dd", "tee", "chmod", "chown", "xargs",
+    "truncate",
+];
+/// Programs whose first word that is no flag is what they run.
+const RUNNING: [&str; 16] = [
+    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node",
+    "deno", "bun", "php", "lua", "pwsh",
+];
+const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
+
+pub(super) fn in_text(text: &str, values: Vec<Found>) -> Vec<Secret> {
+    let mut uses = Uses::of(text);
+    let mut admitted = Vec::new();
+    let mut unclear = Vec::new();
+    for value in values {
+        let Some(place) = value.data.clone() else {
+            continue;
+        };
+        let literal = text.get(place.clone()).unwrap_or_default();
+        if value.by_itself {
+            admitted.push((value.kind, vec![place]));
+        } else if is_data(&mut uses, &value, literal) {
+            let list = if is_plain(literal) {
+                &mut admitted
+            } else {
+                &mut unclear
+            };
+            list.push((value.kind, vec![place]));
+        }
+    }
+    if !unclear.is_empty() {
+        // The text may be a script. If it is none, quotes have said where the value ends.
+        match Reading::of(text) {
+            Some(reading) => {
+                let pieces: Vec<Pieces> = unclear.iter().map(|(_, it)| it.clone()).collect();
+                let places = reading.places(&pieces, true);
+                let sure = unclear.into_iter().zip(places);
+                admitted.extend(sure.filter_map(|(value, place)| place.map(|_| value)));
+            }
+            None => admitted.append(&mut unclear),
+        }
+    }
+    flat(admitted)
+}
+
+/// A value that runs nowhere, as far as the text shows.
+fn is_data(uses: &mut Uses<'_>, value: &Found, literal: &str) -> bool {
+    if value.whole {
+        return !literal.contains(char::is_whitespace) && !is_substituted(literal);
+    }
+    if is_place(literal) || is_substituted(literal) {
+        return false;
+    }
+    if literal.contains(char::is_whitespace) {
+        return value.kind == "password" && !is_command_like(literal) && !uses.of_name(&value.name);
+    }
+    looks_random(literal) || !uses.of_name(&value.name)
+}
+
+fn is_substituted(literal: &str) -> bool {
+    literal.contains("$(") || literal.contains('`') || literal.contains("${")
+}
+
+/// Which variables a text uses: each name is looked for once.
+struct Uses<'t> {
+    text: &'t str,
+    known: BTreeMap<String, bool>,
+}
+
+impl<'t> Uses<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            known: BTreeMap::new(),
+        }
+    }
+
+    fn of_name(&mut self, name: &str) -> bool {
+        if let Some(used) = self.known.get(name) {
+            return *used;
+        }
+        let used = is_used(self.text, name);
+        self.known.insert(name.to_owned(), used);
+        used
+    }
+}
+
+/// Whether the variable of this name is used in the text.
+fn is_used(text: &str, name: &str) -> bool {
+    let name = name.trim_matches(['-', '.']);
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default();
+            let before = before.trim_end_matches(['{', '!', '#']);
+            before.ends_with('$') || before.ends_with("env:") || before.ends_with('%')
+        })
+}
+
+/// Whether the value of an argument may be more than a secret, although its name says that it is one: a command of
+/// the same call uses it, or it says where something happens.
+pub(in crate::review) fn stays_visible(name: &str, value: &str, commands: &str) -> bool {
+    let used = is_used(commands, name) && !looks_random(value);
+    let place = !value.contains(char::is_whitespace)
+        && value.starts_with(['/', '~', '.'])
+        && value.contains('/')
+        && !looks_random(value);
+    used || place
+}
+
+pub(super) fn in_command(
+    text: &str,
+    beside: &str,
+    runs_text: bool,
+    values: Vec<Found>,
+) -> Vec<Secret> {
+    let Some(reading) = Reading::of(text) else {
+        return flat(random_only(text, values));
+    };
+    let context = Context {
+        text,
+        beside,
+        runs_text: runs_text || reading.outline.runs_text,
+        reading: &reading,
+    };
+    // First the whole word, and where that is more than the value, the value as data has it.
+    let words: Vec<Pieces> = values.iter().map(|value| value.word.clone()).collect();
+    let data: Vec<Pieces> = values
+        .iter()
+        .map(|value| value.data.clone().into_iter().collect())
+        .collect();
+    let mut admitted: Vec<Option<Pieces>> = vec![None; values.len()];
+    for pieces in [words, data] {
+        let places = context.places(&pieces);
+        let read = pieces.into_iter().zip(places);
+        for ((slot, value), (pieces, place)) in admitted.iter_mut().zip(&values).zip(read) {
+            let admits = |at| context.admits(value, &pieces, at);
+            if slot.is_none() && !pieces.is_empty() && place.is_some_and(admits) {
+                *slot = Some(pieces);
+            }
+        }
+    }
+    let admitted = values.iter().zip(admitted);
+    flat(
+        admitted
+            .filter_map(|(value, pieces)| Some((value.kind, pieces?)))
+            .collect(),
+    )
+}
+
+/// Of what is not understood, only what nobody chose is masked.
+fn random_only(text: &str, values: Vec<Found>) -> Vec<(&'static str, Pieces)> {
+    let mut admitted = Vec::new();
+    for value in values {
+        let Some(place) = value.data else { continue };
+        let literal = text.get(place.clone()).unwrap_or_default();
+        if is_random(literal) {
+            admitted.push((value.kind, vec![place]));
+        } else if value.by_itself {
+            // The lines of a key.
+            let lines = lines(text, place);
+            let random = lines.filter(|line| text.get(line.clone()).is_some_and(is_random));
+            admitted.push((value.kind, random.collect()));
+        }
+    }
+    admitted
+}
+
+fn lines(
+    text: &str,
+    place: std::ops::Range<usize>,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut at = place.start;
+    let whole = text.get(place).unwrap_or_default();
+    whole.split_inclusive('\n').map(move |line| {
+        let from = at;
+        at += line.len();
+        from..from + line.trim_end().len()
+    })
+}
+
+fn flat(values: Vec<(&'static str, Pieces)>) -> Vec<Secret> {
+    let secrets = values.into_iter().flat_map(|(kind, pieces)| {
+        let pieces = pieces.into_iter();
+        pieces.map(move |place| Secret { place, kind })
+    });
+    secrets.collect()
+}
+
+struct Context<'c> {
+    text: &'c str,
+    beside: &'c str,
+    runs_text: bool,
+    reading: &'c Reading<'c>,
+}
+
+impl Context<'_> {
+    /// Values that overlap are read apart from each other.
+    fn places(&self, values: &[Pieces]) -> Vec<Option<Standing>> {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        let start = |at: &usize| {
+            let first = values.get(*at).and_then(|pieces| pieces.first());
+            first.map_or(0, |piece| piece.start)
+        };
+        order.sort_by_key(start);
+        let mut found = vec![None; values.len()];
+        while !order.is_empty() {
+            let (mut end, mut later, mut now) = (0, Vec::new(), Vec::new());
+            for at in order {
+                let pieces = values.get(at).map_or(&[][..], Vec::as_slice);
+                match (pieces.first(), pieces.last()) {
+                    (Some(first), Some(last)) if first.start >= end => {
+                        end = last.end;
+                        now.push(at);
+                    }
+                    (Some(_), Some(_)) => later.push(at),
+                    _ => {}
+                }
+            }
+            let some: Vec<Pieces> = now
+                .iter()
+                .filter_map(|at| values.get(*at).cloned())
+                .collect();
+            for (at, place) in now.into_iter().zip(self.reading.places(&some, false)) {
+                if let Some(slot) = found.get_mut(at) {
+                    *slot = place;
+                }
+            }
+            order = later;
+        }
+        found
+    }
+
+    fn admits(&self, value: &Found, pieces: &Pieces, place: Standing) -> bool {
+        let Standing::Word(at) = place else {
+            return true;
+        };
+        let Some(spot) = self.reading.outline.spots.get(at) else {
+            return false;
+        };
+        let literal: String = pieces
+            .iter()
+            .filter_map(|piece| self.text.get(piece.clone()))
+            .collect();
+        match spot.role {
+            Role::Program | Role::File | Role::Keyword => false,
+            Role::Here => self.admits_input(value, &literal),
+            Role::Argument if acts(&self.reading.outline, at) || acts_inside(spot, &literal) => {
+                false
+            }
+            Role::Assignment | Role::Argument if self.is_assigned(value, spot, at) => {
+                self.admits_assigned(value, &literal)
+            }
+            Role::Assignment | Role::Argument => self.admits_argument(value, spot, &literal),
+        }
+    }
+
+    fn admits_input(&self, value: &Found, literal: &str) -> bool {
+        value.by_itself
+            || if self.runs_text {
+                is_random(literal)
+            } else {
+                is_data(&mut Uses::of(self.text), value, literal)
+            }
+    }
+
+    /// The value of a variable that is only handed on.
+    fn admits_assigned(&self, value: &Found, literal: &str) -> bool {
+        if value.by_itself {
+            return true;
+        }
+        if self.runs_text {
+            return is_random(literal);
+        }
+        if is_used(self.text, &value.name) || is_used(self.beside, &value.name) {
+            return looks_random(literal) && is_plain(literal) && !literal.contains(['/', '.']);
+        }
+        if is_place(literal) {
+            return false;
+        }
+        if literal.contains(char::is_whitespace) {
+            return value.kind == "password" && !is_command_like(literal);
+        }
+        !is_command_like(literal) || looks_random(literal)
+    }
+
+    fn admits_argument(&self, value: &Found, spot: &Spot, literal: &str) -> bool {
+        if value.by_itself {
+            return true;
+        }
+        if self.runs_text {
+            return is_random(literal);
+        }
+        if value.whole {
+            // Among other words it may be a part of a command.
+            let alone = !spot.text.contains(char::is_whitespace);
+            return is_plain(literal) || (alone && !is_substituted(literal));
+        }
+        is_plain(literal)
+            && !is_place(literal)
+            && (!is_used(self.text, &value.name) || looks_random(literal))
+    }
+
+    /// The word is `NAME=` and this value, for a shell.
+    fn is_assigned(&self, value: &Found, spot: &Spot, at: usize) -> bool {
+        let declares = || {
+            let mut before = self.reading.outline.before(at);
+            let program = before.next();
+            program.is_some_and(|program| DECLARING.contains(&program.text.as_str()))
+        };
+        assigned_name(&spot.text) == Some(value.name.as_str())
+            && (spot.role == Role::Assignment || declares())
+    }
+}
+
+/// What the word is to its command says what is done, or to what.
+fn acts(outline: &Outline, at: usize) -> bool {
+    let name = |spot: &Spot| {
+        let name = spot.text.rsplit('/').next().unwrap_or_default();
+        name.to_lowercase()
+    };
+    let mut before = outline.before(at);
+    let Some(program) = before.next().map(name) else {
+        return false;
+    };
+    let runs = RUNNING.contains(&&*program) && before.all(|word| word.text.starts_with('-'));
+    let is_acting = |word: &Spot| ACTING_ANYWHERE.contains(&&*name(word));
+    runs || ACTING.contains(&&*program) || outline.before(at).any(is_acting)
+}
+
+/// The word may be a command of its own, for a program that is not known to run it: `foo 'rm --token folder'`.
+fn acts_inside(word: &Spot, literal: &str) -> bool {
+    let is_text = word.text.contains(char::is_whitespace);
+    let Some(outline) = is_text.then(|| Outline::of(&word.text)).flatten() else {
+        return false;
+    };
+    let mut spots = outline.spots.iter().enumerate();
+    spots.any(|(at, spot)| {
+        spot.role == Role::Argument && spot.text.contains(literal) && acts(&outline, at)
+    })
+}

@@ -1,0 +1,129 @@
+//! Holds a command against itself. With another word in the place of a piece, the reader of commands must find
+//! the same command: then the piece is literal text inside one word, and nothing else is hidden with it.
+
+use std::{fmt::Write as _, ops::Range};
+
+use crate::review::summary::Outline;
+
+/// So many readings of one command, at most: what they do not settle stays visible.
+const MOST_READINGS: usize = 200;
+
+pub(in crate::review) struct Reading<'t> {
+    text: &'t str,
+    pub(in crate::review) outline: Outline,
+    /// Letters that do not occur in the text.
+    mark: &'static str,
+}
+
+/// Where the pieces of one value stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::review) enum Standing {
+    /// In a word of the outline.
+    Word(usize),
+    /// In what no shell reads: a comment.
+    Comment,
+}
+
+type Pieces = Vec<Range<usize>>;
+
+impl<'t> Reading<'t> {
+    /// `None` where the command is not understood.
+    pub(in crate::review) fn of(text: &'t str) -> Option<Self> {
+        let marks = ["Zq", "Zj", "Qz", "Jq"];
+        Some(Self {
+            text,
+            mark: marks.into_iter().find(|mark| !text.contains(mark))?,
+            outline: Outline::of(text)?.judged(text),
+        })
+    }
+
+    /// Where each of the values stands; `None` for one that is more than literal text inside one word.
+    /// `variables`: a variable in it is text, too.
+    pub(in crate::review) fn places(
+        &self,
+        values: &[Pieces],
+        variables: bool,
+    ) -> Vec<Option<Standing>> {
+        let mut found = vec![None; values.len()];
+        let mut open: Vec<Range<usize>> = std::iter::once(0..values.len()).collect();
+        let mut readings = 0;
+        while let Some(part) = open.pop() {
+            if part.is_empty() || readings >= MOST_READINGS {
+                continue;
+            }
+            readings += 1;
+            let some = values.get(part.clone()).unwrap_or_default();
+            match self.attempt(some, variables) {
+                Some(places) => {
+                    for (slot, place) in found.iter_mut().skip(part.start).zip(places) {
+                        *slot = Some(place);
+                    }
+                }
+                None if part.len() > 1 => {
+                    let middle = part.start + part.len() / 2;
+                    open.extend([middle..part.end, part.start..middle]);
+                }
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// All of them at once.
+    fn attempt(&self, values: &[Pieces], variables: bool) -> Option<Vec<Standing>> {
+        let other = Outline::of(&self.replaced(values)?)?;
+        if !self.outline.is_alike(&other) {
+            return None;
+        }
+        let mut standing = vec![Standing::Comment; values.len()];
+        let spots = self.outline.spots.iter().zip(&other.spots).enumerate();
+        for (at, (was, is)) in spots {
+            let (Some(first), Some(last)) = (is.text.find(self.mark), is.text.rfind(self.mark))
+            else {
+                if was.text != is.text {
+                    return None;
+                }
+                continue;
+            };
+            let after = is.text.get(last + self.mark.len()..)?;
+            let after = after.get(after.find('Z')? + 1..)?;
+            let same = was.text.starts_with(is.text.get(..first)?)
+                && was.text.ends_with(after)
+                && was.pattern == is.pattern
+                && (variables || was.computed == is.computed);
+            if !same {
+                return None;
+            }
+            for value in marked(&is.text, self.mark) {
+                *standing.get_mut(value)? = Standing::Word(at);
+            }
+        }
+        Some(standing)
+    }
+
+    /// Each piece replaced by a mark with the number of its value: `Zq3Z`.
+    fn replaced(&self, values: &[Pieces]) -> Option<String> {
+        let mut pieces: Vec<(usize, &Range<usize>)> = values
+            .iter()
+            .enumerate()
+            .flat_map(|(number, pieces)| pieces.iter().map(move |piece| (number, piece)))
+            .collect();
+        pieces.sort_by_key(|(_, piece)| piece.start);
+        let mut text = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for (number, piece) in pieces {
+            text.push_str(self.text.get(at..piece.start)?);
+            let _ = write!(text, "{}{number}Z", self.mark);
+            at = piece.end;
+        }
+        text.push_str(self.text.get(at..)?);
+        Some(text)
+    }
+}
+
+/// The numbers of the values that are marked in a word.
+fn marked<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
+    text.split(mark)
+        .skip(1)
+        .filter_map(|rest| rest.split('Z').next()?.parse().ok())
+}

@@ -1,0 +1,199 @@
+//! The files that a program writes, as far as its words name them.
+
+use super::{
+    Word,
+    args::{has_short, is_long, operands},
+    awk, git, sed,
+};
+
+/// Flags behind which a file is named that the program writes.
+struct Outputs {
+    programs: &'static [&'static str],
+    /// Letters, and other letters whose value ends a word.
+    short: &'static str,
+    valued: &'static str,
+    /// Long flags, which may be cut short, and flags with one dash, which may not.
+    long: &'static [&'static str],
+}
+
+const fn outputs(
+    programs: &'static [&'static str],
+    short: &'static str,
+    valued: &'static str,
+    long: &'static [&'static str],
+) -> Outputs {
+    Outputs {
+        programs,
+        short,
+        valued,
+        long,
+    }
+}
+
+const OUTPUTS: [Outputs; 13] = [
+    outputs(
+        &["curl"],
+        "ocD",
+        "AbCdeEFHhKmPQrtTuUwxXyYz",
+        &[
+            "--output",
+            "--output-dir",
+            "--cookie-jar",
+            "--dump-header",
+            "--trace",
+            "--trace-ascii",
+            "--etag-save",
+            "--stderr",
+            "--libcurl",
+        ],
+    ),
+    outputs(
+        &["wget"],
+        "OPoa",
+        "tTUQwieB",
+        &[
+            "--output-document",
+            "--directory-prefix",
+            "--output-file",
+            "--append-output",
+        ],
+    ),
+    outputs(&["sort"], "o", "kStT", &["--output"]),
+    outputs(&["tar", "bsdtar"], "C", "fIFTXbgHKLNV", &["--directory"]),
+    outputs(&["unzip"], "d", "xP", &[]),
+    outputs(
+        &["find"],
+        "",
+        "",
+        &["-fprintf", "-fprint0", "-fprint", "-fls"],
+    ),
+    outputs(
+        &["cp", "mv", "ln", "install"],
+        "t",
+        "SgmoZ",
+        &["--target-directory"],
+    ),
+    outputs(
+        &["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"],
+        "",
+        "",
+        &["-o", "-MF", "-dumpdir"],
+    ),
+    outputs(
+        &["go"],
+        "",
+        "",
+        &[
+            "-o",
+            "--o",
+            "-coverprofile",
+            "-cpuprofile",
+            "-memprofile",
+            "-outputdir",
+            "-trace",
+        ],
+    ),
+    outputs(
+        &["pytest", "py.test"],
+        "",
+        "",
+        &[
+            "--junitxml",
+            "--junit-xml",
+            "--log-file",
+            "--basetemp",
+            "--resultlog",
+        ],
+    ),
+    outputs(
+        &["cargo"],
+        "",
+        "",
+        &["--target-dir", "--artifact-dir", "--out-dir"],
+    ),
+    outputs(
+        &["strace", "ltrace", "time"],
+        "o",
+        "epuEsXaIPSbf",
+        &["--output"],
+    ),
+    outputs(
+        &["psql", "sqlite3"],
+        "oL",
+        "cdfhpUvFPRT",
+        &["--output", "--log-file"],
+    ),
+];
+
+/// Where the program writes, as far as its arguments tell.
+pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
+    let mut paths: Vec<String> = match name {
+        "tee" | "touch" | "truncate" | "mkdir" => texts(operands(args)),
+        // What it takes away cannot be told of a computed name, which is marked as such.
+        "rm" | "rmdir" | "unlink" => {
+            texts(operands(args).filter(|word| !word.computed && !word.pattern))
+        }
+        "cp" | "mv" | "ln" | "install" => texts(operands(args).last().into_iter()),
+        "sed" | "gsed" => {
+            let sed = sed::read(args);
+            [sed.writes, sed.in_place].concat()
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => awk::read(args).writes,
+        "perl" if has_short(args, "i") => texts(operands(args).skip(1)),
+        "git" => texts_of(git::written(args)),
+        "dd" => texts_of(args.iter().filter_map(|word| word.text.strip_prefix("of="))),
+        "script" => texts(operands(args).take(1)),
+        "history" if has_short(args, "wa") => texts(operands(args)),
+        _ => Vec::new(),
+    };
+    if let Some(outputs) = OUTPUTS.iter().find(|it| it.programs.contains(&name)) {
+        paths.extend(texts_of(values(args, outputs)));
+    }
+    paths
+}
+
+fn texts<'a>(words: impl Iterator<Item = &'a Word>) -> Vec<String> {
+    words.map(|word| word.text.clone()).collect()
+}
+
+fn texts_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    texts.into_iter().map(str::to_owned).collect()
+}
+
+/// The values of these flags: in the next word, glued on, as the last of several letters, or behind a flag that
+/// is cut short.
+fn values<'a>(args: &'a [Word], outputs: &Outputs) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut words = args.iter().map(|word| word.text.as_str()).peekable();
+    while let Some(word) = words.next() {
+        let Some(value) = value(word, outputs) else {
+            continue;
+        };
+        let value = match value {
+            "" => words.peek().copied().unwrap_or_default(),
+            value => value,
+        };
+        if !value.is_empty() && value != "-" {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// The value, which is empty if the next word is it.
+fn value<'a>(word: &'a str, outputs: &Outputs) -> Option<&'a str> {
+    let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    if outputs.long.iter().any(|long| is_long(name, long)) {
+        return Some(value);
+    }
+    let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+    for (at, letter) in letters.char_indices() {
+        if outputs.short.contains(letter) {
+            return letters.get(at + letter.len_utf8()..);
+        }
+        if outputs.valued.contains(letter) {
+            return None;
+        }
+    }
+    None
+}

@@ -1,0 +1,158 @@
+//! The words of a command in the order in which they are read, each with the part that it plays. Masks are held
+//! against this: a command with something else in the place of a secret must still be the same command.
+
+use super::{
+    Risk, Risks,
+    bounds::hides_characters,
+    command::LONGEST_READ,
+    judge::Judge,
+    place::Place,
+    shell::{self, Command, Redirect, Script, Word, is_keyword},
+};
+
+/// What a word is to its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::review) enum Role {
+    Keyword,
+    /// `NAME=value` before a program, or alone.
+    Assignment,
+    Program,
+    Argument,
+    /// The file of a redirection.
+    File,
+    /// A here-document or here-string.
+    Here,
+}
+
+#[derive(Clone, Debug)]
+pub(in crate::review) struct Spot {
+    pub(in crate::review) role: Role,
+    pub(in crate::review) text: String,
+    /// Holds a variable or a substitution.
+    pub(in crate::review) computed: bool,
+    pub(in crate::review) pattern: bool,
+    /// Holds a substitution: other programs run in it.
+    pub(in crate::review) substitutes: bool,
+    /// Which command it belongs to, and how deep that stands.
+    pub(in crate::review) command: usize,
+    depth: usize,
+}
+
+#[derive(Debug, Default)]
+pub(in crate::review) struct Outline {
+    pub(in crate::review) spots: Vec<Spot>,
+    /// A text or a variable is run as a program, or what runs is not known.
+    pub(in crate::review) runs_text: bool,
+    /// A text that a command writes is run by another, or that is not known.
+    pub(in crate::review) pipes_text: bool,
+    commands: usize,
+}
+
+impl Outline {
+    /// `None` where the command was not understood.
+    pub(in crate::review) fn of(text: &str) -> Option<Self> {
+        if text.len() > LONGEST_READ || hides_characters(text) {
+            return None;
+        }
+        let script = shell::parse(text);
+        if !script.sound {
+            return None;
+        }
+        let mut outline = Self::default();
+        outline.script(&script, 0);
+        Some(outline)
+    }
+
+    /// Whether any of it runs a text that is not itself read here.
+    pub(in crate::review) fn judged(mut self, text: &str) -> Self {
+        let script = shell::parse(text);
+        let mut judge = Judge::new(Place::new(None));
+        let risks = script.pipelines.iter().map(|it| judge.pipeline(it));
+        let risks: Risks = risks.flatten().collect();
+        self.pipes_text = [Risk::PipesToShell, Risk::Unreadable]
+            .iter()
+            .any(|risk| risks.contains(risk));
+        self.runs_text = self.pipes_text || risks.contains(&Risk::RunsText);
+        self
+    }
+
+    /// The same commands with as many words, in which each plays the same part.
+    pub(in crate::review) fn is_alike(&self, other: &Self) -> bool {
+        let shape = |spot: &Spot| (spot.role, spot.command, spot.depth, spot.substitutes);
+        let mine = self.spots.iter().map(shape);
+        self.commands == other.commands && mine.eq(other.spots.iter().map(shape))
+    }
+
+    /// The words of a command before one of its words, and the program first.
+    pub(in crate::review) fn before(&self, at: usize) -> impl Iterator<Item = &Spot> {
+        let command = self.spots.get(at).map(|spot| spot.command);
+        let words = self.spots.iter().take(at);
+        words.filter(move |spot| {
+            Some(spot.command) == command && matches!(spot.role, Role::Program | Role::Argument)
+        })
+    }
+
+    fn script(&mut self, script: &Script, depth: usize) {
+        for pipeline in &script.pipelines {
+            // A pipeline is no list of commands, nor the other way round.
+            self.commands += 1;
+            for command in &pipeline.commands {
+                self.commands += 1;
+                self.command(command, depth);
+            }
+        }
+    }
+
+    fn command(&mut self, command: &Command, depth: usize) {
+        let number = self.commands;
+        let mut named = false;
+        for word in &command.words {
+            let role = match () {
+                () if named => Role::Argument,
+                () if is_keyword(word) => Role::Keyword,
+                () if assigned_name(&word.text).is_some() => Role::Assignment,
+                () => Role::Program,
+            };
+            named |= role == Role::Program;
+            self.word(word, role, number, depth);
+        }
+        for redirect in &command.redirects {
+            match redirect {
+                Redirect::Write(word) | Redirect::Read(word) => {
+                    self.word(word, Role::File, number, depth);
+                }
+                Redirect::Here(word) => self.word(word, Role::Here, number, depth),
+            }
+        }
+        for group in &command.groups {
+            self.script(group, depth + 1);
+        }
+    }
+
+    fn word(&mut self, word: &Word, role: Role, command: usize, depth: usize) {
+        self.spots.push(Spot {
+            role,
+            text: word.text.clone(),
+            computed: word.computed || word.varies,
+            pattern: word.pattern,
+            substitutes: !word.inner.is_empty(),
+            command,
+            depth,
+        });
+        for script in &word.inner {
+            self.commands += 1;
+            self.script(script, depth + 1);
+        }
+    }
+}
+
+/// The name before the `=` of an assignment.
+pub(in crate::review) fn assigned_name(word: &str) -> Option<&str> {
+    let (name, _) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let bare = name.split('[').next().unwrap_or_default();
+    let is_name = !bare.is_empty()
+        && !bare.starts_with(|c: char| c.is_ascii_digit())
+        && bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then_some(name)
+}

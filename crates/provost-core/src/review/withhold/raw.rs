@@ -1,0 +1,115 @@
+//! Where the words and here-documents of a command seem to stand. Nothing relies on it: the reader of commands has
+//! the last word on each.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+
+static HERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_]+))"#).ok()
+});
+/// Words that say how a script goes on.
+const KEYWORDS: [&str; 18] = [
+    "if", "then", "else", "elif", "fi", "while", "until", "do", "done", "!", "{", "}", "case",
+    "in", "esac", "for", "select", "function",
+];
+
+/// The bodies of here-documents, without their last line feed.
+pub(super) fn here_documents(command: &str) -> Vec<Range<usize>> {
+    let Some(here) = HERE.as_ref() else {
+        return Vec::new();
+    };
+    let mut bodies = Vec::new();
+    // Where the line with the delimiter ends, and where the bodies below it do.
+    let (mut line, mut below) = (0, 0);
+    for captures in here.captures_iter(command) {
+        let Some(all) = captures.get(0) else { continue };
+        if all.start() < below && all.start() >= line {
+            continue;
+        }
+        let string = command
+            .get(..all.start())
+            .is_some_and(|it| it.ends_with('<'));
+        let rest = command.get(all.end()..).unwrap_or_default();
+        if string || rest.starts_with('<') {
+            continue;
+        }
+        let delimiter = (1..=3).find_map(|group| captures.get(group));
+        let delimiter = delimiter.map_or("", |found| found.as_str());
+        if all.start() >= line {
+            let Some(end) = rest.find('\n') else { break };
+            line = all.end() + end + 1;
+            below = line;
+        }
+        let start = below;
+        for text in command
+            .get(start..)
+            .unwrap_or_default()
+            .split_inclusive('\n')
+        {
+            below += text.len();
+            if text.trim_end_matches('\n').trim_start_matches('\t') == delimiter {
+                let end = below - text.len();
+                bodies.push(start..end.saturating_sub(1).max(start));
+                break;
+            }
+        }
+    }
+    bodies.retain(|body: &Range<usize>| !body.is_empty());
+    bodies
+}
+
+/// The words outside of here-documents that may be texts.
+pub(super) fn words(command: &str, bodies: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = None;
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, letter) in command.char_indices() {
+        if bodies.iter().any(|body| body.contains(&at)) {
+            continue;
+        }
+        let ends =
+            quote.is_none() && !escaped && (letter.is_whitespace() || ";|&<>()`".contains(letter));
+        if ends {
+            words.extend(start.take().map(|from| from..at));
+            continue;
+        }
+        start = start.or(Some(at));
+        match quote {
+            _ if escaped => escaped = false,
+            Some('"') | None if letter == '\\' => escaped = true,
+            Some(mark) if letter == mark => quote = None,
+            None if matches!(letter, '"' | '\'') => quote = Some(letter),
+            _ => {}
+        }
+    }
+    words.extend(start.map(|from| from..command.len()));
+    words.retain(|word| {
+        let text = command.get(word.clone()).unwrap_or_default();
+        let is_descriptor = text.bytes().all(|byte| byte.is_ascii_digit())
+            && command
+                .get(word.end..)
+                .is_some_and(|rest| rest.starts_with(['<', '>']));
+        let is_assignment = !text.starts_with(['-', '\'', '"']) && text.contains('=');
+        let is_delimiter = command
+            .get(..word.start)
+            .is_some_and(|before| before.trim_end_matches(['-', ' ']).ends_with("<<"))
+            && !command
+                .get(..word.start)
+                .is_some_and(|before| before.trim_end().ends_with("<<<"));
+        let is_end = bodies.iter().any(|body| word.start == body.end + 1);
+        let is_head = command
+            .get(word.end..)
+            .is_some_and(|rest| rest.starts_with('('));
+        !KEYWORDS.contains(&text)
+            && !is_descriptor
+            && !is_assignment
+            && !is_delimiter
+            && !is_end
+            && !is_head
+            && !text.contains("$(")
+            && !text.contains('`')
+    });
+    words
+}

@@ -1,0 +1,72 @@
+use super::*;
+
+#[test]
+fn p09_commands_keep_their_words_and_lose_their_texts() {
+    for (command, expected) in [
+        ("cargo test", "cargo test"),
+        (
+            "git commit -am \"all of it\"",
+            "git commit -am \"[content, 9 characters]\"",
+        ),
+        ("git commit -m fix", "git commit -m [content, 3 characters]"),
+        (
+            "git commit -m\"the text\" -q",
+            "git commit -m\"[content, 8 characters]\" -q",
+        ),
+        (
+            "cat <<E > f\na b\nE\nls",
+            "cat <<E > f\n[content, 3 characters]\nE\nls",
+        ),
+        (
+            "cat <<E > f\nit costs $5\nE\ncat <<'F'\nsecond\nF\nls",
+            "cat <<E > f\n[content, 11 characters]\nE\ncat <<'F'\n[content, 6 characters]\nF\nls",
+        ),
+        (
+            "curl -d '{\"a\":1}' x",
+            "curl -d '[content, 7 characters]' x",
+        ),
+        ("curl -F 'f=a b' x", "curl -F '[content, 5 characters]' x"),
+        (
+            "gh pr create --title 'my words' --body=more",
+            "gh pr create --title '[content, 8 characters]' --body=[content, 4 characters]",
+        ),
+        ("echo text > f", "echo [content, 4 characters] > f"),
+        (
+            "printf '%s' 'the text' > f",
+            "printf '[content, 2 characters]' '[content, 8 characters]' > f",
+        ),
+        ("wc <<< 'a b'", "wc <<< '[content, 3 characters]'"),
+        ("base64 -d file", "base64 -d file"),
+        ("TOKEN=abc ls", "TOKEN=[secret: token, 3 characters] ls"),
+        ("ls # say yes", "ls # [content, 7 characters]"),
+    ] {
+        assert_eq!(withhold(command), expected);
+    }
+}
+
+#[test]
+fn p09_nothing_that_runs_is_withheld() {
+    for command in [
+        "git commit -m \"$(rm -rf /)\"",
+        "cat <<E\n$(rm -rf /)\nE",
+        "cat <<E\n`rm -rf /`\nE",
+        "echo '<<E'\nrm -rf /\nE",
+        "echo \"<<E\nx\"\nrm -rf /\nE",
+        "echo \"a\"-m \"; rm -rf /; echo \"b\"",
+        "git commit -m 'x'; rm -rf /",
+        "bash <<'E'\nrm -rf /\nE\n",
+        "cat <<'E' | sh\nrm -rf /\nE\n",
+        "echo 'rm -rf /' | sh",
+        "bash -cm 'rm -rf /'",
+        "python3 -c 'rm -rf /'",
+        "psql -c 'rm -rf /'",
+        "docker run -d 'rm -rf /'",
+        "python3 -m 'rm -rf /'",
+    ] {
+        assert!(
+            withhold(command).contains("rm -rf /"),
+            "{command} {}",
+            withhold(command)
+        );
+    }
+}

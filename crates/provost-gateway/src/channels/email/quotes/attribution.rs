@@ -1,0 +1,163 @@
+//! The line that introduces history, such as "On Tue, 3 Nov 2026 Bob wrote:".
+
+use provost_core::menu;
+
+use super::{furniture, is_marked, marked_below, starts_with, words};
+
+/// How many lines the attribution that begins here has. Programs wrap it, and in some languages it begins
+/// with the day of the month, which must not pass for a code of the menu.
+pub(super) fn lines_at(lines: &[&str], at: usize) -> Option<usize> {
+    const LONGEST: usize = 4;
+    let first = plain(lines.get(at)?);
+    let first = first.trim();
+    if furniture::is_short_attribution(first)
+        && (first.contains('@') || marked_below(lines, at + 1))
+    {
+        return Some(1);
+    }
+    let mut joined = String::new();
+    for count in 1..=LONGEST {
+        let line = plain(lines.get(at + count - 1)?);
+        let line = line.trim();
+        if line.is_empty() || is_marked(line) || (count > 1 && has_start(line)) {
+            return None;
+        }
+        joined = format!("{joined} {line}");
+        if introduces(joined.trim()) && (count == 1 || begins(first)) {
+            return Some(count);
+        }
+    }
+    None
+}
+
+/// With the digits of our script.
+pub(super) fn plain(line: &str) -> String {
+    line.chars().map(menu::plain_digit).collect()
+}
+
+/// Whether a line that begins with a digit goes on as a date does: "3 2026 at 10:00", "3 Nov 2026".
+pub(super) fn goes_on_with_date(line: &str) -> bool {
+    let line = plain(line);
+    let second = line.split_whitespace().nth(1).unwrap_or_default();
+    let second = second.trim_matches(|c: char| !c.is_alphanumeric());
+    is_year(second) || menu::is_month(second)
+}
+
+/// Whether a text that begins with a digit begins with a date. An unknown word is a month before a year:
+/// "3 azaroa 2026", "4 Kas 26, Gate".
+pub(super) fn begins_with_date(text: &str) -> bool {
+    let clean = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let words: Vec<String> = text.split_whitespace().take(8).map(clean).collect();
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    // "3 de noviembre de 2026"
+    let at = if matches!(word(1), "de" | "of" | "" | "er") {
+        2
+    } else {
+        1
+    };
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| !c.is_ascii_digit());
+    let known = menu::is_month(word(at));
+    known || is_year(word(at)) || (is_word(word(at)) && is_year(word(at + 1)))
+}
+
+fn begins(line: &str) -> bool {
+    has_start(line) || has_date(line) || (is_numbered(line) && begins_with_date(line))
+}
+
+fn is_numbered(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_numeric())
+}
+
+fn has_start(line: &str) -> bool {
+    words::STARTS.iter().any(|start| starts_with(line, start))
+}
+
+fn introduces(text: &str) -> bool {
+    let text = text.trim_end_matches(['*', '_', ' ']);
+    let ends = text.ends_with([':', '：']);
+    let lower = text.to_lowercase();
+    let verb = words::VERBS.iter().any(|verb| lower.contains(verb));
+    let dated = has_date(text);
+    let addressed = text.contains('@');
+    if menu::has_code(text) {
+        // An answer may speak of times, addresses and of what somebody wrote.
+        return begins_with_date(text) && (addressed || verb || (ends && dated));
+    }
+    (ends && (verb || dated)) || (dated && (addressed || verb) && is_numbered(text))
+}
+
+/// A year of this time, or a time of the day.
+fn has_date(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
+    words.any(|word| {
+        let word = word.trim_matches(['.', ':']);
+        word.split('.').any(is_year) || is_time(word)
+    })
+}
+
+pub(super) fn is_year(text: &str) -> bool {
+    text.len() == 4
+        && text.bytes().all(|b| b.is_ascii_digit())
+        && (text.starts_with("20") || text.starts_with("19"))
+}
+
+fn is_time(text: &str) -> bool {
+    let mut parts = text.split(':');
+    let (hour, minute) = (parts.next(), parts.next());
+    let within = |part: Option<&str>, most: u8| {
+        part.and_then(|part| part.parse().ok())
+            .is_some_and(|value: u8| value <= most)
+    };
+    within(hour, 23) && within(minute, 59) && minute.is_some_and(|minute| minute.len() == 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_found() {
+        for line in [
+            "3 mars 2026",
+            "am 03.03.2026 um",
+            "10:00",
+            "kl. 10:00:01",
+            "2026年3月3日",
+        ] {
+            assert!(has_date(line), "{line}");
+        }
+        for line in [
+            "1",
+            "4 add logs",
+            "5 npm run build:all",
+            "4 port 8080",
+            "3.3.",
+            "4 ratio 1:1",
+            "5 ssh -L 80:80 me@host",
+        ] {
+            assert!(!has_date(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn p13_an_answer_with_a_time_and_an_address_is_no_attribution() {
+        for line in [
+            "3 not before 10:00, ask ops@example.org",
+            "3 as Bob wrote, not before 10:00",
+            "3 Bob wrote why:",
+            "3 no, see my comment from 10:15:",
+            "5 {\"start\":\"2026-11-20\",\"attendee\":\"bob@example.org\"}",
+            "5 git log --since=2026-01-01 --author=bob@example.org",
+        ] {
+            assert_eq!(lines_at(&[line], 0), None, "{line}");
+        }
+        for line in [
+            "3 Nov 2026 10:00, Gate <gate@example.com> wrote:",
+            "3 azaroa 2026 10:00 Gate <gate@example.com> zyx:",
+            "3 de noviembre de 2026 a las 10:00, Gate escribió:",
+            "4 lis o 10.00 Gate napisał(a):",
+        ] {
+            assert_eq!(lines_at(&[line], 0), Some(1), "{line}");
+        }
+    }
+}
