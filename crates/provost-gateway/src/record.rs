@@ -48,9 +48,16 @@ impl KeptRecord {
 
     /// Where the record is not a continuation of what was kept. `None`: nothing was.
     pub(crate) async fn gaps(&self, store: &dyn Store) -> Result<Option<Vec<Gap>>, StoreError> {
-        match self.state().heads {
-            Some((heads, pruners)) => heads.gaps(store, pruners).await.map(Some),
-            None => Ok(None),
+        let Some((mut heads, pruners)) = self.state().heads else {
+            return Ok(None);
+        };
+        loop {
+            let gaps = heads.gaps(store, pruners).await?;
+            // This gateway may have pruned the record meanwhile, and said so in newer heads.
+            match self.state().heads {
+                Some((newer, _)) if !gaps.is_empty() && newer != heads => heads = newer,
+                _ => return Ok(Some(gaps)),
+            }
         }
     }
 
