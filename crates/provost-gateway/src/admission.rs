@@ -34,6 +34,8 @@ pub(crate) enum Who {
     Sender,
     /// What is answered at once to anybody, such as `/health`.
     Anybody,
+    /// Has the gateway prove itself, before the next request on the connection says who asks.
+    Challenger,
 }
 
 /// Why somebody is not let in.

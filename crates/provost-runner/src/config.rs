@@ -15,6 +15,8 @@ use serde_json::value::RawValue;
 pub use read::{Missing, Problems, anchored, anchored_line, read, split};
 pub use secret::Secret;
 
+use crate::web::Connector;
+
 /// Started where nobody says what to start.
 pub const DEFAULT_COMMAND: &str = "npx -y @agentclientprotocol/claude-agent-acp";
 
@@ -133,6 +135,8 @@ pub enum Confine {
 pub struct Gateway {
     pub url: String,
     pub key: Option<Secret>,
+    /// How it is connected to, where more than its address is known of it.
+    pub connector: Option<Connector>,
 }
 
 impl Default for Permissions {

@@ -15,9 +15,13 @@ use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
     client::legacy::{Client as Pool, connect::HttpConnector},
-    rt::TokioExecutor,
+    rt::{TokioExecutor, TokioIo},
 };
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout_at},
+};
+use tower::{BoxError, ServiceExt as _, util::BoxCloneSyncService};
 
 /// No exchange is waited for longer, whatever was asked: a point in time must be one that can be named.
 const LONGEST: Duration = Duration::from_hours(24);
@@ -76,12 +80,16 @@ impl Error {
     }
 }
 
-type Secure = Pool<HttpsConnector<HttpConnector>, Full<Bytes>>;
+/// How a connection is made, below TLS.
+pub type Connector = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
+
+type Secure = Pool<HttpsConnector<Connector>, Full<Bytes>>;
 
 /// Connections that are kept and used again.
 pub struct Web {
     limits: Limits,
-    plain: Pool<HttpConnector, Full<Bytes>>,
+    connector: Connector,
+    plain: Pool<Connector, Full<Bytes>>,
     /// Made when first needed: reading the system's certificates takes time.
     secure: OnceLock<Result<Secure, String>>,
 }
@@ -96,9 +104,14 @@ impl fmt::Debug for Web {
 
 impl Web {
     pub fn new(limits: Limits) -> Self {
+        Self::over(connector(), limits)
+    }
+
+    pub fn over(connector: Connector, limits: Limits) -> Self {
         Self {
             limits,
-            plain: Pool::builder(TokioExecutor::new()).build(connector()),
+            plain: Pool::builder(TokioExecutor::new()).build(connector.clone()),
+            connector,
             secure: OnceLock::new(),
         }
     }
@@ -140,8 +153,10 @@ impl Web {
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         let answered = if request.uri().scheme_str() == Some("https") {
-            let pool = self.secure.get_or_init(secure).as_ref();
-            let pool = pool.map_err(|error| Error::NoCertificates(error.clone()))?;
+            let pool = self.secure.get_or_init(|| secure(self.connector.clone()));
+            let pool = pool
+                .as_ref()
+                .map_err(|error| Error::NoCertificates(error.clone()))?;
             pool.request(request).await
         } else {
             self.plain.request(request).await
@@ -197,22 +212,22 @@ fn unread(status: StatusCode, error: &(dyn std::error::Error + 'static)) -> Erro
     }
 }
 
-fn connector() -> HttpConnector {
+fn connector() -> Connector {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     connector.enforce_http(false);
     connector.set_connect_timeout(Some(CONNECT_TIME));
-    connector
+    Connector::new(connector.map_err(Into::into))
 }
 
-fn secure() -> Result<Secure, String> {
+fn secure(connector: Connector) -> Result<Secure, String> {
     let provider = rustls::crypto::ring::default_provider();
     let connector = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(provider)
         .map_err(|error| error.to_string())?
         .https_only()
         .enable_http1()
-        .wrap_connector(connector());
+        .wrap_connector(connector);
     Ok(Pool::builder(TokioExecutor::new()).build(connector))
 }
 

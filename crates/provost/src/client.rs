@@ -1,13 +1,14 @@
 //! Talking to the gateway over its public HTTP API: JSON in and out, lines that stream, and errors that
 //! say what to do.
 
+mod connector;
 mod error;
 mod feed;
 mod lines;
 mod proof;
 mod target;
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, path::Path, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
@@ -15,20 +16,18 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
-    client::legacy::{Client as Pool, connect::HttpConnector},
+    client::legacy::{Client as Pool, Error as PoolError},
     rt::TokioExecutor,
 };
 use provost_gateway::secret::Secret;
 use serde_json::Value;
 
+pub(crate) use connector::Connector;
 pub(crate) use error::{ClientError, Refusal};
 pub(crate) use feed::{Events, Feed};
 pub(crate) use lines::Lines;
 pub(crate) use target::Target;
 
-use proof::Proof;
-
-const CONNECT_TIME: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_mins(1);
 /// A page of a thousand approvals with large arguments stays below this.
 const LARGEST_ANSWER: usize = 256 * 1024 * 1024;
@@ -79,8 +78,7 @@ pub(crate) struct Client {
     /// Scheme and authority, and a path where the gateway stands behind one; no slash at the end.
     base: String,
     key: Option<Key>,
-    /// What is asked for before anything else is sent.
-    proof: Option<Arc<Proof>>,
+    connector: Connector,
     http: Http,
     patience: Duration,
     verbose: bool,
@@ -88,12 +86,44 @@ pub(crate) struct Client {
 
 #[derive(Clone)]
 enum Http {
-    Plain(Pool<HttpConnector, Full<Bytes>>),
-    Secure(Pool<HttpsConnector<HttpConnector>, Full<Bytes>>),
+    Plain(Pool<Connector, Full<Bytes>>),
+    Secure(Pool<HttpsConnector<Connector>, Full<Bytes>>),
+}
+
+impl Http {
+    fn new(scheme: Option<&str>, connector: Connector) -> Result<Self, ClientError> {
+        let pool = Pool::builder(TokioExecutor::new());
+        match scheme {
+            Some("http") => Ok(Self::Plain(pool.build(connector))),
+            Some("https") => Ok(Self::Secure(pool.build(secure(connector)?))),
+            _ => Err(ClientError::BadUrl),
+        }
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, PoolError> {
+        match self {
+            Self::Plain(pool) => pool.request(request).await,
+            Self::Secure(pool) => pool.request(request).await,
+        }
+    }
 }
 
 impl Client {
     pub(crate) fn new(url: &str, key: Option<Key>) -> Result<Self, ClientError> {
+        Self::over(Connector::new(), url, key)
+    }
+
+    /// Sends nothing on a connection before the gateway has proved there that it is the one of this data folder.
+    pub(crate) fn proven_by(
+        data: &Path,
+        admin_key: &Secret,
+        url: &str,
+        key: Key,
+    ) -> Result<Self, ClientError> {
+        Self::over(Connector::proven_by(data, admin_key), url, Some(key))
+    }
+
+    fn over(connector: Connector, url: &str, key: Option<Key>) -> Result<Self, ClientError> {
         let uri: Uri = url.parse().map_err(|_| ClientError::BadUrl)?;
         let has_host = uri
             .authority()
@@ -102,17 +132,11 @@ impl Client {
         if !has_host || uri.query().is_some() || url.contains('#') {
             return Err(ClientError::BadUrl);
         }
-        let http = match uri.scheme_str() {
-            Some("http") => Http::Plain(Pool::builder(TokioExecutor::new()).build(connector())),
-            Some("https") => Http::Secure(Pool::builder(TokioExecutor::new()).build(secure()?)),
-            _ => return Err(ClientError::BadUrl),
-        };
-        let base = url.trim_end_matches('/').to_owned();
         Ok(Self {
-            base,
+            base: url.trim_end_matches('/').to_owned(),
             key,
-            proof: None,
-            http,
+            http: Http::new(uri.scheme_str(), connector.clone())?,
+            connector,
             patience: PATIENCE,
             verbose: false,
         })
@@ -124,10 +148,17 @@ impl Client {
         self
     }
 
-    /// Sends nothing before the gateway has proved that it is the one of this data folder.
-    pub(crate) fn proven_by(mut self, data: PathBuf, admin_key: Secret) -> Self {
-        self.proof = Some(Arc::new(Proof::new(data, admin_key)));
-        self
+    /// The same gateway, with another key.
+    pub(crate) fn with_key(&self, key: Key) -> Self {
+        Self {
+            key: Some(key),
+            ..self.clone()
+        }
+    }
+
+    /// How it is connected to, for another client of the same gateway.
+    pub(crate) fn connector(&self) -> Connector {
+        self.connector.clone()
     }
 
     /// Tells each request on stderr.
@@ -213,19 +244,6 @@ impl Client {
         ))
     }
 
-    /// Has the gateway prove itself, where it has to, and has not yet.
-    pub(crate) async fn prove(&self) -> Result<(), ClientError> {
-        let Some(proof) = &self.proof else {
-            return Ok(());
-        };
-        let keyless = Self {
-            key: None,
-            proof: None,
-            ..self.clone()
-        };
-        Box::pin(proof.ensure(&keyless)).await
-    }
-
     /// The answer's head, whatever it is.
     pub(crate) async fn raw(
         &self,
@@ -234,19 +252,12 @@ impl Client {
         headers: &[(&'static str, HeaderValue)],
         body: Bytes,
     ) -> Result<Response<Incoming>, ClientError> {
-        self.prove().await?;
         let told = self
             .verbose
             .then(|| format!("{method} {}{target}", self.base));
         let size = body.len();
         let request = self.request(method, &target, headers, body)?;
-        let sent = async {
-            match &self.http {
-                Http::Plain(pool) => pool.request(request).await,
-                Http::Secure(pool) => pool.request(request).await,
-            }
-        };
-        let response = tokio::time::timeout(self.patience, sent)
+        let response = tokio::time::timeout(self.patience, self.http.send(request))
             .await
             .map_err(|_| ClientError::Slow {
                 url: self.base.clone(),
@@ -295,15 +306,7 @@ impl Client {
     }
 }
 
-fn connector() -> HttpConnector {
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    connector.enforce_http(false);
-    connector.set_connect_timeout(Some(CONNECT_TIME));
-    connector
-}
-
-fn secure() -> Result<HttpsConnector<HttpConnector>, ClientError> {
+fn secure(connector: Connector) -> Result<HttpsConnector<Connector>, ClientError> {
     let provider = rustls::crypto::ring::default_provider();
     let builder = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(provider)
@@ -311,7 +314,7 @@ fn secure() -> Result<HttpsConnector<HttpConnector>, ClientError> {
     Ok(builder
         .https_only()
         .enable_http1()
-        .wrap_connector(connector()))
+        .wrap_connector(connector))
 }
 
 #[cfg(test)]

@@ -205,8 +205,9 @@ impl Context {
         let may_have_it = self.global.url.is_none() || is_local(&located.url);
         let data = located.data.filter(|_| may_have_it)?;
         let admin_key = admin_key(&data)?;
-        let client = self.client_to(&located.url, admin_key.expose()).ok()?;
-        Some(client.proven_by(data, admin_key))
+        let secret = admin_key.expose();
+        self.proven_client(&located.url, secret, &data, &admin_key)
+            .ok()
     }
 
     /// The key of the command line or the environment.
@@ -217,19 +218,30 @@ impl Context {
     /// With this key, whatever others are there.
     pub(crate) fn client_as(&self, located: &Located, secret: &str) -> anyhow::Result<Client> {
         located.ensure_known()?;
-        let client = self.client_to(&located.url, secret)?;
+        let url = &located.url;
         let admin_key = located.data.as_deref().and_then(admin_key);
         match (located.by, &located.data, admin_key) {
-            (FoundBy::Address, ..) => Ok(client),
-            (_, Some(data), Some(admin_key)) => Ok(client.proven_by(data.clone(), admin_key)),
+            (FoundBy::Address, ..) => self.client_to(url, secret),
+            (_, Some(data), Some(admin_key)) => self.proven_client(url, secret, data, &admin_key),
             // It is alive, and nobody but its owner can have put it into the registry.
-            (FoundBy::Registry, ..) => Ok(client),
+            (FoundBy::Registry, ..) => self.client_to(url, secret),
             (FoundBy::Folder, ..) => Err(ClientError::NotRunning.into()),
         }
     }
 
     pub(crate) fn client_to(&self, url: &str, secret: &str) -> anyhow::Result<Client> {
         Ok(Client::new(url, Some(key(secret)?))?.telling(self.global.verbose > 0))
+    }
+
+    fn proven_client(
+        &self,
+        url: &str,
+        secret: &str,
+        data: &Path,
+        admin_key: &Secret,
+    ) -> anyhow::Result<Client> {
+        let client = Client::proven_by(data, admin_key, url, key(secret)?)?;
+        Ok(client.telling(self.global.verbose > 0))
     }
 
     pub(crate) fn client_at(&self, located: &Located) -> anyhow::Result<Client> {
@@ -247,12 +259,12 @@ impl Context {
             }
             return Ok(Client::new(url, None)?.telling(self.global.verbose > 0));
         };
-        let client = self.client_to(url, admin_key.expose())?;
+        let secret = admin_key.expose();
         // Who names both says that they belong together: the port may be a forwarded one.
         if self.global.url.is_some() && self.global.data.is_some() {
-            return Ok(client);
+            return self.client_to(url, secret);
         }
-        Ok(client.proven_by(data.to_owned(), admin_key))
+        self.proven_client(url, secret, data, &admin_key)
     }
 }
 

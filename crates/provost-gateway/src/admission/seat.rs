@@ -29,7 +29,7 @@ pub struct Seat {
     /// Milliseconds after it was opened since which it rests, and one; zero while a request is in progress.
     resting: AtomicU64,
     used: AtomicBool,
-    /// Its last request was of somebody who decides.
+    /// Its last request was of somebody who decides, or of one who may say so with the next.
     of_decider: AtomicBool,
     leaving: AtomicBool,
     turned_away: AtomicBool,
@@ -70,7 +70,7 @@ impl Seat {
         // People and agents may share an address: this machine's, or a proxy's.
         let may_be_turned_away = matches!(who, Who::Agent(_) | Who::Stranger | Who::Sender);
         self.of_decider
-            .store(matches!(who, Who::Decider(_)), Relaxed);
+            .store(matches!(who, Who::Decider(_) | Who::Challenger), Relaxed);
         if may_be_turned_away && self.turned_away.load(Relaxed) {
             return Err(Full::Address(self.admission.room().per_address));
         }
@@ -80,7 +80,7 @@ impl Seat {
             Who::Decider(_) => Counted::Decider,
             Who::Stranger => Counted::Stranger,
             Who::Sender => Counted::Sender,
-            Who::Anybody => Counted::Not,
+            Who::Anybody | Who::Challenger => Counted::Not,
         };
         let is_same = |party: &Arc<Party>| party.who == *who;
         if !current.party.as_ref().is_some_and(is_same) {

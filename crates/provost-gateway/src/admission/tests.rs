@@ -155,6 +155,8 @@ fn p10_when_connections_run_short_answers_end_them_except_for_people() {
         (Who::Stranger, true),
         (agent("a"), true),
         (Who::Decider("alice".into()), false),
+        // Alice, perhaps: the next request on this connection tells.
+        (Who::Challenger, false),
     ] {
         let request = first.seat.enter(&who).unwrap();
         assert_eq!(first.seat.ends_with_answer(), ends, "{who:?}");
@@ -198,7 +200,7 @@ fn p10_an_address_has_its_share_of_connections() {
     for who in [agent("b"), Who::Stranger, Who::Sender] {
         assert_eq!(four.seat.enter(&who).err(), Some(Full::Address(2)));
     }
-    for who in [Who::Decider("alice".into()), Who::Anybody] {
+    for who in [Who::Decider("alice".into()), Who::Anybody, Who::Challenger] {
         assert!(four.seat.enter(&who).is_ok(), "they may share the address");
     }
     let elsewhere = seats.take(IpAddr::from([10, 0, 0, 2]), later);

@@ -205,14 +205,22 @@ impl Reader {
         if let Some(Value::String(url)) = self.fields.get("gateway").cloned() {
             self.fields.remove("gateway");
             let url = self.web_address("gateway", url)?;
-            return Some(Gateway { url, key: None });
+            return Some(Gateway {
+                url,
+                key: None,
+                connector: None,
+            });
         }
         let mut fields = self.object("gateway")?;
         let url = fields.required("url");
         let url = url.and_then(|url| fields.web_address("url", url));
         let key = fields.text("key").map(Secret::new);
         self.close(fields);
-        Some(Gateway { url: url?, key })
+        Some(Gateway {
+            url: url?,
+            key,
+            connector: None,
+        })
     }
 
     fn permissions(&mut self, gateway: bool, callback: bool) -> Option<Permissions> {

@@ -77,11 +77,16 @@ impl Gateway {
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
         }
+        let limits = Limits {
+            deadline: DEADLINE,
+            largest: LARGEST,
+        };
+        let web = match &config.connector {
+            Some(connector) => Web::over(connector.clone(), limits),
+            None => Web::new(limits),
+        };
         Ok(Self {
-            web: Web::new(Limits {
-                deadline: DEADLINE,
-                largest: LARGEST,
-            }),
+            web,
             permissions: web::url(&format!("{base}/v1/permissions"))?,
             standing: format!("{base}/v1/standing"),
             headers,

@@ -7,6 +7,7 @@ use hyper_util::client::legacy::Error as PoolError;
 use provost_core::time::format_duration;
 use serde_json::Value;
 
+use super::proof::NotProven;
 use crate::exit::Exit;
 
 /// Of bytes: what fits between two programs without either waiting. A gateway that refuses more for its size
@@ -74,6 +75,12 @@ impl ClientError {
         let mut why = error.to_string();
         let mut source = error.source();
         while let Some(deeper) = source {
+            if let Some(NotProven { data }) = deeper.downcast_ref() {
+                return Self::NotTheOne {
+                    url: url.to_owned(),
+                    data: data.clone(),
+                };
+            }
             why = deeper.to_string();
             source = deeper.source();
         }

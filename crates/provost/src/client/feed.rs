@@ -22,6 +22,8 @@ pub(crate) struct Feed {
     lines: Lines,
     parser: Parser,
     last: Option<String>,
+    /// Before the next attempt to connect.
+    pause: Duration,
 }
 
 impl Feed {
@@ -33,6 +35,7 @@ impl Feed {
             lines,
             parser: Parser::default(),
             last: None,
+            pause: FIRST_PAUSE,
         })
     }
 
@@ -47,7 +50,12 @@ impl Feed {
                 }
                 continue;
             };
-            if let Some(message) = self.parser.take(&String::from_utf8_lossy(&line)) {
+            let message = self.parser.take(&String::from_utf8_lossy(&line));
+            // The gateway also sends comments while nothing happens.
+            if message.is_some() || line.starts_with(b":") {
+                self.pause = FIRST_PAUSE;
+            }
+            if let Some(message) = message {
                 self.last = message.id.clone().or_else(|| self.last.take());
                 return Ok(Some(message));
             }
@@ -56,18 +64,17 @@ impl Feed {
 
     async fn reconnect(&mut self) -> Result<(), ClientError> {
         crate::output::note("the connection to the gateway was lost; trying again");
-        let mut pause = FIRST_PAUSE;
         loop {
+            tokio::time::sleep(self.pause).await;
+            // Also after a success: a server that takes every connection and sends nothing is asked less often.
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             match connect(&self.client, self.last.as_deref()).await {
                 Ok(lines) => {
                     crate::output::note("connected again");
                     (self.lines, self.parser) = (lines, Parser::default());
                     return Ok(());
                 }
-                Err(error) if error.exit() == crate::exit::Exit::Unreachable => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
+                Err(error) if error.exit() == crate::exit::Exit::Unreachable => {}
                 Err(error) => return Err(error),
             }
         }

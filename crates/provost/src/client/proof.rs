@@ -1,79 +1,134 @@
-//! Before a key goes to an address that nobody gave: whoever answers there must know the admin key of the
-//! data folder that is meant.
+//! Before a key goes out on a connection to an address that nobody gave: whoever answers on that very connection
+//! must know the admin key of the data folder that is meant. The next connection to the same address may end at
+//! another program, and is asked again.
 
 use std::{
+    io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
+    time::Duration,
 };
 
-use http::Uri;
+use bytes::Bytes;
+use http::{Request, Uri, Version, header};
+use http_body_util::{BodyExt as _, Collected, Empty, Limited};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
 use provost_core::ids::{hex, random_bytes};
 use provost_gateway::{instance, secret::Secret};
 use serde_json::Value;
-use tokio::sync::OnceCell;
+use tokio::net::TcpStream;
+use tower::BoxError;
 
-use super::{Client, ClientError, Target};
-use crate::locate::port;
+use super::Target;
+
+/// A gateway proves itself without asking anybody.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Of bytes: a proof is a short line.
+const LARGEST: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Proof {
     data: PathBuf,
     admin_key: Secret,
-    given: OnceCell<()>,
+}
+
+/// What answers on a connection is not the gateway of this data folder.
+#[derive(Debug, thiserror::Error)]
+#[error("what answers there is not the gateway of `{}`; it was sent no key", data.display())]
+pub(super) struct NotProven {
+    pub(super) data: PathBuf,
 }
 
 impl Proof {
     pub(super) fn new(data: PathBuf, admin_key: Secret) -> Self {
-        Self {
-            data,
-            admin_key,
-            given: OnceCell::new(),
-        }
+        Self { data, admin_key }
     }
 
-    /// Asked for once; `keyless` has no key to lose.
-    pub(super) async fn ensure(&self, keyless: &Client) -> Result<(), ClientError> {
-        self.given.get_or_try_init(|| self.ask(keyless)).await?;
-        Ok(())
+    /// The same connection, with nothing on it but what was asked and answered.
+    pub(super) async fn ask(
+        &self,
+        stream: TokioIo<TcpStream>,
+        uri: &Uri,
+    ) -> Result<TokioIo<TcpStream>, BoxError> {
+        let asked = tokio::time::timeout(PATIENCE, self.exchange(stream, uri)).await;
+        asked.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it did not prove who it is"))?
     }
 
-    async fn ask(&self, keyless: &Client) -> Result<(), ClientError> {
+    async fn exchange(
+        &self,
+        stream: TokioIo<TcpStream>,
+        uri: &Uri,
+    ) -> Result<TokioIo<TcpStream>, BoxError> {
+        let peer = stream.inner().peer_addr()?;
         let challenge = hex(&random_bytes::<32>());
-        let target = Target::new("/instance").query("challenge", &challenge);
-        let answer = match keyless.get(target).await {
-            Ok(answer) => answer.body,
-            Err(error) if error.is_unreachable() => return Err(error),
-            Err(_) => Value::Null,
-        };
-        let given = answer.get("proof").and_then(Value::as_str);
+        let (sender, connection) = handshake(stream).await?;
+        // The sender goes with its answer, which ends this use of the connection and leaves it open.
+        let answer = answer(sender, uri, &challenge);
+        let (given, back) = tokio::join!(answer, connection.without_shutdown());
+        let given = given?;
         let key = self.admin_key.expose();
-        let is_it = |listen| given == Some(&*instance::proof(key, &challenge, listen));
-        if listening(keyless.url()).into_iter().flatten().any(is_it) {
-            return Ok(());
+        let is_it = |listen| given.proof == instance::proof(key, &challenge, listen);
+        if !listening(peer).into_iter().any(is_it) {
+            return Err(self.not_proven());
         }
-        Err(ClientError::NotTheOne {
-            url: keyless.url().to_owned(),
+        let back = back?;
+        if !back.read_buf.is_empty() {
+            return Err(self.not_proven());
+        }
+        if given.ends_connection {
+            let why = "it closed the connection after its proof";
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, why).into());
+        }
+        Ok(back.io)
+    }
+
+    fn not_proven(&self) -> BoxError {
+        Box::new(NotProven {
             data: self.data.clone(),
         })
     }
 }
 
-/// What a gateway may listen on that is reached there. A name may lead to several addresses, of which somebody else
-/// may hold one: it proves nothing.
-fn listening(url: &str) -> Option<[SocketAddr; 2]> {
-    let uri = url.parse::<Uri>().ok()?;
-    let host = uri.host()?;
-    let ip: IpAddr = match host.strip_prefix('[') {
-        Some(rest) => rest.strip_suffix(']')?.parse().ok()?,
-        None => host.parse().ok()?,
-    };
-    let ip = ip.to_canonical();
+/// What was said to a challenge.
+struct Given {
+    /// Empty if it was something else.
+    proof: String,
+    /// No other request is taken on the connection.
+    ends_connection: bool,
+}
+
+async fn answer(
+    mut sender: SendRequest<Empty<Bytes>>,
+    uri: &Uri,
+    challenge: &str,
+) -> Result<Given, BoxError> {
+    let target = Target::new("/instance").query("challenge", challenge);
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    let request = Request::get(target.to_string())
+        .header(header::HOST, host)
+        .body(Empty::new())?;
+    let (head, body) = sender.send_request(request).await?.into_parts();
+    let body = Limited::new(body, LARGEST).collect().await;
+    let body = body.map(Collected::to_bytes).unwrap_or_default();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let proof = body.get("proof").and_then(Value::as_str);
+    let last = head.headers.get(header::CONNECTION);
+    let is_last = last.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
+    Ok(Given {
+        proof: proof.unwrap_or_default().to_owned(),
+        ends_connection: is_last || head.version != Version::HTTP_11,
+    })
+}
+
+/// What a gateway may listen on that is reached there.
+fn listening(peer: SocketAddr) -> [SocketAddr; 2] {
+    let ip = peer.ip().to_canonical();
     let every = match ip {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let port = port(url)?;
-    Some([ip, every].map(|ip| SocketAddr::new(ip, port)))
+    [ip, every].map(|ip| SocketAddr::new(ip, peer.port()))
 }
 
 #[cfg(test)]
@@ -82,22 +137,14 @@ mod tests {
 
     #[test]
     fn p06_a_proof_is_of_the_address_that_is_connected_to() {
-        for (url, expected) in [
-            (
-                "http://127.0.0.1:9090",
-                Some(["127.0.0.1:9090", "0.0.0.0:9090"]),
-            ),
-            ("http://[::1]:9090/", Some(["[::1]:9090", "[::]:9090"])),
-            (
-                "http://[::ffff:127.0.0.1]:1",
-                Some(["127.0.0.1:1", "0.0.0.0:1"]),
-            ),
-            ("http://10.0.0.1", Some(["10.0.0.1:80", "0.0.0.0:80"])),
-            ("http://localhost:9090", None),
-            ("http://gate.example.org", None),
+        for (peer, expected) in [
+            ("127.0.0.1:9090", ["127.0.0.1:9090", "0.0.0.0:9090"]),
+            ("[::1]:9090", ["[::1]:9090", "[::]:9090"]),
+            ("[::ffff:127.0.0.1]:1", ["127.0.0.1:1", "0.0.0.0:1"]),
+            ("10.0.0.1:80", ["10.0.0.1:80", "0.0.0.0:80"]),
         ] {
-            let expected = expected.map(|both| both.map(|at| at.parse().unwrap()));
-            assert_eq!(listening(url), expected, "{url}");
+            let expected = expected.map(|at| at.parse().unwrap());
+            assert_eq!(listening(peer.parse().unwrap()), expected, "{peer}");
         }
     }
 }

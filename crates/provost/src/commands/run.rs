@@ -134,7 +134,7 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let watch = args.watch;
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
-    settle(context, &args, &mut config).await?;
+    settle(context, &args, &mut config)?;
     let unbegun = Unbegun::of(&config);
     if let Some((exit, reason, message)) = reach(&config).await? {
         output::note(format_args!("error: {}", output::safe_lines(&message)));
@@ -254,7 +254,7 @@ fn config_file(context: &Context) -> anyhow::Result<PathBuf> {
 }
 
 /// What was said here goes before what the file says; what neither says has a sensible default.
-async fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result<()> {
+fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result<()> {
     if let Some(repo) = &args.repo {
         config.repo.clone_from(repo);
     }
@@ -282,8 +282,8 @@ async fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::
     config.permissions.by = by.unwrap_or(config.permissions.by);
     if config.permissions.by == By::Gateway && config.gateway.is_none() {
         let context = about_gateway(context);
-        let gateway = place::gateway(&context, args.key_file.as_deref(), &args.name);
-        config.gateway = Some(gateway.await?);
+        let gateway = place::gateway(&context, args.key_file.as_deref(), &args.name)?;
+        config.gateway = Some(gateway);
     }
     if config.permissions.by == By::Callback && config.callback.is_none() {
         return Err(usage("there is no callback that could answer"));

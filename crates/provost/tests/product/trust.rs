@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::{
     echo::Echo,
-    harness::{AGENT, POLICY, Site},
+    harness::{AGENT, POLICY, Site, eventually},
 };
 
 /// Nobody but the gateway may see it.
@@ -349,6 +349,29 @@ impl Drop for Ended {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Also while a command runs that has already sent its key to the gateway.
+#[test]
+fn p06_who_takes_the_port_of_a_watched_gateway_gets_no_key() {
+    let site = Site::empty();
+    let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+    let agent = gateway.agent();
+    let mut watch = site.command(&["approvals", "watch", "--json"]);
+    let watch = watch.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut watch = Ended(watch.unwrap());
+    let mut lines = BufReader::new(watch.0.stdout.take().unwrap()).lines();
+    // It listens when it tells of something.
+    agent.decide_async("payments.send", json!({})).is(202);
+    assert!(lines.next().unwrap().unwrap().contains("payments.send"));
+    let addr = gateway.addr;
+    gateway.kill();
+    let thief = Thief::at(TcpListener::bind(addr).unwrap(), None);
+    let heard = eventually("it asks for a proof, again and again", || {
+        let heard = thief.heard();
+        (heard.matches("/instance").count() > 1).then_some(heard)
+    });
+    assert!(!heard.to_lowercase().contains("authorization"), "{heard}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::{access::Caller, admission::Who, app::App};
 
 /// Answered at once, to anybody, without a body being read.
 const OPERATIONS: [&str; 5] = ["/health", "/ready", "/version", "/metrics", "/openapi.json"];
+/// Where a client has the gateway prove itself before it says who it is, on the same connection.
+const PROOF: &str = "/instance";
 /// Where agents come. Elsewhere, a request without a key is a person's, or a stranger's.
 const OF_AGENTS: [&str; 10] = [
     "/tool",
@@ -31,6 +33,9 @@ pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who
     let (path, headers) = (request.uri().path(), request.headers());
     if OPERATIONS.contains(&path) {
         return Who::Anybody;
+    }
+    if path == PROOF {
+        return Who::Challenger;
     }
     if headers.contains_key(header::AUTHORIZATION) || is_of_agents(path) {
         return match caller::known(headers, remote, app) {

@@ -131,7 +131,7 @@ impl Keyring {
         let Some(key) = Key::new(secret) else {
             return Ok(false);
         };
-        let agent = Client::new(self.url(), Some(key))?;
+        let agent = self.client.with_key(key);
         match agent.get(Target::new("/tools")).await {
             Ok(_) => Ok(true),
             Err(error) if error.refusal().is_some() => Ok(false),

@@ -6,7 +6,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use provost_runner::config::{Gateway, Secret};
+use provost_runner::{
+    config::{Gateway, Secret},
+    web::Connector,
+};
 use serde_json::json;
 
 use crate::context::Context;
@@ -24,7 +27,7 @@ pub(super) fn of_prompt(prompt: &str) -> anyhow::Result<String> {
 }
 
 /// The gateway that is meant, asked with the agent's own key or by its name.
-pub(super) async fn gateway(
+pub(super) fn gateway(
     context: &Context,
     key_file: Option<&Path>,
     name: &str,
@@ -39,11 +42,12 @@ pub(super) async fn gateway(
         (None, None) => format!("agent:{name}"),
     };
     let located = context.gateway()?;
-    // The proof, where one is due: from here on the runner has the address and the key.
-    context.client_as(&located, &key)?.prove().await?;
+    // With the proof, where one is due, on each connection that the runner makes.
+    let connector = context.client_as(&located, &key)?.connector();
     Ok(Gateway {
         url: located.url,
         key: Some(Secret::new(key)),
+        connector: Some(Connector::new(connector)),
     })
 }
 
