@@ -279,10 +279,42 @@ fn what_was_written_after_connecting_is_not_lost() {
     let later = fs::read_to_string(person.path(settings)).unwrap() + "\n";
     person.put(settings, &later, 0o600);
     let undone = person.connect(&["claude-code", "--undo", "--yes"]).is(0);
-    assert!(undone.err.contains("provost-undone"), "{}", undone.err);
-    let kept = person.path(".claude/settings.json.provost-undone");
+    let mut paths = undone.err.split('`');
+    let kept = paths.find(|path| path.ends_with("provost-undone")).unwrap();
     assert_eq!(fs::read_to_string(kept).unwrap(), later);
+    let left = fs::read_dir(person.path(".claude")).unwrap().count();
+    assert_eq!(left, 1, "nothing but the settings");
     assert_eq!(fs::read_to_string(person.path(settings)).unwrap(), SETTINGS);
+}
+
+/// Which a repository may bring along.
+#[test]
+fn p06_undoing_believes_nothing_that_lies_beside_the_settings() {
+    let person = Person::new();
+    let own = r#"{"version": 1, "hooks": {"stop": [{"command": "my-own-guard"}]}}"#;
+    person.put(".cursor/hooks.json", own, 0o644);
+    let planted = r#"{"hooks": {"stop": [{"command": "evil"}]}}"#;
+    person.put(".cursor/hooks.json.provost-backup", planted, 0o644);
+    person.put(".cursor/hooks.json.provost-made", "", 0o644);
+    let nothing = person.connect(&["cursor", "--undo", "--yes"]).is(1);
+    assert!(nothing.err.contains("nothing to undo"), "{}", nothing.err);
+    person.connect(&["cursor", "--yes"]).is(0);
+    person.connect(&["cursor", "--undo", "--yes"]).is(0);
+    let text = fs::read_to_string(person.path(".cursor/hooks.json")).unwrap();
+    assert_eq!(text, own);
+
+    let mut homeless = person.site.command(&["connect", "cursor", "--yes"]);
+    homeless.env("PROVOST_STATE", "").env("HOME", "");
+    let homeless =
+        homeless
+            .env("XDG_STATE_HOME", "")
+            .args(["--url", &person.gateway.url(), "--data", "data"]);
+    let output = homeless.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("set HOME or PROVOST_STATE"), "{said}");
+    let text = fs::read_to_string(person.path(".cursor/hooks.json")).unwrap();
+    assert_eq!(text, own);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A settings file and its backup. It is replaced whole or not at all, and found behind links. The backup lies
-//! in the user's own folder: the settings are often in a repository, where it would be committed.
+//! in the user's own folder, and nowhere else: the settings are often in a repository, where it would be
+//! committed, and where others may have put a file that looks like one.
 
 use std::{
     fs::{self, Permissions},
@@ -20,7 +21,10 @@ use crate::user_folder::user_folder;
 const FOLDER: &str = "connections";
 const BACKUP: &str = "provost-backup";
 const MADE: &str = "provost-made";
+const UNDONE: &str = "provost-undone";
 const NOTE: &str = "json";
+const NO_FOLDER: &str = "there is no folder to keep the old settings in: set HOME or PROVOST_STATE to an absolute \
+     path";
 
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
@@ -32,8 +36,8 @@ pub(super) struct SettingsFile {
     /// Behind all links.
     pub(super) path: PathBuf,
     pub(super) before: Option<Content>,
-    /// Where backups are kept; `None`: beside the file.
-    backups: Option<PathBuf>,
+    /// Where backups are kept.
+    backups: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,10 +94,10 @@ pub(super) enum Backup {
 
 impl SettingsFile {
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::open_in(path, user_folder().map(|folder| folder.join(FOLDER)))
+        Self::open_in(path, user_folder().context(NO_FOLDER)?.join(FOLDER))
     }
 
-    fn open_in(path: &Path, backups: Option<PathBuf>) -> anyhow::Result<Self> {
+    fn open_in(path: &Path, backups: PathBuf) -> anyhow::Result<Self> {
         let cannot = || format!("cannot read `{}`", path.display());
         let path = resolve(path).with_context(cannot)?;
         let before = Content::read(&path).with_context(cannot)?;
@@ -110,19 +114,14 @@ impl SettingsFile {
 
     /// What the first change kept, where there was one.
     pub(super) fn backup(&self) -> anyhow::Result<Option<Backup>> {
-        // Beside the file is where older versions kept it.
-        for place in [Self::kept, Self::beside] {
-            let path = place(self, BACKUP);
+        let path = self.kept(BACKUP);
+        if is_kept(&path)? {
             let cannot = || format!("cannot read `{}`", path.display());
-            if let Some(content) = Content::read(&path).with_context(cannot)? {
-                return Ok(Some(Backup::File(path, content)));
-            }
-            let mark = place(self, MADE);
-            if mark.exists() {
-                return Ok(Some(Backup::Nothing(mark)));
-            }
+            let content = Content::read(&path).with_context(cannot)?;
+            return Ok(content.map(|content| Backup::File(path, content)));
         }
-        Ok(None)
+        let mark = self.kept(MADE);
+        Ok(is_kept(&mark)?.then_some(Backup::Nothing(mark)))
     }
 
     /// What is known of the connection, where there is one.
@@ -156,7 +155,7 @@ impl SettingsFile {
         let Some(content) = &self.before else {
             return Ok(None);
         };
-        let path = self.beside("provost-undone");
+        let path = self.kept(UNDONE);
         content.write(&path)?;
         Ok(Some(path))
     }
@@ -215,20 +214,10 @@ impl SettingsFile {
 
     /// In the folder of backups, by a name that tells people and programs which file it is of.
     fn kept(&self, ending: &str) -> PathBuf {
-        let Some(folder) = &self.backups else {
-            return self.beside(ending);
-        };
         let hash = Sha256::digest(self.path.as_os_str().as_encoded_bytes());
         let short = hash.get(..8).map(hex).unwrap_or_default();
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        folder.join(format!("{name}-{short}.{ending}"))
-    }
-
-    fn beside(&self, ending: &str) -> PathBuf {
-        let mut path = self.path.clone().into_os_string();
-        path.push(".");
-        path.push(ending);
-        path.into()
+        self.backups.join(format!("{name}-{short}.{ending}"))
     }
 }
 
@@ -296,6 +285,16 @@ impl Backup {
     }
 }
 
+/// Whether there is such a file, and not a link to another.
+fn is_kept(path: &Path) -> anyhow::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => Ok(true),
+        Ok(_) => anyhow::bail!("`{}` is not a file; remove it", path.display()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+    }
+}
+
 /// A file that is gone is as good as removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
@@ -324,7 +323,7 @@ mod tests {
         let folder = path
             .ancestors()
             .find(|folder| folder.join("backups").is_dir());
-        SettingsFile::open_in(path, folder.map(|folder| folder.join("backups"))).unwrap()
+        SettingsFile::open_in(path, folder.unwrap().join("backups")).unwrap()
     }
 
     fn folder() -> tempfile::TempDir {
@@ -381,7 +380,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), "[]");
         fs::remove_file(&target).unwrap();
-        assert!(SettingsFile::open_in(&link, None).is_err());
+        assert!(SettingsFile::open_in(&link, folder.path().join("backups")).is_err());
     }
 
     #[test]
@@ -424,5 +423,37 @@ mod tests {
         }
         let backups = fs::read_dir(folder.path().join("backups")).unwrap();
         assert_eq!(backups.count(), 0);
+    }
+
+    #[test]
+    fn p06_what_lies_beside_the_settings_is_no_backup() {
+        let folder = folder();
+        let settings = folder.path().join("hooks.json");
+        let secret = folder.path().join("admin.key");
+        fs::write(&secret, "pvk_secret").unwrap();
+        let beside = |ending: &str| folder.path().join(format!("hooks.json.{ending}"));
+        for plant in [
+            &|| fs::write(beside(BACKUP), "planted").unwrap() as (),
+            &|| std::os::unix::fs::symlink(&secret, beside(BACKUP)).unwrap(),
+            &|| fs::write(beside(MADE), "").unwrap(),
+        ] as [&dyn Fn(); 3]
+        {
+            plant();
+            fs::write(&settings, "own").unwrap();
+            assert_eq!(open(&settings).backup().unwrap(), None);
+            open(&settings).change("connected").unwrap();
+            let file = open(&settings);
+            let aside = file.set_aside().unwrap().unwrap();
+            assert!(aside.starts_with(folder.path().join("backups")));
+            file.restore(&file.backup().unwrap().unwrap()).unwrap();
+            assert_eq!(fs::read_to_string(&settings).unwrap(), "own");
+            for ending in [BACKUP, MADE] {
+                let _ = fs::remove_file(beside(ending));
+            }
+        }
+        // Nor is a link in the folder of backups.
+        std::os::unix::fs::symlink(&secret, open(&settings).kept(BACKUP)).unwrap();
+        assert!(open(&settings).backup().is_err());
+        assert!(open(&settings).change("connected").is_err());
     }
 }
