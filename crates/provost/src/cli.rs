@@ -4,8 +4,9 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{
-    Args, Parser, Subcommand,
+    Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
+    parser::ValueSource,
 };
 use provost_gateway::secret::Secret;
 
@@ -39,6 +40,21 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Ends the process where the words make no sense.
+    pub(crate) fn read() -> Self {
+        let matches = Self::command().get_matches();
+        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        // The folder says which gateway is meant. An agent's project may have its say in the environment of the
+        // hooks that `provost connect` wrote.
+        let is = |name, source| matches.value_source(name) == Some(source);
+        if is("data", ValueSource::CommandLine) && is("url", ValueSource::EnvVariable) {
+            cli.global.url = None;
+        }
+        cli
+    }
 }
 
 /// What every command understands.

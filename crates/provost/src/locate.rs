@@ -31,6 +31,8 @@ pub(crate) struct Located {
     pub(crate) config: Option<PathBuf>,
     /// The folder it was started in, where that is known.
     pub(crate) folder: Option<PathBuf>,
+    /// The data folder by which commands find it again, and have it prove itself: it is in the registry.
+    pub(crate) registered: Option<PathBuf>,
     pub(crate) by: FoundBy,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn locate(
             data: data.or_else(|| entry.map(|entry| entry.data.clone())),
             config: config.or_else(|| entry?.config.clone()),
             folder: entry.map(|entry| entry.folder.clone()),
+            registered: entry.map(|entry| entry.data.clone()),
             // The address that it listens on: a name may lead to another one, and to somebody else there.
             url: entry.map_or(url, |entry| entry.url.clone()),
             by: FoundBy::Address,
@@ -87,6 +90,7 @@ pub(crate) fn locate(
             data: Some(data),
             config,
             folder: None,
+            registered: None,
             by: FoundBy::Folder,
         });
     }
@@ -123,6 +127,7 @@ fn of(entry: &Entry) -> Located {
         data: Some(entry.data.clone()),
         config: entry.config.clone(),
         folder: Some(entry.folder.clone()),
+        registered: Some(entry.data.clone()),
         by: FoundBy::Registry,
     }
 }
@@ -428,6 +433,7 @@ mod tests {
         let located = Located {
             url: "http://127.0.0.1:1".to_owned(),
             data: Some(folder.path().to_owned()),
+            registered: None,
             config: None,
             folder: None,
             by: Registry,

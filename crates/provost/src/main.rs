@@ -17,8 +17,6 @@ mod user_folder;
 
 use std::{process::ExitCode, time::Duration};
 
-use clap::Parser as _;
-
 use crate::{cli::Cli, context::Context, exit::Exit};
 
 /// What a call allocates is freed by other threads, and thousands of calls wait: others were slower at the first
@@ -34,7 +32,7 @@ fn main() -> ExitCode {
     if let Some(ended) = commands::run::confined() {
         return ended.into();
     }
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -15,12 +15,13 @@ mod mcp;
 mod plan;
 mod undo;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Subcommand;
 
 use crate::{
+    config::Unreachable,
     context::{Context, unreachable_of},
     exit::Exit,
     locate::{Located, is_agent_name},
@@ -48,6 +49,15 @@ impl Connect {
             Self::Mcp(args) => &args.options,
         }
     }
+}
+
+/// What is known of the gateway that an agent is connected to.
+struct GatewayPlace<'a> {
+    /// The keys of its agents lie below.
+    keys: &'a Path,
+    /// Its data folder, if it is one that this user has started.
+    data: Option<&'a Path>,
+    unreachable: Unreachable,
 }
 
 /// What connecting understands, whichever the agent.
@@ -100,12 +110,16 @@ pub(super) async fn run(context: &Context, command: Connect) -> anyhow::Result<E
         Err(error) => return Err(error),
     };
     let keys = key_folder(located.as_ref())?;
-    let unreachable = unreachable_of(located.as_ref().and_then(|it| it.config.as_deref()));
+    let place = GatewayPlace {
+        keys: &keys,
+        data: located.as_ref().and_then(|it| it.registered.as_deref()),
+        unreachable: unreachable_of(located.as_ref().and_then(|it| it.config.as_deref())),
+    };
     let plan = match &command {
-        Connect::ClaudeCode(args) => args.plan(&keys, unreachable).await?,
-        Connect::Codex(args) => args.plan(&keys, unreachable)?,
-        Connect::Cursor(args) => args.plan(&keys, unreachable)?,
-        Connect::Mcp(args) => args.plan(&keys)?,
+        Connect::ClaudeCode(args) => args.plan(&place).await?,
+        Connect::Codex(args) => args.plan(&place)?,
+        Connect::Cursor(args) => args.plan(&place)?,
+        Connect::Mcp(args) => args.plan(&place)?,
     };
     if options.undo {
         return undo::run(context, &plan, options).await;

@@ -144,7 +144,10 @@ fn a_claude_code_that_is_not_there_is_connected_by_commands() {
     let project = [&project[..], &["--settings", shared.to_str().unwrap()]].concat();
     person.connect(&project).is(0);
     let text = fs::read_to_string(&shared).unwrap();
-    assert!(text.contains("\"provost hook claude-code --url "), "{text}");
+    assert!(
+        text.contains("\"provost hook claude-code || exit 2\""),
+        "{text}"
+    );
     assert!(
         !text.contains("pvk_") && !text.contains("--key-file"),
         "{text}"
@@ -376,7 +379,7 @@ fn p17_a_repository_gets_no_paths_of_this_machine_from_cursor() {
     person.connect(&["cursor", "--yes"]).is(0);
     let text = fs::read_to_string(person.path(".cursor/hooks.json")).unwrap();
     assert!(
-        text.contains("provost hook cursor --name cursor --url "),
+        text.contains("\"provost hook cursor --name cursor || exit 2\""),
         "{text}"
     );
     assert!(!text.contains(person.path("").to_str().unwrap()), "{text}");
@@ -472,7 +475,9 @@ fn the_servers_of_an_mcp_client_are_wrapped() {
     person.connect(&wrap).is(0);
     let fs_server = &person.json("mcp.json")["mcpServers"]["fs"];
     let file = person.path("data/agents/mcp.key");
-    let key_file = ["mcp", "--key-file", file.to_str().unwrap()];
+    let data = person.path("data");
+    let data = ["mcp", "--data", data.to_str().unwrap()];
+    let key_file = [&data[..], &["--key-file", file.to_str().unwrap()]].concat();
     let words = [&key_file[..], &["--name", "fs", "--", "npx", "fs"]].concat();
     assert_eq!(fs_server["args"], json!(words));
     assert!(!fs_server.to_string().contains("pvk_"), "{fs_server}");
@@ -541,8 +546,8 @@ fn p17_connecting_finds_the_gateway_from_any_folder() {
     );
     let hooks = fs::read_to_string(elsewhere.path().join(".codex/hooks.json")).unwrap();
     let data = person.path("data");
-    assert!(hooks.contains(data.to_str().unwrap()), "{hooks}");
-    assert!(hooks.contains(&person.gateway.url()), "{hooks}");
+    let reached = format!(" --data {} ||", data.display());
+    assert!(hooks.contains(&reached), "{hooks}");
     assert!(!elsewhere.path().join("provost-data").exists());
 }
 

@@ -375,6 +375,51 @@ fn p06_who_takes_the_port_of_a_watched_gateway_gets_no_key() {
 }
 
 #[test]
+fn p06_a_hook_says_no_to_whoever_has_the_port_of_its_gateway() {
+    let site = Site::empty();
+    let gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+    let addr = gateway.addr;
+    let connect = ["connect", "claude-code", "--hooks", "command", "--yes"];
+    let output = site.provost_of_owner(&connect);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let settings = fs::read_to_string(site.path(".claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    let command = settings.pointer("/hooks/PreToolUse/0/hooks/0/command");
+    let command = command.unwrap().as_str().unwrap().to_owned();
+    fs::write(site.path("event"), bash()).unwrap();
+    let ask = |url: &str| {
+        // A project may set variables for the hooks that run in it.
+        let output = site.shell(&format!("export PROVOST_URL={url}; ({command}) <event"));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let elsewhere = Thief::start();
+    let evil = format!("http://{}", elsewhere.addr);
+    let approve = || {
+        let list = || gateway.admin().get("/approvals?status=pending").ok().json();
+        let id = eventually("the hook asks", || {
+            Some(list()[0]["id"].as_str()?.to_owned())
+        });
+        let approve = format!("/approvals/{id}/approve");
+        gateway.admin().post(&approve, &json!({})).ok();
+    };
+    let answer = thread::scope(|scope| {
+        let asked = scope.spawn(|| ask(&evil));
+        approve();
+        asked.join().unwrap()
+    });
+    let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+    assert_eq!(decision, "allow", "by its own gateway: {answer}");
+    gateway.kill();
+    let thief = Thief::at(TcpListener::bind(addr).unwrap(), None);
+    for url in ["", &*evil, &*format!("http://{addr}")] {
+        let answer = ask(url);
+        let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(decision, "deny", "{answer}");
+    }
+    assert_eq!(thief.heard() + &elsewhere.heard(), "");
+}
+
+#[test]
 fn p06_a_registry_that_others_may_write_to_is_not_trusted() {
     let site = Site::empty();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];

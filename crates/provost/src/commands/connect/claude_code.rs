@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use super::{
-    Options,
+    GatewayPlace, Options,
     hooks::{self, Event, Misfit},
     json::Json,
     plan::{
@@ -69,14 +69,14 @@ enum Way {
 }
 
 impl Args {
-    pub(super) async fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
+    pub(super) async fn plan(&self, gateway: &GatewayPlace<'_>) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
         let settings = self.options.settings_or(|| self.settings())?;
         if !self.options.undo {
             ensure_hooks_run(&settings)?;
         }
-        let way = self.way(&settings, unreachable).await?;
-        let file = || key_file(data, &name);
+        let way = self.way(&settings, gateway.unreachable).await?;
+        let file = || key_file(gateway.keys, &name);
         let place = match way {
             _ if self.project => KeyPlace::Environment,
             Way::Http => KeyPlace::SettingsAndFile(file()?),
@@ -93,7 +93,8 @@ impl Args {
                 program()?
             },
             name,
-            unreachable,
+            data: gateway.data.map(Path::to_owned),
+            unreachable: gateway.unreachable,
             edit: match way {
                 Way::Http => edit_http,
                 Way::Command => edit_commands,
@@ -293,6 +294,7 @@ mod tests {
             settings: "settings.json".into(),
             place,
             program: NAME.to_owned(),
+            data: None,
             unreachable: Unreachable::Deny,
             edit,
             is_shared: false,

@@ -6,13 +6,11 @@ mod features;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Options,
+    GatewayPlace, Options,
     hooks::{self, Event, Misfit},
     json::Json,
     plan::{Access, Beside, COMMAND_PATIENCE, KeyPlace, Plan, at_home, key_file, program},
 };
-use crate::config::Unreachable;
-
 const AGENT: &str = "codex";
 /// Codex runs no hook of a file that nobody looked at.
 const TRUST: &str =
@@ -39,17 +37,18 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
+    pub(super) fn plan(&self, gateway: &GatewayPlace<'_>) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
         let settings = self.options.settings_or(settings)?;
         let features = settings.with_file_name("config.toml");
         Ok(Plan {
             agent: AGENT,
             settings,
-            place: KeyPlace::File(key_file(data, &name)?),
+            place: KeyPlace::File(key_file(gateway.keys, &name)?),
             program: program()?,
             name,
-            unreachable,
+            data: gateway.data.map(Path::to_owned),
+            unreachable: gateway.unreachable,
             edit,
             is_shared: false,
             asks: |_| true,
@@ -81,6 +80,7 @@ fn edit(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Unreachable;
 
     #[test]
     fn the_command_finds_its_key() {
@@ -88,6 +88,7 @@ mod tests {
         let place = KeyPlace::File("/data/agents/codex.key".into());
         let access = Access {
             url: "http://gate",
+            data: None,
             key: "pvk_1",
             place: &place,
             program: "provost",

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{
-    Options,
+    GatewayPlace, Options,
     hooks::{self, Misfit},
     json::Json,
     plan::{
@@ -13,8 +13,6 @@ use super::{
         program,
     },
 };
-use crate::config::Unreachable;
-
 const AGENT: &str = "cursor";
 /// After the name of this program.
 const COMMAND: &str = "hook cursor";
@@ -46,7 +44,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn plan(&self, data: &Path, unreachable: Unreachable) -> anyhow::Result<Plan> {
+    pub(super) fn plan(&self, gateway: &GatewayPlace<'_>) -> anyhow::Result<Plan> {
         let name = self.options.name(AGENT);
         let settings = || {
             if self.user {
@@ -60,7 +58,7 @@ impl Args {
         Ok(Plan {
             agent: AGENT,
             settings,
-            place: KeyPlace::File(key_file(data, &name)?),
+            place: KeyPlace::File(key_file(gateway.keys, &name)?),
             // A shared file is also for those who have it elsewhere.
             program: if is_shared {
                 NAME.to_owned()
@@ -68,7 +66,8 @@ impl Args {
                 program()?
             },
             name,
-            unreachable,
+            data: gateway.data.map(Path::to_owned),
+            unreachable: gateway.unreachable,
             edit,
             is_shared,
             asks: |_| true,
@@ -106,6 +105,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::Unreachable;
 
     #[test]
     fn each_event_has_one_hook_of_ours_beside_others() {
@@ -114,6 +114,7 @@ mod tests {
         let place = KeyPlace::File("/k".into());
         let mut access = Access {
             url: "http://gate",
+            data: None,
             key: "",
             place: &place,
             program: "provost",

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{
-    Options,
+    GatewayPlace, Options,
     hooks::Misfit,
     json::Json,
-    plan::{Access, KeyPlace, NAME, Plan, is_in_repository, is_ours, key_file, program},
+    plan::{Access, KeyPlace, NAME, Plan, Reach, is_in_repository, is_ours, key_file, program},
 };
 use crate::{commands::mcp::unusable, config::Unreachable, exit::usage};
 
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// The key lies in a file of its own, never in the client's, which teams commit.
-    pub(super) fn plan(&self, keys: &Path) -> anyhow::Result<Plan> {
+    pub(super) fn plan(&self, gateway: &GatewayPlace<'_>) -> anyhow::Result<Plan> {
         let unnamed = || Err(usage("name the client's file with --settings"));
         let name = self.options.name(AGENT);
         let settings = self.options.settings_or(unnamed)?;
@@ -41,7 +41,7 @@ impl Args {
             agent: AGENT,
             is_shared,
             settings,
-            place: KeyPlace::File(key_file(keys, &name)?),
+            place: KeyPlace::File(key_file(gateway.keys, &name)?),
             // A shared file is also for those who have it elsewhere.
             program: if is_shared {
                 NAME.to_owned()
@@ -49,6 +49,7 @@ impl Args {
                 program()?
             },
             name,
+            data: gateway.data.map(Path::to_owned),
             unreachable: Unreachable::default(),
             edit: if self.wrap { wrap } else { add },
             asks,
@@ -70,7 +71,7 @@ fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
     server
         .set("command", Json::text(access.program))
         .ok_or_else(misfit)?;
-    let words = std::iter::once("mcp".to_owned()).chain(key_words(access));
+    let words = std::iter::once("mcp".to_owned()).chain(own_words(access));
     let words: Vec<_> = words.collect();
     server
         .set("args", Json::texts(words.iter().map(String::as_str)))
@@ -120,7 +121,7 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
     let args = if is_ours(command) {
         with_key(args, access)
     } else {
-        let ours = ["mcp".to_owned()].into_iter().chain(key_words(access));
+        let ours = ["mcp".to_owned()].into_iter().chain(own_words(access));
         let named = ["--name", name, "--", command].map(str::to_owned);
         ours.chain(named).chain(args).collect()
     };
@@ -129,15 +130,21 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
     environment(server, access)
 }
 
-/// How `provost mcp` finds its key: by the agent's name in a file that others have, too, or else by its path.
-fn key_words(access: &Access<'_>) -> Vec<String> {
+/// How `provost mcp` finds its gateway and its key: by the agent's name in a file that others have, too, or else by
+/// its path.
+fn own_words(access: &Access<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Reach::Data(data) = access.reach() {
+        words.extend(["--data".to_owned(), data.to_string_lossy().into_owned()]);
+    }
     match access.place.file() {
         Some(file) if !access.is_shared => {
-            vec!["--key-file".to_owned(), file.to_string_lossy().into_owned()]
+            words.extend(["--key-file".to_owned(), file.to_string_lossy().into_owned()]);
         }
-        _ if access.name == AGENT => Vec::new(),
-        _ => vec!["--agent".to_owned(), access.name.to_owned()],
+        _ if access.name == AGENT => {}
+        _ => words.extend(["--agent".to_owned(), access.name.to_owned()]),
     }
+    words
 }
 
 /// The words of a server that is ours already, with the key that is good now.
@@ -149,14 +156,14 @@ fn with_key(args: Vec<String>, access: &Access<'_>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut ours = ours.into_iter();
     while let Some(word) = ours.next() {
-        if matches!(&*word, "--key-file" | "--agent") {
+        if matches!(&*word, "--key-file" | "--agent" | "--data") {
             ours.next();
         } else {
             kept.push(word);
         }
     }
     let at = kept.len().min(1);
-    kept.splice(at..at, key_words(access));
+    kept.splice(at..at, own_words(access));
     if !theirs.is_empty() {
         kept.push("--".to_owned());
         kept.extend(theirs);
@@ -164,18 +171,28 @@ fn with_key(args: Vec<String>, access: &Access<'_>) -> Vec<String> {
     kept
 }
 
-/// Where the gateway is. A key that stands there from before goes.
+/// Where the gateway is, if only its address is known. A key or an address that stands there from before goes.
 fn environment(server: &mut Json, access: &Access<'_>) -> Option<()> {
+    let url = match access.reach() {
+        Reach::Url(url) => Some(url),
+        Reach::Data(_) | Reach::Registry => None,
+    };
+    if url.is_none() && server.value().get("env").is_none() {
+        return Some(());
+    }
     let env = server.member("env", Json::object([]))?;
-    env.set("PROVOST_URL", Json::text(access.url))?;
     env.members()?.retain(|(name, value)| {
         let is_secret = value
             .value()
             .as_str()
             .is_some_and(|value| value.starts_with("pvk_"));
-        name != "PROVOST_KEY" || !is_secret
+        match name.as_str() {
+            "PROVOST_KEY" => !is_secret,
+            "PROVOST_URL" => url.is_some(),
+            _ => true,
+        }
     });
-    Some(())
+    url.map_or(Some(()), |url| env.set("PROVOST_URL", Json::text(url)))
 }
 
 /// Whether any of the client's servers is ours.
@@ -214,6 +231,7 @@ mod tests {
         let mut settings = Json::parse(&before.to_string()).unwrap();
         let access = Access {
             url: "http://gate",
+            data: None,
             key: "pvk_1",
             place: &KeyPlace::File("/d/agents/a.key".into()),
             program: "provost",
@@ -278,6 +296,35 @@ mod tests {
         // In front of our own server there is nothing to put.
         let wrapped = edited(&json!({"mcpServers": {"provost": ours}})).unwrap();
         assert_eq!(wrapped["mcpServers"]["provost"]["args"], ours["args"]);
+    }
+
+    #[test]
+    fn p06_a_gateway_of_this_machine_is_found_by_its_folder() {
+        let mut access = Access {
+            url: "http://127.0.0.1:9090",
+            data: Some(Path::new("/d")),
+            key: "pvk_1",
+            place: &KeyPlace::File("/d/agents/a.key".into()),
+            program: "provost",
+            name: "a",
+            is_shared: false,
+            unreachable: Unreachable::Deny,
+        };
+        // As it was connected before, when it was found by its address.
+        let env = json!({"PROVOST_URL": "http://127.0.0.1:9090", "A": "b"});
+        let old = json!({"command": "provost", "args": ["mcp", "--agent", "a"], "env": env});
+        let before = json!({"mcpServers": {"provost": old}}).to_string();
+        let mut settings = Json::parse(&before).unwrap();
+        add(&mut settings, &access).unwrap();
+        let words = ["mcp", "--data", "/d", "--key-file", "/d/agents/a.key"];
+        let ours = json!({"command": "provost", "args": words, "env": {"A": "b"}});
+        assert_eq!(settings.value(), json!({"mcpServers": {"provost": ours}}));
+        // In a file that others have, too, they find their own.
+        access.is_shared = true;
+        let mut settings = Json::parse("{}").unwrap();
+        add(&mut settings, &access).unwrap();
+        let ours = json!({"command": "provost", "args": ["mcp", "--agent", "a"]});
+        assert_eq!(settings.value(), json!({"mcpServers": {"provost": ours}}));
     }
 
     #[test]

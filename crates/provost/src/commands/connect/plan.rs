@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 
 use super::{file::NotedKey, hooks::Misfit, json::Json};
-use crate::config::Unreachable;
+use crate::{config::Unreachable, locate::is_local};
 
 /// Of seconds, for hooks that are commands: what some agents do not wait for counts as a yes, so the command
 /// always answers before.
@@ -31,6 +31,8 @@ pub(super) struct Plan {
     pub(super) place: KeyPlace,
     /// What starts this very program.
     pub(super) program: String,
+    /// The data folder of the gateway, if it is one that this user has started.
+    pub(super) data: Option<PathBuf>,
     /// What a hook that is a command answers without a gateway.
     pub(super) unreachable: Unreachable,
     pub(super) edit: fn(&mut Json, &Access<'_>) -> Result<(), Misfit>,
@@ -66,6 +68,8 @@ pub(super) enum KeyPlace {
 #[derive(Debug)]
 pub(super) struct Access<'a> {
     pub(super) url: &'a str,
+    /// The gateway's data folder, if it is one that this user has started.
+    pub(super) data: Option<&'a Path>,
     pub(super) key: &'a str,
     pub(super) place: &'a KeyPlace,
     pub(super) program: &'a str,
@@ -109,6 +113,7 @@ impl Plan {
         let was = json.value();
         let access = Access {
             url,
+            data: self.data.as_deref(),
             key,
             place: &self.place,
             program: &self.program,
@@ -121,7 +126,25 @@ impl Plan {
     }
 }
 
-impl Access<'_> {
+/// How a command finds the gateway when it runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reach<'a> {
+    /// By its data folder: it has to run, and to prove itself. Whoever has its port otherwise is sent no key.
+    Data(&'a Path),
+    /// As the one that the reader of the file has started: whose it is, a loopback address does not say.
+    Registry,
+    Url(&'a str),
+}
+
+impl<'a> Access<'a> {
+    pub(super) fn reach(&self) -> Reach<'a> {
+        match self.data {
+            Some(data) if !self.is_shared => Reach::Data(data),
+            _ if self.is_shared && is_local(self.url) => Reach::Registry,
+            _ => Reach::Url(self.url),
+        }
+    }
+
     /// The command by which an agent that knows no HTTP asks: `provost`, and then these words.
     fn command(&self, words: &str) -> String {
         let mut command = format!("{} {words}", word(self.program));
@@ -131,7 +154,11 @@ impl Access<'_> {
             Some(file) => command.extend([" --key-file ", &word(&file.to_string_lossy())]),
             None => {}
         }
-        command.extend([" --url ", &word(self.url)]);
+        match self.reach() {
+            Reach::Data(data) => command.extend([" --data ", &word(&data.to_string_lossy())]),
+            Reach::Registry => {}
+            Reach::Url(url) => command.extend([" --url ", &word(url)]),
+        }
         if self.unreachable == Unreachable::Ask {
             command.push_str(" --unreachable ask");
         }
@@ -261,6 +288,47 @@ mod tests {
         ] {
             let path = folder.path().join(path);
             assert_eq!(is_in_repository(&path), shared, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn p06_a_command_finds_a_gateway_that_can_prove_itself() {
+        let place = KeyPlace::File("/d/agents/x.key".into());
+        let data = Some(Path::new("/d"));
+        let (local, remote) = ("http://127.0.0.1:9090", "http://gate");
+        for (url, data, is_shared, expected) in [
+            (local, data, false, "--key-file /d/agents/x.key --data /d"),
+            (local, data, true, "--name x"),
+            (
+                remote,
+                None,
+                false,
+                "--key-file /d/agents/x.key --url http://gate",
+            ),
+            (remote, None, true, "--name x --url http://gate"),
+            // Somebody else's on this machine: nobody here can have it prove itself.
+            (
+                local,
+                None,
+                false,
+                "--key-file /d/agents/x.key --url http://127.0.0.1:9090",
+            ),
+            (local, None, true, "--name x"),
+        ] {
+            let access = Access {
+                url,
+                data,
+                key: "",
+                place: &place,
+                program: NAME,
+                name: "x",
+                is_shared,
+                unreachable: Unreachable::Deny,
+            };
+            assert_eq!(
+                access.command("hook y"),
+                format!("provost hook y {expected}")
+            );
         }
     }
 

@@ -38,6 +38,7 @@ impl Claude {
             .env_clear()
             .env("PATH", Site::search_path())
             .env("HOME", site.path("."))
+            .env("PROVOST_STATE", site.path("state"))
             .env("ANTHROPIC_BASE_URL", format!("http://{model}"))
             .env("ANTHROPIC_API_KEY", "x")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
