@@ -4,7 +4,7 @@
 //! `policy` and `doctor`. What talks to a gateway takes nothing from it.
 
 use std::{
-    env, fs,
+    env,
     path::{Path, PathBuf},
 };
 
@@ -24,11 +24,15 @@ use crate::{
     locate::{FoundBy, Located, Named, is_local, locate},
     output,
     registry::{self, RegistryError},
+    regular_file::read_regular,
 };
 
 pub(crate) const DEFAULT_FILE: &str = "provost.yaml";
 /// In the data folder, of mode 0600: one line, the key.
 pub(crate) const ADMIN_KEY: &str = "admin.key";
+
+/// Of bytes.
+const LARGEST_KEY: u64 = 4096;
 
 pub(crate) struct Context {
     pub(crate) global: Global,
@@ -294,7 +298,8 @@ fn default_policies() -> anyhow::Result<PolicySet> {
 }
 
 fn admin_key(data: &Path) -> Option<Secret> {
-    let text = fs::read_to_string(data.join(ADMIN_KEY)).ok()?;
+    let text = read_regular(&data.join(ADMIN_KEY), LARGEST_KEY).ok()?;
+    let text = String::from_utf8(text).ok()?;
     let line = text.lines().next()?.trim();
     (!line.is_empty() && Key::new(line).is_some()).then(|| line.into())
 }

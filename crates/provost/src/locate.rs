@@ -2,7 +2,7 @@
 //! often the repository an agent works in, and a key must not go where a file in it points.
 
 use std::{
-    fs,
+    fs, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -18,8 +18,15 @@ use crate::{
     config::{self, Config},
     exit::usage,
     registry::Entry,
+    regular_file::read_regular,
     user_folder::user_folder,
 };
+
+/// Of bytes.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// Of characters, in the name of a folder.
+const LONGEST_HOST: usize = 100;
 
 /// The gateway a command talks to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,19 +175,18 @@ pub(crate) fn is_agent_name(text: &str) -> bool {
 }
 
 /// The name of a folder for what belongs to the gateway at this URL: its scheme, host, port and path. On one host
-/// and port there may be several.
+/// and port there may be several. The host is there for people, and the hash for the rest: names that differ in a
+/// character that no file name has are different gateways.
 fn file_name(url: &str) -> Option<String> {
     let uri = url.parse::<Uri>().ok()?;
     let host = uri.host()?.trim_matches(['[', ']']).to_ascii_lowercase();
-    let place = format!("{}_{host}_{}", uri.scheme_str()?, port(url)?);
-    let place = place.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
     let path = uri.path().trim_end_matches('/');
-    if path.is_empty() {
-        return Some(place);
-    }
-    // A path may hold anything, and be long.
-    let hash = hex(&Sha256::digest(path.as_bytes()));
-    Some(format!("{place}_{hash}"))
+    let whole = format!("{}://{host}:{}{path}", uri.scheme_str()?, port(url)?);
+    let hash = hex(&Sha256::digest(whole.as_bytes()));
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let host = host.replace(|c| !plain(c), "_");
+    let shown: String = host.chars().take(LONGEST_HOST).collect();
+    Some(format!("{shown}_{hash}"))
 }
 
 impl Named {
@@ -195,7 +201,9 @@ impl Named {
             });
         }
         let shown = path.display();
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_regular(path, LARGEST_FILE)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = text.map_err(|error| {
             usage(format!(
                 "the configuration `{shown}` cannot be read: {error}"
             ))
@@ -411,6 +419,9 @@ mod tests {
             "http://127.0.0.1:21140/a/b",
             "http://127.0.0.1:21140/a_b",
             "http://[::1]:21140",
+            "http://gate-x:21140",
+            "http://gate_x:21140",
+            "http://gate.x:21140",
         ];
         let names: Vec<_> = urls.iter().map(|url| file_name(url).unwrap()).collect();
         for (at, name) in names.iter().enumerate() {

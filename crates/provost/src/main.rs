@@ -11,6 +11,7 @@ mod heads;
 mod locate;
 mod output;
 mod registry;
+mod regular_file;
 mod table;
 mod telemetry;
 mod user_folder;

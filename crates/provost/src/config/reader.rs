@@ -3,12 +3,13 @@
 
 use std::{
     collections::HashSet,
-    fs,
     ops::Range,
     path::{Path, PathBuf},
     rc::Rc,
     sync::Arc,
 };
+
+use provost_core::review::hides;
 
 use super::{
     cover, document,
@@ -18,6 +19,7 @@ use super::{
     watch::Fingerprint,
     within,
 };
+use crate::{output, regular_file::read_regular};
 
 /// Nobody reads more, and showing each costs a pass over the file.
 const MAX_PROBLEMS: usize = 100;
@@ -232,14 +234,9 @@ impl<'e> Reader<'e> {
     }
 }
 
-/// Reads no more than one byte above the limit, so that a device or a huge file is refused cheaply.
+/// Reads no more than one byte above the limit, so that a huge file is refused cheaply.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    fs::File::open(path)?
-        .take(document::MAX_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_regular(path, document::MAX_BYTES as u64 + 1)
 }
 
 /// A file ready to be shown: secrets covered, lines counted.
@@ -255,12 +252,12 @@ impl File {
             .iter()
             .filter(|span| span.file == at)
             .map(|span| span.start..span.end);
-        let text = cover::apply(&self.text, covered);
+        let text = printable(&cover::apply(&self.text, covered));
         let lines = std::iter::once(0)
             .chain(text.match_indices('\n').map(|(at, _)| at + 1))
             .collect();
         let source = Arc::new(Source {
-            name: self.path.display().to_string(),
+            name: output::safe(&self.path.to_string_lossy()).into_owned(),
             text,
         });
         Shown {
@@ -269,6 +266,27 @@ impl File {
             lines,
         }
     }
+}
+
+/// What a terminal would not print as it stands is replaced by a character of the same length: places in the text
+/// stay what they are.
+fn printable(text: &str) -> String {
+    let mut left = text.chars().peekable();
+    let mut shown = String::with_capacity(text.len());
+    while let Some(c) = left.next() {
+        let is_line_end = c == '\n' || (c == '\r' && left.peek() == Some(&'\n'));
+        shown.push(if is_line_end || c == '\t' || !hides(c) {
+            c
+        } else {
+            match c.len_utf8() {
+                1 => '?',
+                2 => '¿',
+                3 => '\u{fffd}',
+                _ => '\u{1f6ab}',
+            }
+        });
+    }
+    shown
 }
 
 impl Shown {

@@ -9,6 +9,7 @@ use miette::{
 use serde_json::{Value, json};
 
 use super::problem::{Problem, Severity, Source};
+use crate::output::{safe, safe_lines};
 
 const WIDTH: usize = 100;
 
@@ -25,7 +26,7 @@ pub(crate) fn render(problems: &[Problem], color: bool) -> String {
     let mut text = String::new();
     for problem in problems {
         if handler.render_report(&mut text, &Shown(problem)).is_err() {
-            text.push_str(&problem.to_string());
+            text.push_str(&safe(&problem.to_string()));
         }
         text.push('\n');
     }
@@ -44,10 +45,11 @@ struct Shown<'a>(&'a Problem);
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without lines to show, the file's name stands nowhere else.
-        match &self.0.at {
-            Some(_) => f.write_str(&self.0.message),
-            None => write!(f, "{}: {}", self.0.file.display(), self.0.message),
+        if self.0.at.is_none() {
+            let file = self.0.file.to_string_lossy();
+            write!(f, "{}: ", safe(&file))?;
         }
+        f.write_str(&safe_lines(&self.0.message))
     }
 }
 
@@ -65,7 +67,7 @@ impl Diagnostic for Shown<'_> {
         self.0
             .help
             .as_ref()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+            .map(|help| Box::new(safe_lines(help)) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -95,5 +97,34 @@ impl SourceCode for Source {
             inner.column(),
             inner.line_count(),
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::load;
+
+    use super::*;
+
+    #[test]
+    fn p06_what_a_file_says_does_not_reach_the_terminal_raw() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prov\u{1b}[2Jost.yaml");
+        // In a name that is told, in the line that is shown, and where it cannot be read at all.
+        for text in [
+            "\"a\\e[31mb\\u202e\\n\": 1\nlisten: nowhere \u{202e}\u{9b}\n",
+            "listen: [\n",
+            "policies:\n  - {name: \"x\\e]0;t\\a\", agent: '*', rules: [{tools: ['*'], action: \"\\e[8m\"}]}\n",
+            "listen: \u{1b}[31m\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let problems = load(&path).problems;
+            assert!(!problems.is_empty(), "{text:?}");
+            let shown = render(&problems, false);
+            let raw = shown
+                .chars()
+                .find(|c| *c != '\n' && provost_core::review::hides(*c));
+            assert_eq!(raw, None, "{text:?}\n{shown:?}");
+        }
     }
 }

@@ -3,11 +3,12 @@
 //! A file is often checked where its secrets are not: on a laptop, in a pull request. There an unset secret is a
 //! warning, and its name stands in for its value. A gateway needs them all.
 
-use std::{fs, io::Read as _};
+use std::io;
 
 pub(crate) use provost_gateway::secret::Secret;
 
 use super::{fields::Field, reader::Reader};
+use crate::regular_file::read_regular;
 
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -68,11 +69,10 @@ impl Reader<'_> {
     }
 
     fn read_secret(&self, path: &str) -> Result<String, String> {
-        let mut text = String::new();
-        let length = fs::File::open(self.resolve(path))
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
-            .map_err(|error| format!("cannot be read from `{path}`: {error}"))?;
-        if length as u64 > MAX_BYTES {
+        let read = read_regular(&self.resolve(path), MAX_BYTES + 1);
+        let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = read.map_err(|error| format!("cannot be read from `{path}`: {error}"))?;
+        if text.len() as u64 > MAX_BYTES {
             return Err(format!(
                 "cannot be read from `{path}`: it is too large to be a secret"
             ));

@@ -420,6 +420,27 @@ fn p06_a_hook_says_no_to_whoever_has_the_port_of_its_gateway() {
 }
 
 #[test]
+fn p06_a_planted_file_neither_hangs_nor_paints() {
+    let site = Site::empty();
+    let pipe = TempDir::new().unwrap();
+    let mut made = Command::new("mkfifo");
+    let made = made.arg(pipe.path().join("provost.yaml"));
+    assert!(made.status().unwrap().success());
+    for arguments in [&["check"][..], &["doctor"], &["serve"]] {
+        let output = run(site.command(arguments), pipe.path(), "");
+        assert_ne!(output.status.code(), Some(0), "{output:?}");
+    }
+    let paint = TempDir::new().unwrap();
+    let text = "\"\\e]0;owned\\a\": 1\nlisten: \u{9b}2J\n";
+    fs::write(paint.path().join("provost.yaml"), text).unwrap();
+    let output = run(site.command(&["check"]), paint.path(), "");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("owned"), "{said}");
+    let raw = |c: char| c.is_control() && c != '\n';
+    assert!(!said.contains(raw), "{said:?}");
+}
+
+#[test]
 fn p06_a_registry_that_others_may_write_to_is_not_trusted() {
     let site = Site::empty();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];

@@ -1,5 +1,8 @@
 //! To whom the keys of a data folder go, and which keys an agent is given.
 
+use provost_core::ids::hex;
+use sha2::{Digest as _, Sha256};
+
 use super::*;
 use crate::harness::{ALICE, Gateway};
 
@@ -168,7 +171,7 @@ fn p06_the_key_for_one_path_of_a_host_is_not_sent_to_another() {
         child.wait_with_output().unwrap();
     };
     // As connecting would leave them: a key in the folder of one address.
-    let place = format!("http_127.0.0.1_{}", thief.addr.port());
+    let place = format!("127.0.0.1_{}", hex(&Sha256::digest(&url)));
     fs::create_dir_all(remote.join(&place).join("agents")).unwrap();
     fs::write(remote.join(place).join("agents/codex.key"), SECRET).unwrap();
     for path in ["/a", "/b"] {
