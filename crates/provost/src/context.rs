@@ -144,6 +144,13 @@ impl Context {
         config
     }
 
+    /// Whether somebody said which data folder that is, or named the file beside which it lies. What `provost.yaml`
+    /// of the current folder says of another one counts: it names commands to run, too.
+    pub(crate) fn is_data_named(&self, config: &Config) -> bool {
+        let is_said = self.global.data.is_some() || self.global.config.is_some();
+        is_said || config.data != Config::default().data
+    }
+
     /// What an agent's hook answers without a gateway: as the configuration says that somebody named, and
     /// otherwise no.
     pub(crate) fn unreachable(&self) -> Unreachable {

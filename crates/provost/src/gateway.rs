@@ -1,6 +1,7 @@
 //! The whole machine: store, gate, backends and doors, put together from a configuration and run.
 
 mod admin_key;
+mod data_folder;
 mod fleet;
 mod keep;
 mod people;
@@ -65,9 +66,18 @@ pub(crate) struct Running {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lifetime {
     /// Its heads are kept in the user's folder, and it must be the one that was there before.
-    Lasting,
+    Lasting(DataFolder),
     /// It is thrown away.
     Passing,
+}
+
+/// Who says that a data folder is this user's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataFolder {
+    /// The user, or a file that is trusted.
+    Named,
+    /// Nobody: it lies in the current folder, which may be somebody else's.
+    Found,
 }
 
 /// `source` says where the configuration came from, for people to read.
@@ -80,12 +90,13 @@ pub(crate) async fn start(
     let policies = compile(&config)?;
     // Before anything is made: a folder that is gone is not to look like one that was never there.
     let store = store_config(&config);
-    if lifetime == Lifetime::Lasting
-        && let Ok(heads) = Heads::of(&config)
-    {
+    if let (Lifetime::Lasting(folder), Ok(heads)) = (lifetime, Heads::of(&config)) {
         heads.look_before(&store).await?;
+        if folder == DataFolder::Found {
+            data_folder::refuse_unknown(&config, &heads).await?;
+        }
     }
-    prepare_folder(&config.data)?;
+    data_folder::prepare(&config.data)?;
     // Bound first: a port in use is found out before anything is opened or changed.
     let listener = server::bind(config.listen).with_context(|| {
         format!(
@@ -105,7 +116,7 @@ pub(crate) async fn start(
         config.auth.keys.clone(),
     )
     .await?;
-    let admin_key = admin_key::ensure(&config.data, &gate).await?;
+    let admin_key = admin_key::ensure(&config.data, &gate, lifetime).await?;
     let web = Web::new(1 << 20);
     let app = App::new(Parts {
         policy_state: PolicyState {
@@ -285,22 +296,6 @@ fn warn_of_few_files(room: &Room) {
              (`ulimit -n`, `LimitNOFILE=`) for more"
         );
     }
-}
-
-/// The folder holds the record and a key: nobody else's to read.
-fn prepare_folder(data: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let is_new = !data.exists();
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(data)
-        .with_context(|| format!("cannot make the data folder `{}`", data.display()))?;
-    if is_new {
-        // It may lie in a repository, and holds keys. Without it everything works as well.
-        let _ = std::fs::write(data.join(".gitignore"), "*\n");
-    }
-    Ok(())
 }
 
 fn live(config: &Config) -> Live {

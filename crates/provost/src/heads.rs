@@ -134,6 +134,21 @@ impl Heads {
         }
     }
 
+    /// Whether a store stands here of which nothing was kept, by a user who has a folder for that.
+    pub(crate) async fn is_new(&self, config: &StoreConfig) -> anyhow::Result<bool> {
+        if self.folder.is_none() {
+            return Ok(false);
+        }
+        let store = match provost_store::open_for_reading(config).await {
+            Ok(store) => store,
+            Err(OpenError::Missing { .. }) => return Ok(false),
+            Err(_) => return Ok(self.read()?.is_none()),
+        };
+        let known = self.known(&*store).await;
+        store.close().await;
+        Ok(matches!(known?, Known::Nothing))
+    }
+
     async fn look(&self, store: &dyn Store) -> anyhow::Result<Vec<Gap>> {
         let unread = |error: StoreError| {
             anyhow::anyhow!(

@@ -137,7 +137,7 @@ fn is_ours(about: &Metadata, user: u32) -> bool {
     about.uid() == user && about.mode() & 0o022 == 0
 }
 
-fn this_user() -> u32 {
+pub(crate) fn this_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 

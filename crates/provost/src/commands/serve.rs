@@ -6,7 +6,7 @@ use crate::{
     config::{self, Config, Fingerprint},
     context::Context,
     exit::Exit,
-    gateway::{self, Lifetime, Started},
+    gateway::{self, DataFolder, Lifetime, Started},
     output, telemetry,
 };
 
@@ -29,12 +29,17 @@ pub(crate) async fn run(context: &Context, _: Args) -> anyhow::Result<Exit> {
         || "embedded defaults".to_owned(),
         |path| path.display().to_string(),
     );
+    let folder = if context.is_data_named(&config) {
+        DataFolder::Named
+    } else {
+        DataFolder::Found
+    };
     let (data, open, has_policies) = (config.data.clone(), config.auth.open, config.has_policies);
     let mut running = gateway::start(
         config,
         source.clone(),
         telemetry::start_metrics(),
-        Lifetime::Lasting,
+        Lifetime::Lasting(folder),
     )
     .await?;
     running.register(file.as_deref());

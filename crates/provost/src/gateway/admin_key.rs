@@ -14,6 +14,7 @@ use provost_core::{
     key::{Key, KeyHash, Role, new_secret},
 };
 
+use super::{DataFolder, Lifetime, data_folder::unnamed};
 use crate::context::ADMIN_KEY;
 
 /// The key of this machine.
@@ -24,7 +25,11 @@ pub(super) struct AdminKey {
 }
 
 /// The key of the folder, made if there is none, and known to the store.
-pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<AdminKey> {
+pub(super) async fn ensure(
+    data: &Path,
+    gate: &Gate,
+    lifetime: Lifetime,
+) -> anyhow::Result<AdminKey> {
     let path = data.join(ADMIN_KEY);
     let mut is_new = false;
     let secret = match fs::read_to_string(&path) {
@@ -45,6 +50,10 @@ pub(super) async fn ensure(data: &Path, gate: &Gate) -> anyhow::Result<AdminKey>
         path.display()
     );
     if gate.control().key(&secret).is_none() {
+        // The record may lie elsewhere.
+        if !is_new && lifetime == Lifetime::Lasting(DataFolder::Found) {
+            return Err(unnamed(data, "an admin key that the record does not know"));
+        }
         let hash = KeyHash::of(&secret);
         // Several machines may share a store: each has a key of its own, named after its hash.
         let short = hash.0.get(..4).map(hex).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::{
     config::Config,
     context::Context,
     exit::{Exit, usage},
-    gateway::{self, Lifetime, Running},
+    gateway::{self, DataFolder, Lifetime, Running},
     locate::Located,
     output, telemetry,
 };
@@ -164,7 +164,8 @@ async fn embed(context: &Context, mut config: Config) -> anyhow::Result<Running>
     let file = context.global.config.as_deref();
     let source = file.map(|path| path.display().to_string());
     let source = source.unwrap_or_default();
-    let mut running = gateway::start(config, source, None, Lifetime::Lasting).await?;
+    let mut running =
+        gateway::start(config, source, None, Lifetime::Lasting(DataFolder::Named)).await?;
     // People decide what its client asks, and have to find it.
     running.register(file);
     Ok(running)
