@@ -1,6 +1,8 @@
 //! A grant: a standing permission. It answers what would otherwise be asked; it never beats a deny.
 
 mod folder;
+mod known;
+mod outside;
 mod scope;
 
 use std::sync::Arc;

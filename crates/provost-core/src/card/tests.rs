@@ -23,7 +23,11 @@ fn approval(params: Value) -> Approval {
     let call = Call {
         agent: "claude".into(),
         session: None,
-        tool: "Bash".into(),
+        tool: if params.contains_key("command") {
+            "Bash".into()
+        } else {
+            "edit".into()
+        },
         params,
     };
     let question = Question {
@@ -33,7 +37,7 @@ fn approval(params: Value) -> Approval {
         session_id: None,
         tool: call.tool.clone(),
         digest: call.digest(),
-        summary: summarize("Bash", &call.params, Some("/work/project")),
+        summary: summarize(&call.tool, &call.params, Some("/work/project")),
         params: call.params,
         policy_rule: "r".into(),
         policy: Verdict::HumanApproval,

@@ -6,7 +6,7 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use crate::review::hides;
+use crate::review::{hides, is_obeyed};
 
 /// Source that something else compiles or imports. Configuration, scripts, text and markup are not here: tools,
 /// CI services and agents obey them under names that nobody can list.
@@ -17,69 +17,66 @@ const SOURCE_ENDINGS: [&str; 45] = [
     "ts", "tsx", "vue",
 ];
 
-/// Source that build, test and deployment tools run by its name, before the first dot.
-const KEPT_STEMS: [&str; 54] = [
-    "appfile",
+/// Source that build, test and deployment tools run by its name, and whose name has none of the shapes below.
+const KEPT_STEMS: [&str; 25] = [
     "artisan",
-    "build",
-    "buildfile",
+    "castor",
     "commitlint",
-    "conf",
-    "config",
-    "configure",
-    "conftest",
-    "dangerfile",
-    "deploy",
-    "dockerfile",
+    "deployer",
     "dodo",
     "eslint",
     "eslintrc",
-    "fabfile",
-    "fastfile",
-    "gnumakefile",
-    "gruntfile",
-    "guardfile",
-    "gulpfile",
-    "hooks",
-    "install",
-    "jakefile",
-    "jenkinsfile",
+    "hardhat",
     "karma",
     "mage",
-    "magefile",
     "make",
-    "makefile",
     "manage",
     "mix",
-    "myocamlbuild",
-    "noxfile",
-    "package",
     "pavement",
+    "phinx",
     "postinstall",
     "preinstall",
-    "rakefile",
     "rector",
-    "release",
     "sconscript",
     "sconstruct",
     "settings",
-    "setup",
     "sitecustomize",
-    "task",
-    "taskfile",
-    "tasks",
     "usercustomize",
-    "vite",
     "wallaby",
-    "webpack",
     "wscript",
 ];
 
-/// As a part between dots: `vite.config.ts`, `karma.conf.js`, `jest.setup.js`.
-const KEPT_PARTS: [&str; 6] = ["build", "conf", "config", "mix", "setup", "teardown"];
+/// The same, of one language alone.
+const KEPT_NAMES: [&str; 4] = ["profiles.clj", "project.swift", "tuist.swift", "user.clj"];
 
-/// As the end of the part before the first dot: `ember-cli-build.js`, `babel-config.js`.
-const KEPT_STEM_ENDINGS: [&str; 5] = ["-build", "-config", "-setup", "_config", "_hook"];
+/// As a word of the name: `test_x.py`, `install-hooks.js`, `jest.setup.ts`, `spec_helper.rb`.
+const KEPT_WORDS: [&str; 25] = [
+    "cdk",
+    "ci",
+    "conf",
+    "deploy",
+    "esbuild",
+    "fixture",
+    "fixtures",
+    "gatsby",
+    "hook",
+    "hooks",
+    "install",
+    "jest",
+    "mock",
+    "prepend",
+    "release",
+    "setup",
+    "spec",
+    "specs",
+    "startup",
+    "task",
+    "tasks",
+    "teardown",
+    "test",
+    "tests",
+    "workspace",
+];
 
 /// Folders whose files are run by something else, later. Names that begin with a dot are never opened.
 const KEPT_FOLDERS: [&str; 27] = [
@@ -174,8 +171,9 @@ pub(super) struct Opened<'a> {
     pub(super) ending: &'a str,
 }
 
-/// What remembering an edit of this file may open: source files beside it, where it lies in the project, and not
-/// in a root, a home, or a folder whose files something else runs.
+/// What remembering an edit of this file may open: source files beside it, where it lies below the project, and
+/// not in a root, a home, or a folder whose files something else runs. The project's own folder is where tools look
+/// for files to run, under names that nobody can list: it is never opened.
 pub(super) fn of_file<'a>(path: &'a str, project: &str) -> Option<Opened<'a>> {
     let (folder, name) = path.rsplit_once('/')?;
     let (steps, project) = (
@@ -185,9 +183,9 @@ pub(super) fn of_file<'a>(path: &'a str, project: &str) -> Option<Opened<'a>> {
     if folder.len() > LONGEST_FOLDER {
         return None;
     }
-    let inside = is_a_project(&project) && steps.starts_with(&project);
+    let below = steps.len() > project.len() && steps.starts_with(&project);
     let ending = source_ending(name)?;
-    (inside && is_a_project(&steps)).then_some(Opened { folder, ending })
+    (below && is_a_project(&project) && is_a_project(&steps)).then_some(Opened { folder, ending })
 }
 
 /// Whether the file lies directly in the folder and has the ending. Both came from [`of_file`], so equal text is
@@ -227,16 +225,46 @@ fn below_mounts<'a, 'b>(mut steps: &'a [&'b str]) -> &'a [&'b str] {
     steps
 }
 
-/// The ending of a source file, unless a tool runs such a file by its name.
+/// The ending of a source file, unless its name looks like that of a file which a tool runs.
 fn source_ending(name: &str) -> Option<&str> {
     let (_, ending) = name.rsplit_once('.')?;
+    let is_source = is_plain(name) && SOURCE_ENDINGS.contains(&ending);
+    (is_source && !looks_run(name)).then_some(ending)
+}
+
+/// By the shape of its name. Whatever looks like it and is not run is only asked about once more.
+fn looks_run(name: &str) -> bool {
     let plain = skeleton(name);
-    let mut parts = plain.split('.');
-    let stem = parts.next().unwrap_or_default();
-    let is_kept = KEPT_STEMS.contains(&stem)
-        || KEPT_STEM_ENDINGS.iter().any(|end| stem.ends_with(end))
-        || parts.any(|part| KEPT_PARTS.contains(&part));
-    (is_plain(name) && !is_kept && SOURCE_ENDINGS.contains(&ending)).then_some(ending)
+    let (stem, _) = plain.split_once('.').unwrap_or((&plain, ""));
+    plain.contains('@')
+        || ["build", "config"]
+            .iter()
+            .any(|shape| plain.contains(shape))
+        || ["setup", "test"]
+            .iter()
+            .any(|start| stem.starts_with(start))
+        || ["conf", "file", "setup", "spec", "test", "tests"]
+            .iter()
+            .any(|end| stem.ends_with(end))
+        || KEPT_STEMS.contains(&stem)
+        || KEPT_NAMES.contains(&&*plain)
+        || words(name).any(|word| KEPT_WORDS.contains(&&*word))
+        || is_obeyed(&[plain.as_str()])
+}
+
+/// The words of a name: what stands between other signs, and between `camelCase` and `PascalCase`.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut spaced = String::with_capacity(name.len());
+    let mut before_was_small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (before_was_small && c.is_uppercase()) {
+            spaced.push(' ');
+        }
+        before_was_small = c.is_lowercase() || c.is_numeric();
+        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+    }
+    let words: Vec<String> = spaced.split_whitespace().map(skeleton).collect();
+    words.into_iter()
 }
 
 /// A name that every file system takes for itself: nothing hidden, nothing that is dropped or expanded, and no

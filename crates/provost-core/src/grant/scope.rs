@@ -5,13 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::folder;
+use super::{folder, known, outside};
 use crate::{
     approval::{Kind, Question},
     call::{Call, Digest, Executor},
     ids::ApprovalId,
     key::Role,
-    review::{self, Act, Facts, Summary},
+    review::{self, Act, Facts, Program, Summary},
 };
 
 /// What is longer is no scope that somebody would read.
@@ -36,8 +36,8 @@ pub enum GrantScope {
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         works_in: Option<Box<str>>,
-        /// A shell's call, whose `description` is what the agent says of it. It takes no effect, and agents
-        /// word it anew each time: the digest is of the arguments without it.
+        /// A call of a known shell, whose `description` is what the agent says of it. It takes no effect, and
+        /// agents word it anew each time: the digest is of the arguments without it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         any_description: bool,
     },
@@ -49,15 +49,17 @@ pub enum GrantScope {
         ending: Option<Box<str>>,
         rest: Digest,
     },
-    /// One plain command that begins with these words. All other arguments are those of the approved call.
+    /// One plain command that begins with these words, and goes on with no assignment and nothing outside the
+    /// project. All other arguments are those of the approved call.
     Words {
         words: Vec<String>,
         rest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         works_in: Option<Box<str>>,
     },
-    /// Any command of a shell that was read in full and shows no risk. All other arguments are those of the
-    /// approved call. Without them, as an earlier version kept it, it opens nothing.
+    /// Any command of a shell that was read in full, shows no risk and names nothing outside the project. All
+    /// other arguments are those of the approved call. Without them, as an earlier version kept it, it opens
+    /// nothing.
     Any {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rest: Option<Digest>,
@@ -98,6 +100,12 @@ pub struct Asked<'a> {
     pub works_in: Option<&'a str>,
 }
 
+impl Asked<'_> {
+    fn only_describes(&self) -> bool {
+        known::only_describes(&self.call.tool, self.executor == Executor::Gateway)
+    }
+}
+
 impl Remembered {
     /// What remembering an approval of this question would open. `None` where that breadth is not to be had.
     pub fn of(question: &Question, breadth: Breadth) -> Option<Self> {
@@ -124,12 +132,8 @@ impl GrantScope {
     }
 
     fn arguments(question: &Question) -> Self {
-        let summary = question.summary.as_ref();
-        let is_command = summary.is_some_and(|it| matches!(it.act, Act::Command { .. }));
         let described = question.params.get("description");
-        let any_description = is_command
-            && review::is_shell_tool(&question.tool)
-            && described.is_some_and(Value::is_string);
+        let any_description = only_describes(question) && described.is_some_and(Value::is_string);
         Self::Arguments {
             digest: if any_description {
                 Digest::of_written(&undescribed(&question.params))
@@ -150,7 +154,7 @@ impl GrantScope {
                 ..
             }
         );
-        if !is_change || !is_clear(question) {
+        if !is_change || !is_clear(question) || !known::edits_files(&question.tool) {
             return None;
         }
         let edit = review::one_file(&question.tool, &question.params)?;
@@ -164,11 +168,13 @@ impl GrantScope {
 
     fn any(question: &Question) -> Option<Self> {
         let (tool, params) = (&*question.tool, &question.params);
-        if !is_clear(question) || !is_command_read_in_full(tool, params) {
+        let project = question.works_in.as_deref();
+        if !is_clear(question) || !is_command_read_in_full(tool, params, project) {
             return None;
         }
+        let beside = beside_command(params, only_describes(question))?;
         Some(Self::Any {
-            rest: Some(Digest::of_written(&beside_command(params)?)),
+            rest: Some(Digest::of_written(&beside)),
             works_in: question.works_in.clone(),
         })
     }
@@ -183,9 +189,14 @@ impl GrantScope {
         if command.words.len() < 2 || length > LONGEST_SHOWN {
             return None;
         }
+        let rest = if only_describes(question) {
+            undescribed(&command.rest)
+        } else {
+            command.rest
+        };
         Some(Self::Words {
             words: command.words,
-            rest: Digest::of_written(&command.rest),
+            rest: Digest::of_written(&rest),
             works_in: question.works_in.clone(),
         })
     }
@@ -201,7 +212,7 @@ impl GrantScope {
                 let same = |params| Digest::of_written(params) == *digest;
                 works_in.as_deref() == asked.works_in
                     && if *any_description {
-                        same(&undescribed(params))
+                        asked.only_describes() && same(&undescribed(params))
                     } else {
                         same(params)
                     }
@@ -212,30 +223,28 @@ impl GrantScope {
                 rest,
             } => {
                 let (edit, ending) = (review::one_file(tool, params), ending.as_deref());
-                edit.zip(ending).is_some_and(|(edit, ending)| {
-                    folder::holds(folder, ending, edit.path)
-                        && Digest::of_written(&edit.rest) == *rest
-                }) && shows_no_risk(tool, params, Some(folder))
+                known::edits_files(tool)
+                    && edit.zip(ending).is_some_and(|(edit, ending)| {
+                        folder::holds(folder, ending, edit.path)
+                            && Digest::of_written(&edit.rest) == *rest
+                    })
+                    && shows_no_risk(tool, params, Some(folder))
             }
             Self::Words {
                 words,
                 rest,
                 works_in,
             } => {
-                let command = review::plain_command(tool, params);
                 works_in.as_deref() == asked.works_in
-                    && command.is_some_and(|command| {
-                        command.words.starts_with(words)
-                            && Digest::of_written(&command.rest) == *rest
-                    })
+                    && begins_with(words, rest, asked)
                     && shows_no_risk(tool, params, asked.works_in)
             }
             Self::Any { rest, works_in } => {
-                let beside = beside_command(params);
+                let beside = beside_command(params, asked.only_describes());
                 works_in.as_deref() == asked.works_in
                     && rest.is_some()
                     && beside.map(|beside| Digest::of_written(&beside)) == *rest
-                    && is_command_read_in_full(tool, params)
+                    && is_command_read_in_full(tool, params, asked.works_in)
                     && shows_no_risk(tool, params, asked.works_in)
             }
         }
@@ -260,7 +269,7 @@ impl GrantScope {
             Self::Folder { folder, ending, .. } => {
                 let ending = ending.as_deref().unwrap_or_default();
                 format!(
-                    "edits of .{ending} files directly in {folder}, except files that build and test tools run"
+                    "edits of .{ending} files directly in {folder}; files whose names look like those of build and test tools are asked about"
                 )
             }
             Self::Words {
@@ -269,11 +278,13 @@ impl GrantScope {
                 let words: Vec<String> = words.iter().map(|word| review::quoted(word)).collect();
                 let folder = in_folder(works_in.as_deref());
                 let words = words.join(" ");
-                format!("commands that begin with {words} and show no risk{folder}")
+                format!("commands that begin with {words} and show no known risk{folder}")
             }
             Self::Any { works_in, .. } => {
                 let folder = in_folder(works_in.as_deref());
-                format!("any command that shows no risk, with the same other arguments{folder}")
+                format!(
+                    "any command that shows no known risk, with the same other arguments{folder}"
+                )
             }
         }
     }
@@ -320,25 +331,54 @@ fn undescribed(params: &Map<String, Value>) -> Map<String, Value> {
     params
 }
 
-/// The arguments with nothing in the place of the one command, and without what the agent says of it.
-fn beside_command(params: &Map<String, Value>) -> Option<Map<String, Value>> {
+fn only_describes(question: &Question) -> bool {
+    known::only_describes(&question.tool, question.executor == Executor::Gateway)
+}
+
+/// Whether the call is one plain command of these words, and of more that names nothing outside the project.
+fn begins_with(words: &[String], rest: &Digest, asked: &Asked<'_>) -> bool {
+    let Some(command) = review::plain_command(&asked.call.tool, &asked.call.params) else {
+        return false;
+    };
+    let its_rest = if asked.only_describes() {
+        undescribed(&command.rest)
+    } else {
+        command.rest
+    };
+    let more = command.words.strip_prefix(words);
+    more.is_some_and(|more| !outside::names_any(more, asked.works_in))
+        && Digest::of_written(&its_rest) == *rest
+}
+
+/// The arguments with nothing in the place of the one command, and without what only describes it.
+fn beside_command(params: &Map<String, Value>, described: bool) -> Option<Map<String, Value>> {
     let names = ["command", "cmd"];
     let mut named = names.iter().filter(|name| params.contains_key(**name));
     let (Some(name), None) = (named.next(), named.next()) else {
         return None;
     };
     params.get(*name)?.as_str()?;
-    let mut rest = undescribed(params);
+    let mut rest = if described {
+        undescribed(params)
+    } else {
+        params.clone()
+    };
     rest.insert((*name).to_owned(), Value::Null);
     Some(rest)
 }
 
-/// A shell's command, of which every program is known.
-fn is_command_read_in_full(tool: &str, params: &Map<String, Value>) -> bool {
+/// A shell's command, of which every program is known, and which names nothing outside the project.
+fn is_command_read_in_full(tool: &str, params: &Map<String, Value>, project: Option<&str>) -> bool {
     let facts = Facts::of(tool, params);
+    let is_inside = |part: &Program| {
+        let named = [&part.words, &part.reads, &part.writes];
+        !named.iter().any(|words| outside::names_any(words, project))
+    };
     review::is_shell_tool(tool)
         && facts.change.is_none()
-        && facts.command.is_some_and(|command| command.sure)
+        && facts
+            .command
+            .is_some_and(|command| command.sure && command.parts.iter().all(is_inside))
 }
 
 /// The same of a call that nobody looked at.

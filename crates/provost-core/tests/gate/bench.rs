@@ -63,7 +63,7 @@ fn rules() -> PolicySet {
         {"tools": ["allow.*"], "action": "allow"},
         {"tools": ["deny.*"], "action": "deny"},
         {"tools": ["l1.*"], "action": "supervisor"},
-        {"tools": ["l2.*"], "action": "human_approval"},
+        {"tools": ["l2.*", "filesystem.*"], "action": "human_approval"},
     ]);
     let rules = serde_json::from_value(rules).unwrap();
     PolicySet::compile(vec![Policy {

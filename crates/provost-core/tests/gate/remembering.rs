@@ -95,7 +95,7 @@ async fn p04_a_remembered_edit_opens_its_folder_and_releases_what_waits_for_it()
     let edit = |path: &str| {
         ask(
             &bench,
-            "l2.Edit",
+            "filesystem.edit_file",
             json!({"file_path": path, "old_string": "a", "new_string": "b"}),
         )
     };
@@ -108,7 +108,7 @@ async fn p04_a_remembered_edit_opens_its_folder_and_releases_what_waits_for_it()
     let grant = remember(&bench, &asked, Code::Always).await;
     assert_eq!(
         grant.scope_words().unwrap(),
-        "edits of .rs files directly in /srv/project/src, except files that build and test tools run"
+        "edits of .rs files directly in /srv/project/src; files whose names look like those of build and test tools are asked about"
     );
     for (waits, expected) in [
         (&inside, Status::Approved),
@@ -120,7 +120,7 @@ async fn p04_a_remembered_edit_opens_its_folder_and_releases_what_waits_for_it()
     }
     assert!(runs(&bench, edit("/srv/project/src/c.rs")).await);
     let mut write = edit("/srv/project/src/c.rs");
-    write.call.tool = "l2.Write".into();
+    write.call.tool = "filesystem.write_file".into();
     assert!(!runs(&bench, write).await, "another tool");
     bench.verify().await;
 }

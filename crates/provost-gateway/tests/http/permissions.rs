@@ -115,7 +115,7 @@ async fn p04_a_remembered_edit_over_acp_opens_what_it_says() {
     let done = done.await.body;
     assert_eq!(
         done["remembered"]["words"],
-        "edits of .rs files directly in /srv/k/src, except files that build and test tools run"
+        "edits of .rs files directly in /srv/k/src; files whose names look like those of build and test tools are asked about"
     );
     for (path, text, status) in [
         ("/srv/k/src/a.rs", "b", 200),

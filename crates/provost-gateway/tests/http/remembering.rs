@@ -61,12 +61,12 @@ async fn p04_the_scope_is_told_before_and_after_with_how_to_revoke_it() {
             (
                 "session",
                 "words",
-                "Allow for this session: commands that begin with npm test and show no risk"
+                "Allow for this session: commands that begin with npm test and show no known risk"
             ),
             (
                 "always",
                 "words",
-                "Allow for 30 days: commands that begin with npm test and show no risk"
+                "Allow for 30 days: commands that begin with npm test and show no known risk"
             ),
         ]
     );
@@ -77,7 +77,7 @@ async fn p04_the_scope_is_told_before_and_after_with_how_to_revoke_it() {
         Some(&(
             "always",
             "any",
-            "Allow for 30 days: any command that shows no risk, with the same other arguments"
+            "Allow for 30 days: any command that shows no known risk, with the same other arguments"
         ))
     );
     let done = approve(&app, Who::Human, &id, json!({"remember": "always"})).await;
@@ -140,7 +140,7 @@ async fn p04_a_person_revokes_what_they_allowed_and_an_admin_any() {
     }
 }
 
-const ANY: &str = "any command that shows no risk, with the same other arguments";
+const ANY: &str = "any command that shows no known risk, with the same other arguments";
 
 #[tokio::test]
 async fn p04_any_command_is_an_admins_to_remember() {
@@ -177,7 +177,7 @@ async fn p04_any_command_is_an_admins_to_remember() {
 async fn p04_a_wide_scope_is_confirmed_by_its_own_words() {
     let app = TestApp::new().await;
     let id = asked(&app, json!({"command": "npm test"})).await;
-    let words = "commands that begin with npm test and show no risk";
+    let words = "commands that begin with npm test and show no known risk";
     for (body, status) in [
         (json!({"remember": "always", "scope": "words"}), 422),
         (

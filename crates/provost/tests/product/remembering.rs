@@ -33,7 +33,7 @@ fn p04_a_terminal_shows_the_scope_and_has_a_wide_one_confirmed() {
         "--for always",
         "Allow for 30 days: exactly these arguments",
         "--for always --scope words",
-        "commands that begin with npm test and show no risk",
+        "commands that begin with npm test and show no known risk",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }

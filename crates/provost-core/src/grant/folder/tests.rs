@@ -13,12 +13,15 @@ fn p04_a_folder_is_opened_inside_the_project_alone() {
             "/srv/project/",
             Some("/srv/project/src"),
         ),
-        ("/srv/project/a.rs", "/srv/project", Some("/srv/project")),
         (
-            "/home/ada/work/a.rs",
+            "/home/ada/work/src/a.rs",
             "/home/ada/work",
-            Some("/home/ada/work"),
+            Some("/home/ada/work/src"),
         ),
+        // Where tools look for files to run.
+        ("/srv/project/a.rs", "/srv/project", None),
+        ("/srv/project/a.rs", "/srv/project/", None),
+        ("/home/ada/work/a.rs", "/home/ada/work", None),
         (
             "/srv/project/größe/a.rs",
             "/srv/project",
@@ -105,7 +108,7 @@ fn p04_a_folder_of_the_system_is_never_opened() {
         "/ETC/app",
         "/\u{ff45}tc/app",
     ] {
-        let path = format!("{folder}/a.rs");
+        let path = format!("{folder}/src/a.rs");
         assert_eq!(of_file(&path, folder), None, "{folder}");
     }
     for folder in [
@@ -117,7 +120,7 @@ fn p04_a_folder_of_the_system_is_never_opened() {
         "/srv/project/lib",
         "/private/srv/project",
     ] {
-        let path = format!("{folder}/a.rs");
+        let path = format!("{folder}/src/a.rs");
         assert!(of_file(&path, folder).is_some(), "{folder}");
     }
 }
@@ -130,10 +133,10 @@ fn p04_settings_scripts_and_instructions_are_asked_about_each_time() {
         foo.socket foo.command yarn.lock Cargo.lock package.json Makefile Dockerfile.prod README.md notes.txt \
         index.html deploy.sh app.service a.gradle.kts a.props a.xml a.cfg a.conf a a. .rs rs .env .gitlab-ci.yml";
     for name in names.split_whitespace() {
-        let path = format!("/srv/project/{name}");
+        let path = format!("/srv/project/src/{name}");
         assert_eq!(of_file(&path, "/srv/project"), None, "{name}");
         for ending in ["rs", "py", "js", "yml", "md", ""] {
-            assert!(!holds("/srv/project", ending, &path), "{name}");
+            assert!(!holds("/srv/project/src", ending, &path), "{name}");
         }
     }
 }
@@ -174,22 +177,39 @@ fn p04_only_source_files_of_the_same_ending_are_opened() {
         ("a\\b.rs", "rs"),
         ("a/b.rs", "rs"),
     ] {
-        let path = format!("/srv/project/{name}");
-        assert!(!holds("/srv/project", ending, &path), "{name:?}");
+        let path = format!("/srv/project/src/{name}");
+        assert!(!holds("/srv/project/src", ending, &path), "{name:?}");
     }
     for (name, ending) in [
         ("a.rs", "rs"),
-        ("main.test.ts", "ts"),
         ("größe.py", "py"),
         ("a b.c", "c"),
-        ("builder.rs", "rs"),
+        ("contest_rules.py", "py"),
+        ("project.rs", "rs"),
+        ("user.ts", "ts"),
         ("mod.rs", "rs"),
         ("__init__.py", "py"),
     ] {
-        let path = format!("/srv/project/{name}");
-        assert!(holds("/srv/project", ending, &path), "{name:?}");
+        let path = format!("/srv/project/src/{name}");
+        assert!(holds("/srv/project/src", ending, &path), "{name:?}");
         let opened = of_file(&path, "/srv/project").unwrap();
-        assert_eq!((opened.folder, opened.ending), ("/srv/project", ending));
+        let expected = ("/srv/project/src", ending);
+        assert_eq!((opened.folder, opened.ending), expected);
+    }
+}
+
+#[test]
+fn p04_names_that_look_like_those_of_build_and_test_tools_are_asked_about() {
+    let names = "test_x.py conanfile.py hatch_build.py pdm_build.py toxfile.py locustfile.py pytest.py project.clj \
+        Package@swift-5.9.swift Project.swift setupProxy.js setupTests.js gatsby-node.js knexfile.js testem.js \
+        vitest.workspace.ts extconf.rb RoboFile.php Shakefile.hs main_test.go main.test.ts a.spec.ts spec_helper.rb \
+        globalSetup.ts global-setup.ts installHooks.js celeryconfig.py gunicorn_conf.py wp-config.php next.config.js \
+        forge.config.js esbuild.js feature.build.js Thorfile.rb TEST_x.py te\u{301}st_x.py user.clj setup_helper.py";
+    for name in names.split_whitespace() {
+        let path = format!("/srv/project/src/{name}");
+        assert_eq!(of_file(&path, "/srv/project"), None, "{name}");
+        let (_, ending) = name.rsplit_once('.').unwrap();
+        assert!(!holds("/srv/project/src", ending, &path), "{name}");
     }
 }
 

@@ -162,7 +162,7 @@ pub(crate) fn quoted(word: &str) -> String {
 /// One command of literal words, and the arguments beside it.
 pub(crate) struct PlainCommand {
     pub(crate) words: Vec<String>,
-    /// With nothing in the place of the command, and without the agent's own description of it.
+    /// With nothing in the place of the command.
     pub(crate) rest: Map<String, Value>,
 }
 
@@ -198,9 +198,6 @@ pub(crate) fn plain_command(tool: &str, params: &Map<String, Value>) -> Option<P
     }
     let mut rest = params.clone();
     rest.insert((*name).to_owned(), Value::Null);
-    if rest.get("description").is_some_and(Value::is_string) {
-        rest.remove("description");
-    }
     let words = command.words.iter().map(|word| word.text.clone());
     Some(PlainCommand {
         words: words.collect(),

@@ -48,8 +48,8 @@ pub(super) enum Form {
     Odd(String),
 }
 
-/// `None` where there is no command. A shell's call without one is a command that could not be found, unless it
-/// `changes` files.
+/// `None` where there is no command. A shell's call without one is a command that could not be found, whatever
+/// else it names, unless what stands in its place is a patch that `changes` files.
 pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Option<Given> {
     let shell = is_shell_tool(tool);
     let names = names(shell);
@@ -72,7 +72,7 @@ pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Op
             .filter(|value| !value.is_string() && !value.is_array());
         let odd: Vec<Form> = odd.map(|value| Form::Odd(value.to_string())).collect();
         found.sure = false;
-        let lost = !odd.is_empty() || (shell && !changes);
+        let lost = !odd.is_empty() || (shell && (given.is_empty() || !changes));
         found.commands = odd;
         return lost.then_some(found);
     }

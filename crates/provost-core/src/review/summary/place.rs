@@ -1,6 +1,7 @@
 //! Where a path leads, read as text: the gateway never looks at the agent's disk.
 
 use super::{Risk, Risks};
+use crate::review::is_obeyed;
 
 const SECRET_FOLDERS: [&str; 9] = [
     ".ssh", ".gnupg", ".aws", ".kube", ".docker", ".claude", ".codex", ".cursor", ".husky",
@@ -253,6 +254,7 @@ fn sensitive_anywhere(steps: &[String]) -> bool {
     let last = steps.last().map_or("", String::as_str);
     let follows = |pair: &[&str; 2]| steps.windows(2).any(|steps| steps == pair);
     SENSITIVE_FILES.contains(&last)
+        || is_obeyed(steps)
         || steps
             .iter()
             .any(|step| SECRET_FOLDERS.contains(&step.as_str()))
@@ -284,6 +286,13 @@ mod tests {
             ("/etc/passwd", &[WritesSensitive, WritesOutside]),
             (".git/hooks/pre-commit", &[WritesSensitive]),
             (".claude/settings.json", &[WritesSensitive]),
+            (".github/workflows/ci.yml", &[WritesSensitive]),
+            ("sub/CLAUDE.md", &[WritesSensitive]),
+            ("package.json", &[WritesSensitive]),
+            ("Makefile", &[WritesSensitive]),
+            ("vite.config.ts", &[WritesSensitive]),
+            ("build", &[]),
+            ("src/config.rs", &[]),
             ("C:\\Windows\\x", &[WritesOutside]),
             ("/dev/null", &[]),
             ("/dev/fd/3", &[]),

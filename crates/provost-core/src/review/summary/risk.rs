@@ -17,7 +17,7 @@ pub enum Risk {
     RaisesPrivilege,
     ChangesPermissions,
     WritesDisk,
-    /// Shell profiles, keys, schedules, hooks, the system's own folders.
+    /// Shell profiles, keys, schedules, the system's own folders, and what build tools, CI and agents obey.
     WritesSensitive,
     /// Outside the project, or where that cannot be told.
     WritesOutside,

@@ -256,7 +256,7 @@ async fn p04_a_wider_permission_is_ticked_before_it_is_given() {
     let id = asked(&app, "pay.Bash", json!({"command": "npm test"})).await;
     let page = tab.get(&format!("/console/approval/{id}")).await.is(200);
     page.says("Allow for 30 days: exactly these arguments");
-    let words = "commands that begin with npm test and show no risk";
+    let words = "commands that begin with npm test and show no known risk";
     page.says(&format!("name=\"confirm\" value=\"{words}\" required"));
     let wide = [("do", "always"), ("scope", "words")];
     decide(&tab, &id, &wide).await.is(422);

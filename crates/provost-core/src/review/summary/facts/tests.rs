@@ -298,6 +298,11 @@ fn p19_commands_are_found_where_tools_take_them_or_are_missed_aloud() {
         ),
         ("acp.execute", json!({"input": "evil"}), Some(("", false))),
         (
+            "acp.execute",
+            json!({"path": "/srv/p/a.py", "content": "evil"}),
+            Some(("", false)),
+        ),
+        (
             "mcp__x__run_command",
             json!({"line": "evil"}),
             Some(("", false)),
