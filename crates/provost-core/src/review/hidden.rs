@@ -10,11 +10,12 @@ pub(super) fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What must be written out to be seen: also control characters, blanks that are letters to a program, and ends
-/// of line that only some programs know. The mark that makes a sign an emoji is seen.
+/// What must be written out to be seen: also control characters, blanks that are letters to a program (the spaces
+/// of Unicode), and ends of line that only some programs know. The mark that makes a sign an emoji is seen.
 pub fn hides(c: char) -> bool {
     c.is_control()
         || (is_invisible(c) && c != '\u{fe0f}')
+        || (c.is_whitespace() && !c.is_ascii())
         || matches!(c,
             '\u{2028}' | '\u{2029}' | '\u{2800}' | '\u{fff0}'..='\u{fffb}'
             | '\u{1d173}'..='\u{1d17a}')

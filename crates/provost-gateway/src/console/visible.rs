@@ -60,6 +60,7 @@ mod tests {
             ("plain — ünïcode 日本\n\t", "plain — ünïcode 日本\n\t"),
             ("rm \u{202e}txt.exe", "rm \\u{202e}txt.exe"),
             ("zero\u{200b}width", "zero\\u{200b}width"),
+            ("rm\u{a0}-rf\u{2003}x", "rm\\u{a0}-rf\\u{2003}x"),
             ("\u{1b}[2J\0\r", "\\u{1b}[2J\\u{0}\\u{d}"),
         ] {
             assert_eq!(visible(text), expected);

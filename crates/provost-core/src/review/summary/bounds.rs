@@ -1,7 +1,7 @@
 //! Texts within bounds.
 
 pub(super) use crate::review::excerpt::head;
-use crate::review::hidden::is_invisible;
+use crate::review::hidden::{hides, is_invisible};
 
 const MARK: &str = "…";
 
@@ -46,14 +46,13 @@ pub(super) fn shorten(text: &str, longest: usize) -> String {
 /// Characters that a reader does not see, or that move the ones around them.
 pub(super) fn hides_characters(text: &str) -> bool {
     // A carriage return elsewhere than at the end of a line writes over what stands before it.
-    text.replace("\r\n", "\n").chars().any(|c| {
-        is_invisible(c) || is_odd_space(c) || (c.is_control() && !matches!(c, '\n' | '\t'))
-    })
-}
-
-/// Looks like a space or a new line, and is neither to a shell.
-fn is_odd_space(c: char) -> bool {
-    c.is_whitespace() && !c.is_ascii()
+    let mut chars = text.chars().peekable();
+    let mut found = false;
+    while let Some(c) = chars.next() {
+        let ends_line = c == '\r' && chars.peek() == Some(&'\n');
+        found |= (hides(c) || is_invisible(c)) && !matches!(c, '\n' | '\t') && !ends_line;
+    }
+    found
 }
 
 #[cfg(test)]
