@@ -12,12 +12,16 @@ const MARKS: usize = 2;
 
 /// For what would be run: spaces that are none are shown, too. Line breaks stay.
 pub(super) fn exact(text: &str) -> String {
-    escape(text, |c| hides(c) || (c.is_whitespace() && !c.is_ascii()))
+    escape(text, hides)
 }
 
 /// For words: languages have spaces of their own. Line breaks stay.
 pub(super) fn prose(text: &str) -> String {
-    escape(text, hides)
+    let is_space = |c: char| {
+        let ends_line = c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        c.is_whitespace() && !c.is_ascii() && !ends_line
+    };
+    escape(text, |c| hides(c) && !is_space(c))
 }
 
 /// One line, of at most `most` UTF-16 units.
@@ -81,7 +85,7 @@ mod tests {
             assert_eq!(exact(text), expected, "{text:?}");
         }
         assert_eq!(prose("Bonjour\u{a0}!\u{3000}"), "Bonjour\u{a0}!\u{3000}");
-        assert_eq!(prose("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(prose("a\u{202e}b\u{2028}c"), "a\\u{202e}b\\u{2028}c");
     }
 
     #[test]
