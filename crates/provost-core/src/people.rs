@@ -21,6 +21,9 @@ use crate::{
 
 /// The channel of [`Plan`]s that decide when nobody did.
 pub const FALLBACK: &str = "fallback";
+/// The channel of [`Plan`]s for people who are reached nowhere but in the console: nothing is sent. It says that
+/// they were asked, and when.
+pub const CONSOLE: &str = "console";
 
 #[derive(Clone, Debug, Default)]
 pub struct Directory {

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Address, Directory, FALLBACK, Person};
+use super::{Address, CONSOLE, Directory, FALLBACK, Person};
 use crate::{
     approval::{Question, Status},
     delivery::{Plan, Purpose},
@@ -188,7 +188,14 @@ fn closed(person: &Person, now: Time) -> Duration {
 /// Not before their hours begin.
 fn asked(person: &Person, after: Duration, now: Time) -> impl Iterator<Item = Plan> {
     let begin = after + closed(person, now.plus(after));
-    at(person, begin, Purpose::Ask)
+    let in_console = person.addresses.is_empty().then(|| Plan {
+        channel: CONSOLE.into(),
+        address: Value::Null,
+        person: Some(person.name.clone()),
+        purpose: Purpose::Ask,
+        after: begin,
+    });
+    at(person, begin, Purpose::Ask).chain(in_console)
 }
 
 fn at(person: &Person, after: Duration, purpose: Purpose) -> impl Iterator<Item = Plan> {

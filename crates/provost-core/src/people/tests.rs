@@ -124,6 +124,24 @@ fn a_route_asks_reminds_passes_on_and_decides_in_the_end() {
 }
 
 #[test]
+fn p14_who_has_no_channel_is_asked_in_the_console() {
+    let mut bob = person("bob", 2);
+    bob.addresses.clear();
+    let directory = Directory {
+        people: vec![person("alice", 1), bob, person("carol", 3)],
+        routes: vec![route(&["pay.*"], false)],
+        watchers: Vec::new(),
+    };
+    let routed = directory.route(&question("pay.send", false), minutes(5), NOON);
+    let plans = routed.plans.iter();
+    let of_bob: Vec<_> = plans
+        .filter(|plan| plan.person.as_deref() == Some("bob"))
+        .map(|plan| (&*plan.channel, plan.purpose, plan.after))
+        .collect();
+    assert_eq!(of_bob, [(CONSOLE, Purpose::Ask, minutes(10))]);
+}
+
+#[test]
 fn a_route_for_risky_questions_leaves_the_others() {
     let directory = Directory {
         people: vec![person("alice", 1)],

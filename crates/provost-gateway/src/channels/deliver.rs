@@ -13,7 +13,7 @@ use provost_core::{
     approval::{Approval, Kind, Status},
     card::Card,
     delivery::{Delivery, Shown},
-    people::{Fallback, Waiting},
+    people::{CONSOLE, Fallback, Waiting},
     ports::{Channel, Leased, Store, StoreError, Undelivered},
     time::Time,
 };
@@ -124,6 +124,9 @@ impl Porter {
         let (app, Leased { delivery, approval }) = (&*self.app, leased);
         if let Some(fallback) = Fallback::of(&delivery.plan) {
             return fall_back(app, &delivery, &approval, fallback).await;
+        }
+        if &*delivery.plan.channel == CONSOLE {
+            return app.gate.store().delivery_closed(&delivery.id).await;
         }
         let channels = app.channels.load_full();
         let Some(channel) = channels.get(&delivery.plan.channel) else {
