@@ -157,6 +157,15 @@ async fn p04_a_person_takes_back_over_mcp_what_they_allowed() {
     let (text, _) = human.call("approval.pending", json!({})).await;
     let pending: Value = serde_json::from_str(&text).unwrap();
     let id = &pending["approvals"][0]["id"];
+    // What it opens is told before it is chosen, and to people alone.
+    let offered = &pending["approvals"][0]["remember"];
+    let is_told = |offer: &Value| {
+        offer["remember"] == "always" && offer["words"] == "exactly these arguments"
+    };
+    assert!(offered.as_array().unwrap().iter().any(is_told), "{offered}");
+    let supervisor = door.client(Who::Supervisor, "2025-06-18").await;
+    let (text, _) = supervisor.call("approval.pending", json!({})).await;
+    assert!(!text.contains("\"remember\""), "{text}");
     let resolve = json!({"id": id, "decision": "approve", "remember": "always"});
     let (text, failed) = human.call("approval.resolve", resolve).await;
     assert!(!failed, "{text}");

@@ -1,7 +1,7 @@
 //! `GET /approvals/{id}`: one approval with its context, what the agent did lately and what it is
 //! already trusted with.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use provost_core::{
@@ -65,11 +65,7 @@ pub(in crate::doors::http) async fn detail(
         );
         body.insert("active_grants".into(), active_grants(&app, &approval));
         body.extend(prospects(&app, &key, &approval).await?);
-        if key.role != Role::Supervisor && approval.state.status == Status::Pending {
-            let longest = app.gate.settings().max_grant;
-            // As the desk decides, whatever this reader asked to see.
-            let exposure = app.live.load().exposure;
-            let offered = remember(&approval, exposure, longest, key.role);
+        if let Some(offered) = remember(&app, &key, &approval) {
             body.insert("remember".into(), offered);
         }
     }
@@ -124,8 +120,14 @@ async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<S
 }
 
 /// What a person may have remembered, the narrow scope first, each with its words.
-fn remember(approval: &Approval, exposure: Exposure, longest: Duration, role: Role) -> Value {
-    let offers = offers(&approval.question, exposure, longest, role);
+pub(in crate::doors::http) fn remember(app: &App, key: &Key, approval: &Approval) -> Option<Value> {
+    if key.role == Role::Supervisor || approval.state.status != Status::Pending {
+        return None;
+    }
+    let longest = app.gate.settings().max_grant;
+    // As the desk decides, whatever this reader asked to see.
+    let exposure = app.live.load().exposure;
+    let offers = offers(&approval.question, exposure, longest, key.role);
     let shown = |offer: &Offer| {
         let mut shown = json!(offer);
         if let Some(shown) = shown.as_object_mut() {
@@ -139,7 +141,7 @@ fn remember(approval: &Approval, exposure: Exposure, longest: Duration, role: Ro
         }
         shown
     };
-    offers.iter().map(shown).collect()
+    Some(offers.iter().map(shown).collect())
 }
 
 fn active_grants(app: &App, approval: &Approval) -> Value {

@@ -61,7 +61,8 @@ const TOOLS: [VirtualTool; 6] = [
     },
     VirtualTool {
         name: "approval.pending",
-        description: "List the approvals that wait for a decision, oldest first",
+        description: "List the approvals that wait for a decision, oldest first. For people, `remember` says in words \
+                      what an approval could allow from then on",
         roles: &[Role::Supervisor, Role::Human, Role::Admin],
         what: What::Pending,
     },
@@ -215,8 +216,28 @@ async fn pending(
     ];
     let params = Params::of(arguments).known(&known)?;
     let queue = approvals::queue(&exchange.app, key, &params, Duration::ZERO).await?;
-    let approvals: Value = serde_json::from_slice(&queue.body).unwrap_or_default();
-    Ok(json!({"approvals": approvals, "next_after": queue.next_after}))
+    let mut found: Vec<Map<String, Value>> =
+        serde_json::from_slice(&queue.body).unwrap_or_default();
+    for one in &mut found {
+        if let Some(offered) = offered(exchange, key, one).await? {
+            one.insert("remember".into(), offered);
+        }
+    }
+    Ok(json!({"approvals": found, "next_after": queue.next_after}))
+}
+
+/// What a person may have remembered of it, in words: who chooses a scope has read it.
+async fn offered(
+    exchange: &Exchange,
+    key: &Key,
+    shown: &Map<String, Value>,
+) -> ApiResult<Option<Value>> {
+    if !key.role.is_person() {
+        return Ok(None);
+    }
+    let id = shown.get("id").and_then(Value::as_str).unwrap_or_default();
+    let approval = exchange.app.gate.store().approval(id).await?;
+    Ok(approval.and_then(|approval| approvals::remember(&exchange.app, key, &approval)))
 }
 
 async fn resolve(
