@@ -11,6 +11,7 @@ mod confirm;
 mod cookie;
 mod decide;
 mod diff;
+mod ended;
 mod error;
 mod fields;
 mod fleet;

@@ -5,7 +5,7 @@
 mod change;
 
 use provost_core::{
-    approval::{Approval, Kind, Status},
+    approval::{Approval, Kind, Question, Status},
     call::{NOT_EXACT, is_exact},
     card::offers,
     gate::{Decider, GateError, Resolution, Resolving},
@@ -155,6 +155,18 @@ impl Said {
         }
     }
 
+    /// Arguments that are those of the question change nothing: that is a plain yes.
+    fn settled(mut self, question: &Question) -> Self {
+        if let Choice::Arguments(arguments) = &self.choice
+            && change::is_none(question, arguments)
+        {
+            let said = self.note.as_ref().map_or(Code::Once, |_| Code::Note);
+            self.code = self.code.map(|_| said);
+            self.choice = Choice::Once;
+        }
+        self
+    }
+
     fn status(&self) -> Status {
         match self.choice {
             Choice::Deny => Status::Denied,
@@ -196,7 +208,7 @@ fn resolution(
     if let Some(problem) = said.problem() {
         return Err(problem);
     }
-    let is_call = approval.question.kind == Kind::Call;
+    let said = read(app, &approval.question, said)?;
     let mut resolution = Resolution {
         code: said.code,
         label: said.label,
@@ -209,18 +221,23 @@ fn resolution(
         Choice::Remember(remember) => {
             resolution.breadth = breadth(app, decider.role, approval, remember)?;
         }
-        Choice::Arguments(arguments) => {
-            resolution.arguments = Some(change::fitting(app, &approval.question, arguments)?);
-        }
-        Choice::Instead(text) if is_call => {
-            resolution.arguments = Some(change::arguments(app, &approval.question, &text)?);
-        }
-        Choice::InsteadInLine(text) if is_call => {
-            resolution.arguments = Some(change::in_line(app, &approval.question, &text)?);
-        }
+        Choice::Arguments(arguments) => resolution.arguments = Some(arguments),
         Choice::Instead(text) | Choice::InsteadInLine(text) => resolution.replacement = Some(text),
     }
     Ok(resolution)
+}
+
+/// What stands in the place of a call is read as its arguments, which must fit the tool.
+fn read(app: &App, question: &Question, mut said: Said) -> Result<Said, String> {
+    let is_call = question.kind == Kind::Call;
+    let arguments = match &said.choice {
+        Choice::Arguments(arguments) => change::fitting(app, question, arguments.clone())?,
+        Choice::Instead(text) if is_call => change::arguments(app, question, text)?,
+        Choice::InsteadInLine(text) if is_call => change::in_line(app, question, text)?,
+        _ => return Ok(said),
+    };
+    said.choice = Choice::Arguments(arguments);
+    Ok(said.settled(question))
 }
 
 /// A wide scope is confirmed by its own words, so that nobody has it remembered without having read it. Whether
@@ -253,7 +270,8 @@ fn breadth(
 }
 
 /// Whether the same person has just said the same: a button was pressed twice.
-pub(crate) fn is_repeated(approval: &Approval, decider: &Decider, said: &Said) -> bool {
+pub(crate) fn is_repeated(approval: &Approval, decider: &Decider, said: Said) -> bool {
+    let said = said.settled(&approval.question);
     approval.state.decision.as_deref().is_some_and(|decision| {
         let same_change = match &said.choice {
             Choice::Arguments(arguments) => decision.arguments.as_ref() == Some(arguments),

@@ -51,7 +51,7 @@ pub(super) async fn act(
     let decider = visitor.decider();
     let resolving = desk::decide(app, &decider, id, said.clone()).await?;
     Ok(match acted(resolving) {
-        Acted::Already(approval) if desk::is_repeated(&approval, &decider, &said) => {
+        Acted::Already(approval) if desk::is_repeated(&approval, &decider, said) => {
             Acted::Done(approval)
         }
         other => other,

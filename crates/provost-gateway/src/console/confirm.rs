@@ -12,10 +12,12 @@ use http::StatusCode;
 use provost_core::{
     approval::{Approval, Status},
     card::Card,
+    review::{assess, hides_secret, summarize, unmask},
     trace::view::Exposure,
 };
 
 use super::{
+    decide,
     error::PageError,
     fields::Fields,
     page::{Here, Shell, html},
@@ -25,8 +27,9 @@ use super::{
 };
 use crate::app::App;
 
-/// The choices that let an act through as it was asked.
-const APPROVALS: [&str; 3] = ["approve", "session", "always"];
+/// The choices that let an act through, as it was asked or as it was edited.
+const APPROVALS: [&str; 4] = ["approve", "session", "always", CHANGE];
+const CHANGE: &str = "change";
 /// Not copied from one form to the next.
 const OWN: [&str; 7] = ["csrf", "do", "id", "seen", "confirmed", READ, THEN];
 const SEEN: &str = "seen";
@@ -166,6 +169,9 @@ fn page_of(
 }
 
 fn word(item: &Shown, choice: &str, scope: Option<&str>) -> String {
+    if choice == CHANGE {
+        return "Approve as edited".to_owned();
+    }
     let scope = scope.unwrap_or("narrow");
     let mut lasting = item.remember.iter().chain(&item.wider);
     let chosen = lasting.find(|it| it.choice == choice && it.scope == scope);
@@ -253,7 +259,7 @@ fn asked(page: Response) -> Response {
 
 /// Whether an approval has to be read before it is approved.
 enum Reading {
-    /// It shows no risk and is short; or it does not wait any more.
+    /// It shows no risk and is short, as it was asked or as it was edited; or it does not wait any more.
     Plain,
     /// The form says that all of it was read, or that its sender was asked once more.
     Read(Approval),
@@ -275,10 +281,15 @@ async fn reading(
         return Ok(Reading::Plain);
     }
     let exposure = visitor.exposure(app, fields);
-    let risky = Card::of(&approval, exposure, app.gate.settings().max_grant, now).is_risky();
-    if !risky && !Shown::in_list(app, &approval, visitor, exposure).folds_marked() {
+    let is_plain = |approval: &Approval| {
+        let card = Card::of(approval, exposure, app.gate.settings().max_grant, now);
+        !card.is_risky() && !Shown::in_list(app, approval, visitor, exposure).folds_marked()
+    };
+    let edited = as_edited(&approval, fields);
+    if is_plain(&approval) || edited.as_ref().is_some_and(is_plain) {
         return Ok(Reading::Plain);
     }
+    let approval = edited.unwrap_or(approval);
     let marked = [SEEN, CONFIRMED].iter().any(|what| {
         let expected = mark(visitor, what, &approval);
         let mut given = fields.all(what);
@@ -289,6 +300,22 @@ async fn reading(
     } else {
         Reading::Unread(approval)
     })
+}
+
+/// With the arguments of the form, where it edits the call: these are what would run.
+fn as_edited(approval: &Approval, fields: &Fields) -> Option<Approval> {
+    choice(fields).filter(|choice| *choice == CHANGE)?;
+    let arguments = decide::arguments(fields).ok()?;
+    let mut edited = approval.clone();
+    let question = &mut edited.question;
+    let arguments = unmask(&arguments, &question.params).unwrap_or(arguments);
+    let risk = assess(&arguments);
+    question.summary = summarize(&question.tool, &arguments, question.works_in.as_deref());
+    question.injection_risk = risk.risky();
+    question.risk_reasons = risk.reasons;
+    question.hides_secret = hides_secret(&arguments);
+    question.params = arguments;
+    Some(edited)
 }
 
 fn kept(fields: &Fields) -> Vec<(String, String)> {

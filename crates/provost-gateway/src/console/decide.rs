@@ -8,7 +8,11 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::StatusCode;
-use provost_core::{approval::Status, grant::Breadth, trace::view::Exposure};
+use provost_core::{
+    approval::{Approval, Status},
+    grant::Breadth,
+    trace::view::Exposure,
+};
 use serde_json::{Map, Value};
 
 use super::{
@@ -27,6 +31,7 @@ use crate::{
 };
 
 const HANDED_UP: &str = "handed_up";
+const CHANGED: &str = "changed";
 /// Decided in one go at most.
 const MOST: usize = 200;
 const LONGEST_ID: usize = 64;
@@ -65,7 +70,13 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
         Acted::Done(approval) | Acted::Counted(approval) => {
             // A yes of several that are needed leaves it open.
             let open = approval.state.status == Status::Pending && word != HANDED_UP;
-            let word = if open { "counted" } else { word };
+            let word = if open {
+                "counted"
+            } else if is_as_asked(&approval) && word == CHANGED {
+                "approved"
+            } else {
+                word
+            };
             let id = approval.question.id.as_str();
             let query = [("done", Some(word)), ("of", Some(id)), content(fields)];
             Ok(match fields.text("back") {
@@ -85,6 +96,12 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
         )),
         Acted::NotFound => Err(PageError::not_found()),
     }
+}
+
+/// What came back from the edit form had not been edited.
+fn is_as_asked(approval: &Approval) -> bool {
+    let decision = approval.state.decision.as_deref();
+    decision.is_some_and(|it| it.arguments.is_none() && it.replacement.is_none())
 }
 
 /// The forms in which something is written that may not be taken.
@@ -186,8 +203,8 @@ fn chosen(fields: &Fields) -> Result<(Act, &'static str), PageError> {
         Some("session") => (Choice::Remember(remember(fields, true)?), "session"),
         Some("always") => (Choice::Remember(remember(fields, false)?), "always"),
         Some("deny") => (Choice::Deny, "denied"),
-        Some("replace") => (Choice::Instead(replacement(fields)), "changed"),
-        Some("change") => (Choice::Arguments(arguments(fields)?), "changed"),
+        Some("replace") => (Choice::Instead(replacement(fields)), CHANGED),
+        Some("change") => (Choice::Arguments(arguments(fields)?), CHANGED),
         _ => {
             return Err(PageError::bad(
                 "Nothing was chosen, so nothing was decided.",
@@ -229,7 +246,7 @@ fn replacement(fields: &Fields) -> String {
     text.replace("\r\n", "\n")
 }
 
-fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
+pub(super) fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
     let text = fields.text("arguments").unwrap_or_default();
     serde_json::from_str(text).map_err(|error| {
         PageError::bad(format!(
@@ -246,7 +263,7 @@ pub(super) fn said(query: &Fields) -> Option<String> {
         "always" => "Approved, and remembered",
         "denied" => "Denied",
         HANDED_UP => "Left to people",
-        "changed" => "Approved as edited",
+        CHANGED => "Approved as edited",
         "counted" => "Your yes was counted; more people are needed",
         _ => return None,
     };

@@ -62,6 +62,13 @@ pub(super) trait Foldable: Sized {
     }
 }
 
+impl<T> Run<T> {
+    /// On a phone.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+}
+
 impl<T: Foldable> Run<T> {
     /// What stands on the fold.
     pub(super) fn told(&self) -> String {

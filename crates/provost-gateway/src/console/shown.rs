@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use provost_core::{
     approval::{Approval, Kind, Level, Status},
-    card::{Card, Claim, End, Exact, Offer},
+    card::{Card, Claim, Exact, Offer},
     grant::Breadth,
     menu::Code,
     people::Waiting,
@@ -17,6 +17,7 @@ use crate::app::App;
 
 use super::{
     diff::{Line, changes, lines},
+    ended::Ended,
     fold::{Folding, Run, fold, folds_marked},
     moment::{Moment, roughly},
     visible::json,
@@ -30,7 +31,7 @@ const OPEN_CLAIM: usize = 8;
 const OPEN_NAME: usize = 4;
 /// Of a remark in such a list, in characters.
 const LONGEST_REMARK: usize = 160;
-/// The risks of so few steps are seen where the steps are.
+/// In so few rows the risks are seen where the steps are.
 const SHORT: usize = 8;
 
 pub(super) struct Shown {
@@ -49,6 +50,8 @@ pub(super) struct Shown {
     /// Where all of it is read.
     pub(super) whole_at: String,
     pub(super) risks: Vec<String>,
+    /// Has risks, wherever they are shown.
+    pub(super) risky: bool,
     /// What else deserves a look, in a few words each.
     pub(super) remarks: Vec<String>,
     pub(super) made: Moment,
@@ -132,26 +135,6 @@ pub(super) struct Step {
     pub(super) skipped: usize,
 }
 
-pub(super) struct Ended {
-    pub(super) word: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) by: Option<String>,
-    pub(super) via: Option<Arc<str>>,
-    pub(super) choice: Option<&'static str>,
-    pub(super) note: Option<String>,
-    /// What is to be done instead.
-    pub(super) instead: Option<String>,
-    pub(super) remembered: Option<Kept>,
-    pub(super) at: Moment,
-}
-
-/// What is allowed without asking since the decision.
-pub(super) struct Kept {
-    pub(super) words: String,
-    pub(super) until: Moment,
-    pub(super) grant: String,
-}
-
 impl Shown {
     /// On a page of its own.
     pub(super) fn new(
@@ -213,7 +196,11 @@ impl Shown {
             tool: card.tool,
             rule: question.policy_rule.clone(),
             trace_id: question.trace_id.to_string(),
-            risks: apart(card.risks, &exact),
+            risky: !card.risks.is_empty(),
+            risks: match folding(OPEN_NAME) {
+                Folding::Open => card.risks,
+                Folding::After(_) => apart(card.risks, &exact),
+            },
             exact,
             others,
             claim,
@@ -226,7 +213,7 @@ impl Shown {
             can,
             remember,
             wider,
-            end: card.end.map(|end| ended(end, instead, now)),
+            end: card.end.map(|end| Ended::new(end, instead, now)),
             changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
             voted: has_voted(approval, visitor),
@@ -292,10 +279,11 @@ fn has_voted(approval: &Approval, visitor: &Visitor) -> bool {
         && visitor.decider().has_approved(approval)
 }
 
-/// Those that no step of a short command is marked with. Those of a long one are said first.
+/// Among many: those that no step of a short command is marked with. Those of a long one are said first, as they are
+/// on a page of its own.
 fn apart(mut risks: Vec<String>, exact: &Exactly) -> Vec<String> {
     if let Exactly::Command(runs) = exact
-        && runs.iter().map(|run| run.items.len()).sum::<usize>() <= SHORT
+        && runs.iter().map(Run::rows).sum::<usize>() <= SHORT
     {
         let marked = |risk: &String| {
             let open = runs.iter().filter(|run| !run.folded);
@@ -466,35 +454,5 @@ fn changed_arguments(approval: &Approval, exposure: Exposure) -> Vec<Line> {
             changes(&mask_map(&approval.question.params), &mask_map(changed))
         }
         _ => Vec::new(),
-    }
-}
-
-fn ended(end: End, instead: Option<String>, now: Time) -> Ended {
-    let (word, kind) = status_words(end.status);
-    let remembered = end.remembered.zip(end.rule_id);
-    let remembered = remembered.map(|(remembered, grant)| Kept {
-        words: remembered.words,
-        until: Moment::new(remembered.until, now),
-        grant: grant.to_string(),
-    });
-    Ended {
-        remembered,
-        word,
-        kind,
-        by: end.by,
-        via: end.via,
-        choice: end.code.map(Code::label),
-        note: end.note,
-        instead,
-        at: Moment::new(end.at, now),
-    }
-}
-
-pub(super) fn status_words(status: Status) -> (&'static str, &'static str) {
-    match status {
-        Status::Pending => ("Pending", "wait"),
-        Status::Approved => ("Approved", "yes"),
-        Status::Denied => ("Denied", "no"),
-        Status::Expired => ("Expired", "late"),
     }
 }

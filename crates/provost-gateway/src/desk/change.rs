@@ -2,8 +2,8 @@
 
 use provost_core::{
     approval::Question,
-    call::{NOT_EXACT, exact_numbers, is_exact},
-    review::Facts,
+    call::{Digest, NOT_EXACT, exact_numbers, is_exact},
+    review::{Facts, unmask},
 };
 use serde_json::{Map, Value};
 
@@ -90,6 +90,12 @@ pub(super) fn fitting(
     let fits = app.backends.fits(question, &arguments);
     fits.map_err(|why| format!("the changed call does not fit the tool: {why}"))?;
     Ok(arguments)
+}
+
+/// Whether these are the arguments of the question, as they were shown: with its secrets masked.
+pub(super) fn is_none(question: &Question, arguments: &Map<String, Value>) -> bool {
+    let whole = unmask(arguments, &question.params);
+    whole.is_some_and(|whole| Digest::of_written(&whole) == Digest::of_written(&question.params))
 }
 
 fn in_place(question: &Question, text: &str) -> Result<Map<String, Value>, String> {

@@ -135,6 +135,8 @@ async fn arguments_are_edited_and_policy_has_the_last_word() {
     let page = tab.get(&format!("/console/approval/{id}")).await.is(200);
     page.says("Approve as edited");
     page.says("&#34;ls \\u202ex&#34;");
+    let (_, seen) = page.text.split_once("name=\"seen\" value=\"").unwrap();
+    let (seen, _) = seen.split_once('"').unwrap();
     for (arguments, status) in [
         ("{", 400),
         ("[1]", 400),
@@ -142,9 +144,8 @@ async fn arguments_are_edited_and_policy_has_the_last_word() {
         ("{\"n\": 1e400}", 400),
         ("{\"command\": \"rm -rf /\"}", 422),
     ] {
-        decide(&tab, &id, &[("do", "change"), ("arguments", arguments)])
-            .await
-            .is(status);
+        let form = [("do", "change"), ("arguments", arguments), ("seen", seen)];
+        decide(&tab, &id, &form).await.is(status);
     }
     assert_eq!(approval(&app, &id).await["status"], "pending");
     let changed = [

@@ -44,7 +44,7 @@ pub(crate) enum HowLong {
 enum Scope {
     /// Commands that begin with the same words
     Words,
-    /// Any arguments that show no risk
+    /// Any command that shows no known risk
     Any,
 }
 
