@@ -290,6 +290,58 @@ fn what_was_written_after_connecting_is_not_lost() {
     assert_eq!(fs::read_to_string(person.path(settings)).unwrap(), SETTINGS);
 }
 
+#[test]
+fn p17_what_was_written_between_two_connections_is_not_lost() {
+    let person = Person::new();
+    person.put(".claude/settings.json", SETTINGS, 0o644);
+    let again = ["claude-code", "--hooks", "http", "--yes"];
+    person
+        .connect(&["claude-code", "--hooks", "command", "--yes"])
+        .is(0);
+    let mut settings = person.json(".claude/settings.json");
+    settings["permissions"] = json!({"deny": ["Bash(rm:*)"]});
+    person.put(".claude/settings.json", &settings.to_string(), 0o600);
+    person.connect(&again).is(0);
+    let undone = person.connect(&["claude-code", "--undo", "--yes"]).is(0);
+    let path = undone.err.split('`').find(|part| part.contains("undone"));
+    let kept = fs::read_to_string(path.unwrap()).unwrap();
+    assert!(kept.contains("Bash(rm:*)"), "{kept}");
+    let settings = fs::read_to_string(person.path(".claude/settings.json")).unwrap();
+    assert_eq!(settings, SETTINGS);
+}
+
+#[test]
+fn p07_a_connection_that_fails_makes_no_key() {
+    let person = Person::new();
+    let said = person
+        .connect(&["mcp", "--settings", "/proc/x.json", "--yes"])
+        .is(1);
+    assert!(said.err.contains("/proc/x.json"), "{}", said.err);
+    let agent = person.gateway.client().key("agent:demo");
+    agent.decide_async("shell.exec", json!({})).is(202);
+    assert!(!person.path("data/agents/mcp.key").exists());
+}
+
+#[test]
+fn p17_what_starts_no_servers_is_not_called_connected() {
+    let person = Person::new();
+    for (text, code, words) in [
+        (r#"{"servers": {"files": {"command": "x"}}}"#, 1, "VS Code"),
+        ("{}", 0, "starts no servers"),
+        ("", 0, "starts no servers"),
+    ] {
+        person.put("mcp.json", text, 0o644);
+        let file = person.path("mcp.json");
+        let file = file.to_str().unwrap();
+        let said = person
+            .connect(&["mcp", "--settings", file, "--wrap", "--yes"])
+            .is(code);
+        assert!(said.out.contains(words) || said.err.contains(words));
+        assert_eq!(fs::read_to_string(file).unwrap(), text);
+        assert!(person.key_names().is_empty());
+    }
+}
+
 /// Which a repository may bring along.
 #[test]
 fn p06_undoing_believes_nothing_that_lies_beside_the_settings() {

@@ -7,7 +7,7 @@ use super::{
     Options,
     consent::{self, Consent},
     diff,
-    file::{Backup, Content, Note, SettingsFile},
+    file::{Backup, Content, Note, SettingsFile, remove},
     keyring::{KeyState, Keyring},
     plan::{KeyPlace, Plan, word},
 };
@@ -137,11 +137,14 @@ impl Change<'_> {
         let KeyState::New { replaces } = self.key else {
             return self.write(shown(&self.key), None);
         };
+        // The first key of an agent ends what agents without one may do, also if it is removed again.
+        self.file.ensure_writable()?;
         let secret = self.keyring.make(&self.plan.name, replaces).await?;
         let done = self.write(secret.expose(), Some(&secret));
         if done.is_err() {
             // Nobody holds it. If it stays, the next connection says so.
             let _ = self.keyring.remove(&self.plan.name).await;
+            let _ = self.plan.place.file().map(remove);
         }
         done
     }
@@ -160,9 +163,8 @@ impl Change<'_> {
         // Without one there is nothing to take back.
         let is_kept = self.file.backup()?.is_some();
         if let Some(written) = after.as_deref().or(self.file.text()).filter(|_| is_kept) {
-            let before = self.file.note().map(|note| note.keys);
-            let key = self.plan.key();
-            let note = Note::new(before.unwrap_or_default(), key, written);
+            let found = self.file.text().unwrap_or_default();
+            let note = Note::new(self.file.note(), found, self.plan.key(), written);
             self.file.write_note(&note)?;
         }
         let is_exported = self.plan.place == KeyPlace::Environment;

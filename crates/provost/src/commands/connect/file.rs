@@ -54,6 +54,9 @@ pub(super) struct Note {
     pub(super) keys: Vec<NotedKey>,
     /// Of what was written, which may hold a key.
     digest: String,
+    /// Somebody changed the file between two connections, so that the backup lacks what they wrote.
+    #[serde(default)]
+    edited: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,18 +68,22 @@ pub(super) struct NotedKey {
 }
 
 impl Note {
-    pub(super) fn new(mut keys: Vec<NotedKey>, key: NotedKey, written: &str) -> Self {
+    /// `before`: what was noted when the file held `found`.
+    pub(super) fn new(before: Option<Self>, found: &str, key: NotedKey, written: &str) -> Self {
+        let edited = before.as_ref().is_some_and(|note| !note.is_of(found));
+        let mut keys = before.map(|note| note.keys).unwrap_or_default();
         keys.retain(|known| known.name != key.name);
         keys.push(key);
         Self {
             keys,
             digest: digest(written),
+            edited,
         }
     }
 
-    /// Whether nobody has changed the file since.
+    /// Whether nobody but us has changed the file since the first connection.
     pub(super) fn is_of(&self, text: &str) -> bool {
-        self.digest == digest(text)
+        !self.edited && self.digest == digest(text)
     }
 }
 
@@ -155,9 +162,25 @@ impl SettingsFile {
         let Some(content) = &self.before else {
             return Ok(None);
         };
-        let path = self.kept(UNDONE);
+        let path = self.free(UNDONE);
         content.write(&path)?;
         Ok(Some(path))
+    }
+
+    /// So that a later one does not replace it.
+    fn free(&self, ending: &str) -> PathBuf {
+        let numbered = (2_u32..).map(|n| self.kept(&format!("{ending}-{n}")));
+        let mut all = std::iter::once(self.kept(ending)).chain(numbered);
+        let free = all.find(|path| fs::symlink_metadata(path).is_err());
+        free.unwrap_or_else(|| self.kept(ending))
+    }
+
+    /// Whether the file can be replaced; its folder is made where it is missing.
+    pub(super) fn ensure_writable(&self) -> anyhow::Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+        tried.with_context(|| format!("cannot write `{}`", self.path.display()))?;
+        Ok(())
     }
 
     fn back_up(&self) -> anyhow::Result<Backup> {
@@ -408,7 +431,9 @@ mod tests {
                 name: name.to_owned(),
                 file: None,
             };
-            let note = Note::new(vec![key("a"), key("b")], key("a"), "{1}");
+            let note = Note::new(None, "", key("a"), "{0}");
+            let note = Note::new(Some(note), "{0}", key("b"), "{0}");
+            let note = Note::new(Some(note), "{0}", key("a"), "{1}");
             assert_eq!(note.keys, [key("b"), key("a")]);
             file.write_note(&note).unwrap();
             let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count();
@@ -423,6 +448,33 @@ mod tests {
         }
         let backups = fs::read_dir(folder.path().join("backups")).unwrap();
         assert_eq!(backups.count(), 0);
+    }
+
+    #[test]
+    fn p17_what_somebody_wrote_between_two_connections_is_known() {
+        let key = || NotedKey {
+            name: "a".to_owned(),
+            file: None,
+        };
+        let first = Note::new(None, "old", key(), "ours");
+        let again = Note::new(Some(first.clone()), "ours", key(), "ours 2");
+        assert!(again.is_of("ours 2"));
+        let edited = Note::new(Some(first), "ours and mine", key(), "ours 2 and mine");
+        let later = Note::new(Some(edited), "ours 2 and mine", key(), "ours 3 and mine");
+        assert!(!later.is_of("ours 3 and mine"));
+    }
+
+    #[test]
+    fn p17_nothing_that_was_set_aside_is_replaced() {
+        let folder = folder();
+        let path = folder.path().join("settings.json");
+        for mine in ["one", "two", "three"] {
+            fs::write(&path, mine).unwrap();
+            let aside = open(&path).set_aside().unwrap().unwrap();
+            assert_eq!(fs::read_to_string(aside).unwrap(), mine);
+        }
+        let backups = fs::read_dir(folder.path().join("backups")).unwrap();
+        assert_eq!(backups.count(), 3);
     }
 
     #[test]

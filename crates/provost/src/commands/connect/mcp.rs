@@ -14,6 +14,10 @@ use crate::{commands::mcp::unusable, config::Unreachable, exit::usage};
 
 const AGENT: &str = "mcp";
 const SERVERS: &str = "mcpServers";
+/// What VS Code calls them.
+const OTHER_SERVERS: &str = "servers";
+const ONLY_OURS: &str = "`mcpServers`, whose servers are wrapped (in a file of VS Code, put `provost mcp --name NAME \
+     --` before each command)";
 /// What the gateway is called among a client's servers.
 const OURS: &str = "provost";
 
@@ -80,6 +84,14 @@ fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
+    let was = settings.value();
+    if was.is_object() && was.get(SERVERS).is_none() {
+        // Nothing is behind the gate, and must not be told so.
+        return match was.get(OTHER_SERVERS) {
+            Some(_) => Err(Misfit::new(OTHER_SERVERS, ONLY_OURS)),
+            None => Ok(()),
+        };
+    }
     let servers = servers(settings)?
         .members()
         .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
@@ -335,8 +347,11 @@ mod tests {
             json!({"mcpServers": {"a": {"command": "npx", "args": [1]}}}),
             json!({"mcpServers": {"mesh": {"command": "npx"}}}),
             json!({"mcpServers": {"a.b": {"command": "npx"}}}),
+            json!({"servers": {"a": {"command": "npx"}}}),
         ] {
             assert!(edited(&before).is_err(), "{before}");
         }
+        let without = json!({"other": 1});
+        assert_eq!(edited(&without).unwrap(), without);
     }
 }

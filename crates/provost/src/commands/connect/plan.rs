@@ -220,13 +220,30 @@ fn is_same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
+/// What the root of a work tree holds: of Git, Mercurial, Subversion, Jujutsu, Fossil, Bazaar, Pijul
+/// and Sapling.
+const REPOSITORY_MARKS: [&str; 9] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".fslckout",
+    "_FOSSIL_",
+    ".bzr",
+    ".pijul",
+    ".sl",
+];
+
 /// Whether a file lies in the work tree of a repository, which others get a copy of: by its path, or where the
 /// links on its way lead.
 pub(super) fn is_in_repository(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let is_below = |path: &Path| {
         let mut folders = path.ancestors().skip(1);
-        folders.any(|folder| folder.join(".git").exists())
+        folders.any(|folder| {
+            let mut marks = REPOSITORY_MARKS.iter();
+            marks.any(|mark| folder.join(mark).exists())
+        })
     };
     is_below(&path) || is_below(&behind_links(&path, MOST_LINKS))
 }
@@ -288,6 +305,11 @@ mod tests {
         ] {
             let path = folder.path().join(path);
             assert_eq!(is_in_repository(&path), shared, "{}", path.display());
+        }
+        for mark in REPOSITORY_MARKS {
+            let root = folder.path().join(format!("with{mark}"));
+            fs::create_dir_all(root.join(mark)).unwrap();
+            assert!(is_in_repository(&root.join(".mcp.json")), "{mark}");
         }
     }
 
