@@ -1,15 +1,17 @@
 //! OpenAPI 2.0, 3.0 and 3.1: every operation of a document becomes a tool.
 //!
 //! `document` is the text as a tree, `describe` reads what an operation takes, `schema` shows it to
-//! agents, `request` makes a request of arguments. An operation that cannot be served (a multipart
+//! agents, `checks` holds arguments against it, `request` makes a request of them. An operation that cannot be served (a multipart
 //! body, a required cookie) is left out with a warning, never served half.
 
 mod base;
 mod body;
+mod checks;
 mod describe;
 mod document;
 mod request;
 mod schema;
+mod shape;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -22,8 +24,8 @@ use provost_core::{
 };
 use serde_json::{Map, Value};
 
-use self::{body::Body, describe::Parameter, document::Document};
-use super::{BackendError, headers, schema::Schema, url::UrlTemplate};
+use self::{body::Body, checks::Checks, describe::Parameter, document::Document};
+use super::{BackendError, headers, url::UrlTemplate};
 use crate::{
     secret::Secret,
     web::{DEFAULT_TIMEOUT, Web},
@@ -65,8 +67,7 @@ pub(super) struct Operation {
     headers: HeaderMap,
     timeout: Duration,
     web: Web,
-    /// What arguments are held against; none where it cannot be read.
-    schema: Option<Schema>,
+    checks: Checks,
 }
 
 /// What all operations of one document share.
@@ -138,11 +139,12 @@ fn operations(document: &Document, common: &Common<'_>) -> (Vec<Operation>, Vec<
                 continue;
             };
             match Operation::build(document, common, (path, item), (key, method, operation)) {
-                Ok((operation, trouble)) => {
-                    left_out.extend(trouble.map(|why| {
-                        let name = &operation.info.name;
-                        format!("the arguments of `{name}` are not checked: its schema cannot be read: {why}")
-                    }));
+                Ok((operation, unchecked)) => {
+                    let name = &operation.info.name;
+                    let unchecked = unchecked.into_iter();
+                    left_out.extend(
+                        unchecked.map(|how| format!("the arguments of `{name}` are {how}")),
+                    );
                     operations.push(operation);
                 }
                 Err(why) => left_out.push(format!("operation `{key} {path}` is not served: {why}")),
@@ -158,7 +160,7 @@ impl Operation {
         common: &Common<'_>,
         (path, item): (&str, &Value),
         (key, method, operation): (&str, Method, &Value),
-    ) -> Result<(Self, Option<String>), String> {
+    ) -> Result<(Self, Vec<String>), String> {
         let slash = if path.starts_with('/') { "" } else { "/" };
         let url = UrlTemplate::parse(&format!("{}{slash}{path}", common.base))?;
         let described = describe::inputs(document, item, operation, &url)?;
@@ -168,6 +170,8 @@ impl Operation {
             // What the operator sends, the agent need not and may not.
             .filter(|(parameter, _)| !parameter.is_header_in(&common.headers))
             .collect();
+        let body = described.body.map(|body| body.beside(&parameters));
+        let body = body.transpose()?;
         let text = |key: &str| {
             operation
                 .get(key)
@@ -184,13 +188,9 @@ impl Operation {
                 .unwrap_or_default()
                 .to_owned(),
             source: "openapi",
-            input_schema: schema::of_inputs(&parameters, described.body.as_ref()),
+            input_schema: schema::of_inputs(&parameters, body.as_ref()),
         };
-        let checks = schema::of_checks(&parameters, described.body.as_ref());
-        let (schema, trouble) = match Schema::compile(&checks) {
-            Ok(schema) => (schema, None),
-            Err(why) => (None, Some(why)),
-        };
+        let (checks, unchecked) = Checks::of(document, &parameters, body.as_ref());
         let operation = Self {
             info,
             method,
@@ -199,13 +199,13 @@ impl Operation {
                 .into_iter()
                 .map(|(parameter, _)| parameter)
                 .collect(),
-            body: described.body.map(|described| described.body),
+            body: body.map(|described| described.body),
             headers: common.headers.clone(),
             timeout: common.timeout,
             web: common.web.clone(),
-            schema,
+            checks,
         };
-        Ok((operation, trouble))
+        Ok((operation, unchecked))
     }
 
     async fn execute(
@@ -229,14 +229,11 @@ impl Backend for Operation {
     }
 
     fn check(&self, _tool: &str, arguments: &Value) -> Result<(), String> {
-        if let Some(schema) = &self.schema {
-            schema.check(arguments)?;
-        }
-        let arguments = arguments.as_object().ok_or("arguments are an object")?;
+        let given = arguments.as_object().ok_or("arguments are an object")?;
         // The request is made and thrown away: what it would be refused for is known before the decision.
-        self.request(arguments, &TraceId::from(""))
-            .map(|_| ())
-            .map_err(|error| error.to_string())
+        self.request(given, &TraceId::from(""))
+            .map_err(|error| error.to_string())?;
+        self.check_schemas(arguments)
     }
 
     async fn forward(&self, permit: &Permit) -> Result<Forwarded, ForwardError> {

@@ -4,6 +4,7 @@
 //! one and holding arguments against it costs a bounded amount of work.
 
 mod cost;
+pub(super) mod keywords;
 mod misfit;
 
 use std::{error::Error, fmt};

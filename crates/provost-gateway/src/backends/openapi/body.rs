@@ -1,17 +1,22 @@
 //! The body of an operation: JSON, or a form.
 //!
-//! Arguments give it whole, as `body`, or, when it is an object, by its properties.
+//! An operation takes it in one way only, so that a rule about an argument cannot be passed by giving the same
+//! body in the other: by its properties where those are known, else whole, as the argument `body`.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    describe,
+    describe::{self, Parameter},
     document::Document,
-    schema::{self, Shape},
+    schema::InputSchema,
+    shape::Shape,
 };
 use crate::backends::declared::Declared;
+
+/// The argument that is the body as a whole.
+pub(super) const WHOLE: &str = "body";
 
 #[derive(Debug)]
 pub(super) struct Body {
@@ -19,7 +24,8 @@ pub(super) struct Body {
     pub(super) format: Format,
     /// The media type as the document writes it.
     pub(super) content_type: String,
-    pub(super) properties: Properties,
+    /// What is given in its place; none where it is given whole.
+    pub(super) properties: Option<Properties>,
     /// What its schema declares of its fields.
     pub(super) declared: HashMap<String, Declared>,
 }
@@ -30,8 +36,8 @@ pub(super) enum Format {
     Form,
 }
 
-/// What of the body may be given as arguments of its own.
-#[derive(Debug, Default)]
+/// The properties of a body that are arguments of their own.
+#[derive(Debug)]
 pub(super) struct Properties {
     pub(super) names: Vec<String>,
     pub(super) required: Vec<String>,
@@ -42,18 +48,41 @@ pub(super) struct Properties {
 /// A body, and what agents are shown of it.
 pub(super) struct DescribedBody {
     pub(super) body: Body,
-    pub(super) schema: Value,
+    pub(super) schema: InputSchema,
+    /// What is given in its place; none where it is given whole.
     pub(super) shape: Option<Shape>,
 }
 
-impl Body {
-    pub(super) fn takes(&self, name: &str) -> bool {
-        self.properties.open || self.properties.names.iter().any(|known| known == name)
+impl Properties {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.open || self.names.iter().any(|known| known == name)
     }
+}
 
-    /// Whether its properties may be arguments.
-    pub(super) fn is_object(&self) -> bool {
-        self.properties.open || !self.properties.names.is_empty()
+impl Body {
+    pub(super) fn is_whole(&self) -> bool {
+        self.properties.is_none()
+    }
+}
+
+impl DescribedBody {
+    /// The same beside the operation's parameters: a property that has the name of one would be lost.
+    pub(super) fn beside(
+        mut self,
+        parameters: &[(Parameter, InputSchema)],
+    ) -> Result<Self, String> {
+        let is_parameter = |name: &str| parameters.iter().any(|(known, _)| known.name == name);
+        let clashes = |shape: &Shape| shape.properties.keys().any(|name| is_parameter(name));
+        if self.shape.as_ref().is_some_and(clashes) {
+            self.shape = None;
+            self.body.properties = None;
+        }
+        if self.shape.is_none() && is_parameter(WHOLE) {
+            return Err(format!(
+                "it has a parameter `{WHOLE}` beside a body that must be given whole"
+            ));
+        }
+        Ok(self)
     }
 }
 
@@ -86,8 +115,7 @@ pub(super) fn request_body(
             offered.join(" or ")
         ));
     };
-    let schema = media.get("schema").unwrap_or(&Value::Null);
-    let schema = schema::inlined(document, schema);
+    let schema = schema_of(document, media);
     Ok(Some(described(required, format, media_type, schema)))
 }
 
@@ -97,7 +125,7 @@ pub(super) fn swagger_json(document: &Document, node: &Value) -> DescribedBody {
         .get("required")
         .and_then(Value::as_bool)
         .unwrap_or(false);
-    let schema = schema::inlined(document, node.get("schema").unwrap_or(&Value::Null));
+    let schema = schema_of(document, node);
     described(required, Format::Json, "application/json", schema)
 }
 
@@ -111,11 +139,16 @@ pub(super) fn swagger_form(document: &Document, nodes: &[&Value]) -> Result<Desc
     }
     let required = describe::required_names(&fields);
     let needed = !required.is_empty();
-    let schema = json!({
-        "type": "object",
-        "properties": describe::properties(document, &fields),
-        "required": required,
-    });
+    let (mut shown, mut sources) = (Map::new(), Map::new());
+    for (name, schema) in describe::properties(document, &fields) {
+        shown.insert(name.clone(), schema.shown);
+        sources.insert(name, schema.source);
+    }
+    let form = |properties: Map<String, Value>| json!({"type": "object", "properties": properties, "required": required});
+    let schema = InputSchema {
+        shown: form(shown),
+        source: form(sources),
+    };
     Ok(described(
         needed,
         Format::Form,
@@ -124,8 +157,18 @@ pub(super) fn swagger_form(document: &Document, nodes: &[&Value]) -> Result<Desc
     ))
 }
 
-fn described(required: bool, format: Format, media_type: &str, schema: Value) -> DescribedBody {
-    let shape = Shape::of(&schema);
+fn schema_of(document: &Document, node: &Value) -> InputSchema {
+    let source = node.get("schema").cloned().unwrap_or_else(|| json!({}));
+    InputSchema::of(document, source)
+}
+
+fn described(
+    required: bool,
+    format: Format,
+    media_type: &str,
+    schema: InputSchema,
+) -> DescribedBody {
+    let shape = Shape::of(&schema.shown).filter(|shape| !shape.properties.is_empty());
     let properties = shape.as_ref().map(|shape| Properties {
         names: shape.properties.keys().cloned().collect(),
         required: shape.required.iter().cloned().collect(),
@@ -140,8 +183,8 @@ fn described(required: bool, format: Format, media_type: &str, schema: Value) ->
         required,
         format,
         content_type: content_type.to_owned(),
-        properties: properties.unwrap_or_default(),
-        declared: Declared::fields(&schema),
+        properties,
+        declared: Declared::fields(&schema.shown),
     };
     DescribedBody {
         body,

@@ -1,18 +1,17 @@
 //! What an operation takes: its parameters, and its body.
 
 use http::{HeaderMap, HeaderName};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     body::{self, DescribedBody},
     document::Document,
-    schema,
+    schema::InputSchema,
 };
 use crate::backends::{declared::Declared, headers, url::UrlTemplate};
 
 pub(super) struct Inputs {
-    /// With their schemas.
-    pub(super) parameters: Vec<(Parameter, Value)>,
+    pub(super) parameters: Vec<(Parameter, InputSchema)>,
     pub(super) body: Option<DescribedBody>,
 }
 
@@ -75,13 +74,13 @@ pub(super) fn inputs(
                 let place = place_of(document, node, name, place.unwrap_or("query"), required)?;
                 if let Some(place) = place {
                     let required = required || place == Place::Path;
-                    let schema = schema::of_parameter(document, node);
+                    let schema = InputSchema::of_parameter(document, node);
                     parameters.push((
                         Parameter {
                             name: name.to_owned(),
                             place,
                             required,
-                            declared: Declared::of(&schema),
+                            declared: Declared::of(&schema.shown),
                         },
                         schema,
                     ));
@@ -171,9 +170,9 @@ fn style(document: &Document, node: &Value) -> Style {
 }
 
 /// A hole that the document forgot to declare is a required parameter all the same.
-fn add_undeclared_holes(parameters: &mut Vec<(Parameter, Value)>, url: &UrlTemplate) {
+fn add_undeclared_holes(parameters: &mut Vec<(Parameter, InputSchema)>, url: &UrlTemplate) {
     for hole in url.holes() {
-        let declared = |(parameter, _): &(Parameter, Value)| {
+        let declared = |(parameter, _): &(Parameter, InputSchema)| {
             parameter.name == hole && parameter.place == Place::Path
         };
         if !parameters.iter().any(declared) {
@@ -183,7 +182,12 @@ fn add_undeclared_holes(parameters: &mut Vec<(Parameter, Value)>, url: &UrlTempl
                 required: true,
                 declared: Declared::default(),
             };
-            parameters.push((parameter, json!({"type": ["string", "number"]})));
+            let schema = json!({"type": ["string", "number"]});
+            let schema = InputSchema {
+                shown: schema.clone(),
+                source: schema,
+            };
+            parameters.push((parameter, schema));
         }
     }
 }
@@ -198,11 +202,14 @@ pub(super) fn required_names(nodes: &[&Value]) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn properties(document: &Document, nodes: &[&Value]) -> Map<String, Value> {
+/// The schemas of a form's fields, by name.
+pub(super) fn properties(
+    document: &Document,
+    nodes: &[&Value],
+) -> impl Iterator<Item = (String, InputSchema)> {
     nodes
         .iter()
-        .filter_map(|node| Some((name(node)?, schema::of_parameter(document, node))))
-        .collect()
+        .filter_map(|node| Some((name(node)?, InputSchema::of_parameter(document, node))))
 }
 
 fn name(node: &Value) -> Option<String> {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Operation,
-    body::{Body, Format},
+    body::{Body, Format, WHOLE},
     describe::{Parameter, Place, Style},
 };
 use crate::backends::{
@@ -18,9 +18,6 @@ use crate::backends::{
     http::argument,
     url::{Query, encode},
 };
-
-/// The argument that is the body as a whole.
-const WHOLE: &str = "body";
 
 type Arguments = Map<String, Value>;
 
@@ -51,7 +48,7 @@ impl Operation {
         Err(ForwardError::Arguments(problems.join("; ")))
     }
 
-    /// Names that mean nothing, names that are missing, and a body given in two ways.
+    /// Names that mean nothing, and names that are missing.
     fn check_names(&self, arguments: &Arguments, problems: &mut Vec<String>) {
         for name in arguments.keys().filter(|name| !self.knows(name)) {
             let known = self.known_names();
@@ -60,13 +57,6 @@ impl Operation {
                 .unwrap_or_default();
             problems.push(format!("unknown argument `{name}`{meant}"));
         }
-        let whole = self.whole_body(arguments);
-        let by_property = self.body_properties(arguments).next();
-        if let (Some(_), Some((name, _))) = (whole, by_property) {
-            problems.push(format!(
-                "give either `{WHOLE}` or its properties such as `{name}`, not both"
-            ));
-        }
         let absent = |name: &str| arguments.get(name).is_none_or(Value::is_null);
         let mut missing: Vec<&str> = self
             .parameters
@@ -74,23 +64,13 @@ impl Operation {
             .filter(|parameter| parameter.required && absent(&parameter.name))
             .map(|parameter| parameter.name.as_str())
             .collect();
-        if let Some(body) = &self.body
-            && whole.is_none()
-            && (body.required || by_property.is_some())
-        {
-            let required = &body.properties.required;
-            if body.is_object() && !required.iter().any(|name| self.is_parameter(name)) {
-                // Null may be a property's value, so here only what is not there is missing.
-                missing.extend(
-                    required
-                        .iter()
-                        .map(String::as_str)
-                        .filter(|name| !arguments.contains_key(*name)),
-                );
-            } else {
-                missing.push(WHOLE);
-            }
-        }
+        // Null may be a value of a body, so here only what is not there is missing.
+        let needed = self.body.iter().filter(|body| self.sends(body, arguments));
+        missing.extend(
+            needed
+                .flat_map(needed_names)
+                .filter(|name| !arguments.contains_key(*name)),
+        );
         if !missing.is_empty() {
             let missing: Vec<_> = missing.iter().map(|name| format!("`{name}`")).collect();
             problems.push(format!("missing {}", missing.join(", ")));
@@ -134,16 +114,14 @@ impl Operation {
         arguments: &Arguments,
         headers: &mut HeaderMap,
     ) -> Result<Bytes, ForwardError> {
-        let Some(body) = &self.body else {
+        let body = self.body.as_ref();
+        let Some(body) = body.filter(|body| self.sends(body, arguments)) else {
             return Ok(Bytes::new());
         };
-        let whole = self.whole_body(arguments);
-        if whole.is_none() && !body.required && self.body_properties(arguments).next().is_none() {
-            return Ok(Bytes::new());
-        }
         if let Ok(content_type) = HeaderValue::from_str(&body.content_type) {
             headers.entry(header::CONTENT_TYPE).or_insert(content_type);
         }
+        let whole = arguments.get(WHOLE).filter(|_| body.is_whole());
         let written = match (body.format, whole) {
             (Format::Json, Some(whole)) => serde_json::to_vec(whole),
             (Format::Json, None) => {
@@ -166,33 +144,26 @@ impl Operation {
             .map_err(|error| ForwardError::Failed(error.to_string()))
     }
 
-    fn whole_body<'a>(&self, arguments: &'a Arguments) -> Option<&'a Value> {
-        if self.has_whole() {
-            arguments.get(WHOLE)
-        } else {
-            None
-        }
+    /// Whether the request has a body: one that need not be given has nothing of it among the arguments.
+    pub(super) fn sends(&self, body: &Body, arguments: &Arguments) -> bool {
+        let is_given = |name: &String| self.is_property(name) || self.is_whole_body(name);
+        body.required || arguments.keys().any(is_given)
     }
 
-    /// Whether `body` means the body: a parameter or a property of that name comes first.
-    fn has_whole(&self) -> bool {
-        let is_property = |body: &Body| body.properties.names.iter().any(|name| name == WHOLE);
-        self.body.as_ref().is_some_and(|body| !is_property(body)) && !self.is_parameter(WHOLE)
-    }
-
-    fn body_properties<'a>(
+    pub(super) fn body_properties<'a>(
         &'a self,
         arguments: &'a Arguments,
     ) -> impl Iterator<Item = (&'a String, &'a Value)> {
         arguments.iter().filter(|(name, _)| self.is_property(name))
     }
 
-    /// A parameter's name is never a property too: such a body must be given whole.
-    fn is_property(&self, name: &str) -> bool {
-        let is_whole = name == WHOLE && self.has_whole();
-        !is_whole
-            && !self.is_parameter(name)
-            && self.body.as_ref().is_some_and(|body| body.takes(name))
+    pub(super) fn is_property(&self, name: &str) -> bool {
+        let properties = self.body.as_ref().and_then(|body| body.properties.as_ref());
+        !self.is_parameter(name) && properties.is_some_and(|properties| properties.has(name))
+    }
+
+    fn is_whole_body(&self, name: &str) -> bool {
+        name == WHOLE && self.body.as_ref().is_some_and(Body::is_whole)
     }
 
     fn declared(&self, name: &str) -> &Declared {
@@ -210,17 +181,29 @@ impl Operation {
     }
 
     fn knows(&self, name: &str) -> bool {
-        self.is_parameter(name) || self.is_property(name) || (name == WHOLE && self.has_whole())
+        self.is_parameter(name) || self.is_property(name) || self.is_whole_body(name)
     }
 
     fn known_names(&self) -> impl Iterator<Item = &str> {
-        let properties = self.body.iter().flat_map(|body| &body.properties.names);
-        let parameters = self.parameters.iter().map(|parameter| &parameter.name);
-        parameters
-            .chain(properties)
-            .map(String::as_str)
-            .chain(self.has_whole().then_some(WHOLE))
+        let parameters = self.parameters.iter().map(|parameter| &*parameter.name);
+        parameters.chain(self.body.iter().flat_map(body_names))
     }
+}
+
+/// The arguments that are the body or parts of it, as far as their names are known.
+fn body_names(body: &Body) -> Vec<&str> {
+    let properties = body.properties.as_ref();
+    properties.map_or(vec![WHOLE], |properties| texts(&properties.names))
+}
+
+/// Those of them that a body cannot do without.
+fn needed_names(body: &Body) -> Vec<&str> {
+    let properties = body.properties.as_ref();
+    properties.map_or(vec![WHOLE], |properties| texts(&properties.required))
+}
+
+fn texts(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 fn push_styled(

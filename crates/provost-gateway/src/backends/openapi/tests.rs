@@ -1,3 +1,4 @@
+mod checks;
 mod documents;
 
 use serde_json::json;
@@ -79,6 +80,7 @@ async fn operations_become_tools_with_the_ancestors_names() {
         [
             "operation `put /pets/{petId}/photo` is not served: its body must be `image/png`, and only JSON and forms can be sent",
             "operation `get /session` is not served: it requires the cookie `sid`, and cookies are not sent",
+            "the arguments of `tree` are checked in part: `$ref` `#/components/schemas/Loop` leads nowhere in this document",
         ]
     );
     assert!(problems.iter().all(|problem| !problem.fatal));
@@ -118,12 +120,6 @@ async fn arguments_become_requests() {
             json!({"name": "Rex", "tag": null}),
             "POST /api/pets",
             r#"{"name":"Rex","tag":null}"#,
-        ),
-        (
-            "add_pet",
-            json!({"body": {"name": "Rex", "extra": 1}}),
-            "POST /api/pets",
-            r#"{"extra":1,"name":"Rex"}"#,
         ),
         (
             "update_pet",
@@ -201,8 +197,8 @@ async fn arguments_that_do_not_fit_are_all_told_and_nothing_is_sent() {
         ("add_pet", json!({}), "missing `name`"),
         (
             "add_pet",
-            json!({"name": "x", "body": {}}),
-            "give either `body` or its properties such as `name`, not both",
+            json!({"body": {"name": "x"}}),
+            "unknown argument `body`; missing `name`",
         ),
         (
             "add_pet",
@@ -222,8 +218,8 @@ async fn arguments_that_do_not_fit_are_all_told_and_nothing_is_sent() {
         ),
         (
             "tag_pet",
-            json!({"petId": 1, "body": "x"}),
-            "`body` must be an object of the form's fields",
+            json!({"petId": 1, "body": {"tags": ["x"]}}),
+            "unknown argument `body`",
         ),
     ] {
         let error = named(&operations, tool)
@@ -262,17 +258,20 @@ async fn p01_arguments_are_checked_before_the_decision() {
         ("get_pet", json!({}), false),
         ("add_pet", json!({"name": "Rex"}), true),
         ("add_pet", json!({"name": ["Rex"]}), false),
-        ("add_pet", json!({"body": {"name": "Rex"}}), true),
-        ("add_pet", json!({"body": {"name": ["Rex"]}}), false),
+        (
+            "update_pet",
+            json!({"petId": 7, "body": {"petId": 8}}),
+            true,
+        ),
+        (
+            "update_pet",
+            json!({"petId": 7, "body": {"petId": []}}),
+            false,
+        ),
         ("add_pet", json!({"name": "Rex", "colour": 1}), false),
         ("tag_pet", json!({"petId": 7, "tags": ["x"]}), true),
         ("tag_pet", json!({"petId": 7, "tags": [["x"]]}), false),
         ("tag_pet", json!({"petId": 7, "tags": {"a": "x"}}), false),
-        (
-            "tag_pet",
-            json!({"petId": 7, "body": {"other": ["x"]}}),
-            false,
-        ),
     ] {
         let checked = named(&operations, tool).check(tool, &arguments);
         assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");

@@ -4,6 +4,8 @@
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
+use super::keywords::{LISTS, NAMED, ONE};
+
 /// Steps that one check may take. A step is the look of one schema at one value.
 const MOST_STEPS: u64 = 500_000;
 /// A schema that takes more than this for every value is counted with the arguments at hand.
@@ -89,30 +91,6 @@ struct Count<'s> {
     unusable: Option<String>,
 }
 
-/// The keywords that hold one schema, a list of them, or schemas by name.
-const ONE: [&str; 13] = [
-    "not",
-    "if",
-    "then",
-    "else",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "items",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "contentSchema",
-    "$ref",
-];
-const LISTS: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const NAMED: [&str; 4] = [
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-];
-
 impl<'s> Count<'s> {
     fn new(root: &'s Value, most: u64) -> Self {
         Self {
@@ -132,30 +110,21 @@ impl<'s> Count<'s> {
         {
             return false;
         }
-        for name in ONE {
-            let Some(inner) = keywords.get(name) else {
-                continue;
-            };
-            let inner = if name == "$ref" {
-                match self.target(inner) {
-                    Some(target) => target,
-                    None => return false,
-                }
-            } else {
-                inner
-            };
-            if inner.is_object() && !self.all(inner, depth + 1) {
-                return false;
-            }
-        }
+        let referenced = match keywords.get("$ref").map(|place| self.target(place)) {
+            Some(None) => return false,
+            referenced => referenced.flatten(),
+        };
+        let one = ONE.iter().filter_map(|name| keywords.get(*name));
         let lists = LISTS
             .iter()
             .filter_map(|name| keywords.get(*name)?.as_array());
         let named = NAMED
             .iter()
             .filter_map(|name| keywords.get(*name)?.as_object());
-        lists
-            .flatten()
+        referenced
+            .into_iter()
+            .chain(one)
+            .chain(lists.flatten())
             .chain(named.flat_map(Map::values))
             .all(|inner| !inner.is_object() || self.all(inner, depth + 1))
     }

@@ -1,0 +1,132 @@
+//! What arguments are held against before the decision.
+
+use super::*;
+
+const DEPLOYS: &str = include_str!("../fixtures/deploys.yaml");
+
+#[tokio::test]
+async fn p01_a_body_is_given_in_one_way() {
+    let server = Loopback::start(ok).await;
+    let (operations, problems) = load(DEPLOYS, &server, Vec::new()).await;
+    for (tool, arguments, fits) in [
+        ("deploy", json!({"env": "prod"}), true),
+        ("deploy", json!({"body": {"env": "prod"}}), false),
+        (
+            "deploy",
+            json!({"env": "dev", "body": {"env": "prod"}}),
+            false,
+        ),
+        ("form", json!({"env": "prod"}), true),
+        ("form", json!({"body": {"env": "prod"}}), false),
+        ("free", json!({"body": {"env": "prod"}}), true),
+        ("free", json!({"env": "prod"}), false),
+        ("either", json!({"body": {"env": "prod"}}), true),
+        ("either", json!({"env": "prod"}), false),
+        ("mixed", json!({"body": {"env": "dev", "a": 1}}), true),
+        ("mixed", json!({"env": "dev"}), false),
+        ("mixed", json!({"env": "dev", "a": 1}), false),
+        (
+            "named_body",
+            json!({"body": {"env": "prod"}, "id": 1}),
+            true,
+        ),
+        ("named_body", json!({"env": "prod"}), false),
+    ] {
+        let operation = named(&operations, tool);
+        let checked = operation.check(tool, &arguments);
+        assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");
+        let given = params(&arguments.to_string());
+        let ran = operation.execute(&given, &trace()).await;
+        assert_eq!(ran.is_ok(), fits, "{tool} {arguments}");
+        let shown = &operation.info.input_schema["properties"];
+        let is_shown = given.keys().all(|name| shown.get(name).is_some());
+        assert_eq!(is_shown, fits, "{tool} {arguments} {shown}");
+    }
+    let told: Vec<_> = problems.iter().map(|problem| &*problem.problem).collect();
+    let clash = "operation `post /clash` is not served: it has a parameter `body` beside a body that must be given whole";
+    assert!(told.contains(&clash), "{told:?}");
+}
+
+#[tokio::test]
+async fn p01_the_whole_schema_of_a_body_is_enforced() {
+    let server = Loopback::start(ok).await;
+    let (operations, _) = load(DEPLOYS, &server, Vec::new()).await;
+    for (tool, arguments, fits) in [
+        ("more", json!({"name": "x", "other": "dev"}), true),
+        ("more", json!({"name": "x", "other": "prod"}), false),
+        ("all_of", json!({"env": "dev"}), true),
+        ("all_of", json!({"env": "stage"}), false),
+        ("few", json!({"b": "1"}), true),
+        ("few", json!({"b": "1", "id": 7}), true),
+        ("few", json!({"b": "1", "c": "2"}), false),
+        ("few", json!({"a": "1"}), false),
+        ("few", json!({}), true),
+        ("below", json!({"amount": 99.5}), true),
+        ("below", json!({"amount": 100}), false),
+        ("below", json!({"least": 1}), true),
+        ("below", json!({"least": 0}), true),
+        ("tree", json!({"env": "dev", "child": {"env": "dev"}}), true),
+        (
+            "tree",
+            json!({"env": "dev", "child": {"env": "zzz"}}),
+            false,
+        ),
+        (
+            "tree",
+            json!({"env": "dev", "child": {"child": {"child": {"env": "zzz"}}}}),
+            false,
+        ),
+        ("whole", json!({"body": {"child": {"env": "dev"}}}), true),
+        ("whole", json!({"body": {"child": {"env": "zzz"}}}), false),
+        ("wider", json!({"env": "dev", "note": "x"}), true),
+        ("wider", json!({"env": "zzz", "note": "x"}), false),
+        ("wider", json!({"note": 1}), false),
+        ("narrowed", json!({"env": "dev"}), true),
+        ("narrowed", json!({"env": "stage"}), false),
+        ("twice", json!({"id": "ab"}), true),
+        ("twice", json!({"id": "abcd"}), false),
+        ("twice", json!({"id": "a"}), false),
+        ("endless", json!({"body": {}}), false),
+        ("lost", json!({"env": "dev", "other": "x"}), true),
+        ("lost", json!({"env": "zzz", "other": "x"}), false),
+    ] {
+        let checked = named(&operations, tool).check(tool, &arguments);
+        assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");
+    }
+    let whole = named(&operations, "whole");
+    let misfit = whole.check("whole", &json!({"body": {"child": {"env": "zzz"}}}));
+    assert_eq!(
+        misfit.unwrap_err(),
+        "at `/body/child/env`: value must be 'dev'"
+    );
+}
+
+#[tokio::test]
+async fn p01_what_is_not_checked_is_told() {
+    let server = Loopback::start(ok).await;
+    let (_, problems) = load(DEPLOYS, &server, Vec::new()).await;
+    let told: Vec<_> = problems.iter().map(|problem| &*problem.problem).collect();
+    assert_eq!(
+        told,
+        [
+            "operation `post /clash` is not served: it has a parameter `body` beside a body that must be given whole",
+            "the arguments of `lost` are checked in part: `$ref` `#/components/schemas/Gone` leads nowhere in this document",
+            "the arguments of `lost` are checked in part: `$ref` `other.yaml#/Env` leads nowhere in this document",
+        ]
+    );
+    let many: Map<String, Value> = (0..3_000)
+        .map(|n| (format!("p{n}"), json!({"type": "string"})))
+        .collect();
+    let schema = json!({"type": "object", "properties": many});
+    let body = json!({"content": {"application/json": {"schema": schema}}});
+    let large = json!({
+        "openapi": "3.0.3",
+        "paths": {"/large": {"post": {"requestBody": body}}},
+    });
+    let (_, problems) = load(&large.to_string(), &server, Vec::new()).await;
+    let told: Vec<_> = problems.iter().map(|problem| &*problem.problem).collect();
+    assert_eq!(
+        told,
+        ["the arguments of `post_large` are checked in part: it is too large"]
+    );
+}
