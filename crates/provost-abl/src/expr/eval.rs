@@ -250,35 +250,16 @@ impl<'a> Run<'a> {
         for (op, operand) in rest {
             let operand = self.term(operand)?;
             let missing = total.is_null() || operand.is_null();
-            total = self
-                .combine(*op, total, &operand)
-                .map_err(|TooLong| self.too_long(span))?;
-            total = self.computed(total, missing, span)?;
+            let value = if *op == ArithmeticOp::Add && self.joins(&total, &operand) {
+                let joined = self.joined(total, &operand);
+                let joined = joined.map_err(|TooLong| self.too_long(span))?;
+                self.still_text(joined, missing, span)?
+            } else {
+                calculated(*op, &total, &operand)
+            };
+            total = self.computed(value, missing, span)?;
         }
         Ok(total)
-    }
-
-    /// `+` joins when a side is text, as people expect of `"a" + 1`; all else is numbers, and
-    /// null where a side is not one.
-    fn combine(
-        &self,
-        op: ArithmeticOp,
-        left: Value<'a>,
-        right: &Value<'a>,
-    ) -> Result<Value<'a>, TooLong> {
-        let text = |value: &Value<'_>| matches!(value, Value::Text(_));
-        if op == ArithmeticOp::Add && (text(&left) || text(right)) {
-            return self.joined(left, right);
-        }
-        let (Some(a), Some(b)) = (left.as_number(), right.as_number()) else {
-            return Ok(Value::Null);
-        };
-        Ok(Value::number(match op {
-            ArithmeticOp::Add => a.plus(b),
-            ArithmeticOp::Subtract => a.minus(b),
-            ArithmeticOp::Multiply => a.times(b),
-            ArithmeticOp::Divide => a.over(b),
-        }))
     }
 
     fn joined(&self, left: Value<'a>, right: &Value<'a>) -> Result<Value<'a>, TooLong> {
@@ -300,4 +281,17 @@ impl<'a> Run<'a> {
             span,
         }
     }
+}
+
+/// Null where a side is not a number.
+fn calculated<'a>(op: ArithmeticOp, left: &Value<'_>, right: &Value<'_>) -> Value<'a> {
+    let (Some(a), Some(b)) = (left.as_number(), right.as_number()) else {
+        return Value::Null;
+    };
+    Value::number(match op {
+        ArithmeticOp::Add => a.plus(b),
+        ArithmeticOp::Subtract => a.minus(b),
+        ArithmeticOp::Multiply => a.times(b),
+        ArithmeticOp::Divide => a.over(b),
+    })
 }

@@ -133,6 +133,48 @@ fn a_value_of_the_wrong_type_is_an_error_with_its_place() {
 }
 
 #[test]
+fn p01_text_that_is_a_number_is_added_as_one() {
+    let limit = "price + fee > 1000";
+    for (source, roots, expected) in [
+        (limit, json!({"price": -1, "fee": 9999}), Some(true)),
+        (limit, json!({"price": "-1", "fee": 9999}), Some(true)),
+        (limit, json!({"price": "-1", "fee": "9999"}), Some(true)),
+        (limit, json!({"price": 9999, "fee": "-1"}), Some(true)),
+        (limit, json!({"price": "1", "fee": "2"}), Some(false)),
+        (limit, json!({"price": "x", "fee": 9999}), None),
+        (limit, json!({"price": "-", "fee": 9999}), None),
+        (limit, json!({"price": "-", "fee": "9999"}), None),
+        (limit, json!({"price": "1e-", "fee": "9"}), None),
+        (limit, json!({"price": "", "fee": 9999}), None),
+        (limit, json!({"price": "", "fee": "9999"}), None),
+        (limit, json!({"price": "x", "fee": "9999"}), None),
+        (limit, json!({"fee": "9999"}), Some(true)),
+        (
+            "0 + price + fee > 1000",
+            json!({"price": "-", "fee": "9"}),
+            None,
+        ),
+        (
+            "price + fee == 46",
+            json!({"price": "12", "fee": "34"}),
+            Some(true),
+        ),
+        ("'v' + tag == 'v1.x'", json!({"tag": "1.x"}), Some(true)),
+        ("'v' + tag == 'v1'", json!({"tag": "1"}), Some(true)),
+        ("'v' + tag == 'v1'", json!({"tag": 1}), None),
+        (
+            "'v' + TO_STRING(tag) == 'v1'",
+            json!({"tag": 1}),
+            Some(true),
+        ),
+        ("'v' + tag == 'v'", json!({}), Some(true)),
+    ] {
+        let judged = strict(source, &roots);
+        assert_eq!(judged.as_ref().ok(), expected.as_ref(), "{source} {roots}");
+    }
+}
+
+#[test]
 fn what_is_not_set_matches_nothing() {
     for missing in [
         "params.unknown",

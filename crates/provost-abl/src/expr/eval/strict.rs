@@ -83,6 +83,30 @@ impl<'a> Run<'a> {
         self.checked(expr, NUMBER, is_scalar)
     }
 
+    /// Whether `+` joins two values. It does when a side is text, as people expect of `"a" + 1`; a strict
+    /// program takes text that is a number for that number, as its comparisons do, or `"-1" + 9999` would be
+    /// a text below every limit.
+    pub(super) fn joins(&self, left: &Value<'_>, right: &Value<'_>) -> bool {
+        match (left, right) {
+            (Value::Text(_), Value::Text(_)) if self.is_strict() => {
+                left.as_number().is_none() || right.as_number().is_none()
+            }
+            (Value::Text(_), Value::Number(_)) | (Value::Number(_), Value::Text(_)) => {
+                !self.is_strict()
+            }
+            (Value::Text(_), _) | (_, Value::Text(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Texts of which one is no number make no number: `"-" + "9999"` is none to compare with a limit.
+    pub(super) fn still_text(&self, joined: Value<'a>, missing: bool, span: Span) -> Outcome<'a> {
+        if self.is_strict() && !missing && joined.as_number().is_some() {
+            return Err(wrong("numbers or texts", "some of each", span));
+        }
+        Ok(joined)
+    }
+
     /// Null from a computation of which nothing was missing: an operand that is no number, a
     /// division by zero, a result that is too large. As null it would be below every limit.
     pub(super) fn computed(&self, value: Value<'a>, missing: bool, span: Span) -> Outcome<'a> {

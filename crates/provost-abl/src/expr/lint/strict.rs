@@ -5,7 +5,7 @@ use super::{
     Lint,
     types::{Known, Type, Types},
 };
-use crate::expr::ast::{CompareOp, Expr, ExprKind, Step};
+use crate::expr::ast::{ArithmeticOp, CompareOp, Expr, ExprKind, Step};
 use crate::expr::error::Span;
 use crate::expr::functions::Function;
 
@@ -75,6 +75,7 @@ impl<'e> Linter<'e> {
                 }
             }
             ExprKind::Empty(of) => self.emptiness(expr.span, of),
+            ExprKind::Arithmetic { first, rest } => self.arithmetic(expr.span, first, rest),
             _ => {}
         }
         let known = self.known.depth();
@@ -233,6 +234,25 @@ impl<'e> Linter<'e> {
         true
     }
 
+    /// Operands that are no numbers, beside one that is.
+    fn arithmetic(&mut self, span: Span, first: &Expr, rest: &[(ArithmeticOp, Expr)]) {
+        let operands = || std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand));
+        let joins = rest.iter().all(|(op, _)| *op == ArithmeticOp::Add)
+            && !operands().any(|operand| self.kind_of(operand) == Some(Kind::Number));
+        let stray = operands().find(|operand| match self.kind_of(operand) {
+            Some(Kind::Bool | Kind::List | Kind::Object) => true,
+            _ => !joins && is_no_number(operand),
+        });
+        if let Some(stray) = stray {
+            let help = "join texts only: `TO_STRING(…)` makes text of a number";
+            self.report(
+                span,
+                format!("it can never be judged: `{stray}` is no number"),
+                help.to_owned(),
+            );
+        }
+    }
+
     fn emptiness(&mut self, span: Span, of: &Expr) {
         if matches!(
             self.known.type_of(of),
@@ -312,6 +332,7 @@ fn kind_of(expr: &Expr) -> Option<Kind> {
         | ExprKind::All(_)
         | ExprKind::Any(_) => Some(Kind::Bool),
         ExprKind::Number(_) | ExprKind::Negate(_) => Some(Kind::Number),
+        ExprKind::Arithmetic { first, rest } => sum_kind(first, rest),
         ExprKind::Text(_) | ExprKind::Pattern(_) => Some(Kind::Text),
         ExprKind::List(_) => Some(Kind::List),
         ExprKind::Path { steps, .. } => match steps.last() {
@@ -331,6 +352,22 @@ fn kind_of(expr: &Expr) -> Option<Kind> {
         },
         _ => None,
     }
+}
+
+/// Of arithmetic: a number, unless only `+` stands there, and that between texts or what may be one.
+fn sum_kind(first: &Expr, rest: &[(ArithmeticOp, Expr)]) -> Option<Kind> {
+    let start = (kind_of(first), is_no_number(first));
+    let (kind, _) = rest.iter().fold(start, |(kind, is_text), (op, operand)| {
+        let other = kind_of(operand);
+        if *op != ArithmeticOp::Add || [kind, other].contains(&Some(Kind::Number)) {
+            (Some(Kind::Number), false)
+        } else if is_text || is_no_number(operand) {
+            (Some(Kind::Text), true)
+        } else {
+            (None, false)
+        }
+    });
+    kind
 }
 
 #[cfg(test)]
@@ -356,6 +393,18 @@ mod tests {
             ("params.env == 'prod' AND params.n < 5 AND params.yes", 0),
             ("params.env IN ['a', 'b'] AND params.flag == true", 0),
             ("'5' == 5", 0),
+            ("params.price + params.fee > 1000", 0),
+            ("params.price + '12' > 1000", 0),
+            ("params.price - 'none' > 1000", 1),
+            ("'v' + 1 == params.tag", 1),
+            ("'v' + params.n == params.tag", 0),
+            ("'v' + TO_STRING(1) == params.tag", 0),
+            ("params.n + true > 5", 1),
+            ("params.n + [1] > 5", 1),
+            ("params.n + 1", 1),
+            ("'v' + params.n", 1),
+            ("params.n * 2 matches /x/", 1),
+            ("'v' + params.n matches /x/", 0),
         ] {
             let expr = parse(source).expr.unwrap();
             let found = strict_lints(&expr, |_| None);
