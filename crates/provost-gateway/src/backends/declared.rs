@@ -117,6 +117,10 @@ impl Declared {
         value.as_object().filter(|_| self.object)
     }
 
+    pub(super) fn has_field(&self, name: &str) -> bool {
+        self.object && self.inner.contains_key(name)
+    }
+
     pub(super) fn field(&self, name: &str) -> &Self {
         self.inner.get(name).unwrap_or(&UNDECLARED)
     }

@@ -216,6 +216,9 @@ fn push_styled(
     match (style, declared.members(value)) {
         (Style::Deep, Some(members)) => {
             for (key, value) in members {
+                if !declared.has_field(key) && !key.split('.').all(is_word) {
+                    return Err(unclear(key));
+                }
                 query.push_value(&format!("{name}[{key}]"), value, declared.field(key))?;
             }
             Ok(())
@@ -242,9 +245,27 @@ fn form<'a>(
 ) -> Result<Vec<u8>, ForwardError> {
     let mut form = Query::default();
     for (name, value) in fields {
-        let declared = body.declared.get(name).unwrap_or(Declared::undeclared());
+        let declared = body.declared.get(name);
+        if declared.is_none() && !is_word(name) {
+            return Err(ForwardError::Arguments(unclear(name)));
+        }
+        let declared = declared.unwrap_or(Declared::undeclared());
         form.push_value(name, value, declared)
             .map_err(ForwardError::Arguments)?;
     }
     Ok(form.into_text().into_bytes())
+}
+
+/// A name that the document does not know must be a plain word. Servers read structure from others, and so
+/// another name than the one that was decided about: `env][` in `f[env][]`, ` env`, `my.env`.
+fn is_word(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+fn unclear(name: &str) -> String {
+    format!(
+        "`{name}` is not a name of the document, and servers may read it as another: \
+         use letters, digits, `_` and `-`"
+    )
 }

@@ -130,3 +130,33 @@ async fn p01_what_is_not_checked_is_told() {
         ["the arguments of `post_large` are checked in part: it is too large"]
     );
 }
+
+#[tokio::test]
+async fn p01_keys_write_no_structure() {
+    let server = Loopback::start(ok).await;
+    let (operations, _) = load(DEPLOYS, &server, Vec::new()).await;
+    for (tool, arguments, fits) in [
+        ("deep", json!({"f": {"env": "prod"}}), true),
+        (
+            "deep",
+            json!({"f": {"author.name": "x", "größe_2": 1}}),
+            true,
+        ),
+        ("deep", json!({"f": {"tags[]": "declared"}}), true),
+        ("deep", json!({"f": {"env][": "prod"}}), false),
+        ("deep", json!({"f": {"env]": "prod"}}), false),
+        ("deep", json!({"f": {"[env": "prod"}}), false),
+        ("deep", json!({"f": {" env": "prod"}}), false),
+        ("deep", json!({"f": {"": "prod"}}), false),
+        ("deep", json!({"f": {"env\u{0}": "prod"}}), false),
+        ("open_form", json!({"env": "dev", "more": "x"}), true),
+        ("open_form", json!({"tags[]": "declared"}), true),
+        ("open_form", json!({"env[]": "prod"}), false),
+        ("open_form", json!({" env": "prod"}), false),
+        ("open_form", json!({"e.nv": "prod"}), false),
+        ("more", json!({"any[]": "dev"}), true),
+    ] {
+        let checked = named(&operations, tool).check(tool, &arguments);
+        assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");
+    }
+}
