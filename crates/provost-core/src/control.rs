@@ -134,12 +134,10 @@ impl Control {
         self.stops.iter().find(|stop| stop.scope.holds(call))
     }
 
-    pub fn grant_for(&self, asked: &Asked<'_>, now: Time) -> Option<&Grant> {
+    pub fn grant_for(&self, asked: &Asked<'_>, now: Time) -> Option<&ActiveGrant> {
         let scope = CallScope::new(asked.call, now);
-        self.grants
-            .iter()
-            .find(|grant| grant.permits_in(asked, &scope, now))
-            .map(|active| &active.grant)
+        let mut grants = self.grants.iter();
+        grants.find(|grant| grant.permits_in(asked, &scope, now))
     }
 
     /// Whether it is neither revoked nor over, though it may be used up.

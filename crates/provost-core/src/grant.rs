@@ -7,7 +7,7 @@ mod scope;
 
 use std::sync::Arc;
 
-use provost_abl::expr::Program;
+use provost_abl::expr::{Function, Program};
 use serde::{Deserialize, Serialize};
 
 pub use scope::{Asked, Breadth, GrantScope, Remembered};
@@ -131,6 +131,12 @@ impl ActiveGrant {
         self.grant.active_at(now) && self.covers_in(asked, scope)
     }
 
+    /// Whether the same call may be permitted at one time and not at another.
+    pub fn reads_clock(&self) -> bool {
+        matches!(&self.when, Condition::When(program)
+            if program.calls(Function::Now) || program.roots().any(|root| root == "now"))
+    }
+
     /// Whether the call is one that the grant is about, however often and long it may still be used.
     pub fn covers(&self, asked: &Asked<'_>, now: Time) -> bool {
         self.covers_in(asked, &CallScope::new(asked.call, now))
@@ -222,6 +228,27 @@ mod tests {
             (key(Role::Inbox, "ada", None), false),
         ] {
             assert_eq!(grant.is_revocable_by(&key), expected, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn p05_a_condition_on_the_time_reads_the_clock() {
+        for (when, expected) in [
+            (None, false),
+            (Some("params.n < 100"), false),
+            (Some("now > '2026-04-10T14:00:00Z'"), true),
+            (Some("params.n < 100 OR NOT (now < params.until)"), true),
+            (Some("LOWER(NOW()) > params.from"), true),
+            (Some("params.now == 'now'"), false),
+            (Some("ANY now IN params.days SATISFY (now == 'x')"), false),
+            (Some("params.n =="), false),
+        ] {
+            let grant = json!({
+                "id": GrantId::random(), "agent": "*", "tools": "*", "when": when,
+                "granted_by": "human:ada", "created_at": Time::from_millis(0),
+            });
+            let grant = ActiveGrant::new(serde_json::from_value(grant).unwrap());
+            assert_eq!(grant.reads_clock(), expected, "{when:?}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::ast::{Expr, ExprKind};
 use super::error::{EvalError, ExprError, Span};
 use super::eval::Run;
 use super::explain::{self, Explanation};
+use super::functions::Function;
 use super::parser::parse;
 use super::scope::Scope;
 use super::value::Value;
@@ -122,6 +123,14 @@ impl Program {
     /// The same names with the place of their first appearance, for diagnostics.
     pub fn root_spans(&self) -> impl Iterator<Item = (&str, Span)> {
         self.roots.iter().map(|(name, span)| (&**name, *span))
+    }
+
+    pub fn calls(&self, wanted: Function) -> bool {
+        let mut calls = false;
+        self.expr.walk(&mut |node| {
+            calls |= matches!(&node.kind, ExprKind::Call { function, .. } if *function == wanted);
+        });
+        calls
     }
 
     /// The value, borrowed from the scope and the program where it can be.

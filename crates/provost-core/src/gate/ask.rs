@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     approval::{Approval, Decision, Kind, Level, Question, State, Status},
     control::Control,
-    grant::Grant,
+    grant::ActiveGrant,
     ids::ApprovalId,
     people::Routed,
     policy::{Ruling, Verdict},
@@ -222,15 +222,17 @@ impl Gate {
 
     /// The approval that a call takes before a grant permits it: a person said yes to this very call, and
     /// that yes must not stay behind to permit one more. A grant that is older than such a yes can last has
-    /// none to look for, so a call that a grant permits costs no read of the store.
+    /// none to look for, so a call that a grant permits costs no read of the store; unless it permits the call
+    /// at some times only, or several people may have to agree, which no grant answers.
     pub(super) async fn left_over(
         &self,
         walk: &Walk,
-        grant: &Grant,
+        active: &ActiveGrant,
         now: Time,
     ) -> Result<Option<Approval>, GateError> {
         let lasts = self.settings.load().permit_time + BETWEEN_CLOCKS;
-        if now >= grant.created_at.plus(lasts) {
+        let is_steady = !active.reads_clock() && !self.people.load().has_quorum();
+        if is_steady && now >= active.grant.created_at.plus(lasts) {
             return Ok(None);
         }
         Ok(self.store.untaken(walk.bound(), now).await?)

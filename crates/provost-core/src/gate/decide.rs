@@ -116,7 +116,7 @@ pub(super) struct Walk {
     pub(super) key: Option<Box<IdempotencyKey>>,
     pub(super) backend: Option<Arc<dyn Backend>>,
     pub(super) folder: Option<Box<str>>,
-    misfit: Option<Box<str>>,
+    pub(super) misfit: Option<Box<str>>,
     counted: bool,
     /// A question was opened under the trace id: should another be needed, it gets an id of its own.
     has_asked: bool,
@@ -281,7 +281,7 @@ impl Gate {
                 if let Some(approval) = self.left_over(walk, grant, now).await? {
                     return Box::pin(self.take_permit(walk, &approval)).await;
                 }
-                Some(grant.id.clone())
+                Some(grant.grant.id.clone())
             }
         };
         let (commit, permit) = permission(walk, &ruling, &control, grant, now);

@@ -246,6 +246,7 @@ impl Gate {
             works_in: None,
         };
         let grant = control.grant_for(&asked, now);
+        let grant = grant.map(|active| &active.grant);
         if let Some(grant) = grant {
             state = granted(state, grant, now);
             plans.clear();

@@ -197,6 +197,29 @@ async fn p05_a_yes_for_once_is_used_up_although_a_grant_came_after_it() {
 }
 
 #[tokio::test]
+async fn p05_a_yes_for_once_is_used_up_although_an_old_grant_began_to_permit_the_call_after_it() {
+    for clock in ["now", "NOW()"] {
+        let bench = Bench::new().await;
+        let ask = || bench.ask("l2.write", json!({}));
+        let mut later = grant("l2.*");
+        later.duration = Duration::from_hours(1);
+        later.when = Some(format!("{clock} > '2026-04-10T14:59:30Z'"));
+        let granted = bench.gate.grant(later, "admin:root").await.unwrap();
+        bench.clock.advance(Duration::from_mins(29));
+        let asked = bench.ask_and_leave(ask()).await;
+        bench.approve(&asked).await;
+        bench.clock.advance(Duration::from_mins(1));
+        let id = asked.question.id.to_string();
+        assert_eq!(ran_on(bench.run(ask()).await), Some(id), "{clock}");
+        assert_eq!(ran_on(bench.run(ask()).await), None, "{clock}");
+        let revoked = bench.gate.revoke(&granted.grant.id, "admin:root").await;
+        assert!(revoked.unwrap());
+        bench.ask_and_leave(ask()).await;
+        assert_eq!(bench.ran(), 2);
+    }
+}
+
+#[tokio::test]
 async fn p05_revoking_the_grant_takes_back_the_yes_that_nobody_collected() {
     let bench = Bench::new().await;
     let ask = || bench.ask("l2.write", json!({}));
