@@ -71,8 +71,8 @@ impl Gate {
         })
     }
 
-    /// Whether the same call would still get this yes: it is fresh, nothing stops the agent, policy asks for no
-    /// more than it did, and the grant or approval behind it stands.
+    /// Whether the same call would still get this yes: it is fresh, it fits its tool, nothing stops the agent,
+    /// policy asks for no more than it did, and the grant or approval behind it stands.
     async fn still_holds(
         &self,
         walk: &Walk,
@@ -83,7 +83,8 @@ impl Gate {
             return Ok(false);
         };
         let now = self.now();
-        if !is_fresh(found.at, now) {
+        // The schema of a tool may have changed since.
+        if walk.misfit.is_some() || !is_fresh(found.at, now) {
             return Ok(false);
         }
         // The key was read together with the version: a stop that was committed before is not missed, whichever

@@ -120,6 +120,16 @@ async fn p03_a_yes_is_repeated_for_a_minute_and_then_decided_anew() {
 }
 
 #[tokio::test]
+async fn p03_a_call_that_fits_its_tool_no_more_ends_a_yes_under_its_key() {
+    let bench = Bench::new().await;
+    permitted(&bench, keyed(&bench, "allow.echo")).await;
+    let mut again = keyed(&bench, "allow.echo");
+    again.misfit = Some("at `/a`: want string, but got number".into());
+    refused(&bench, again, Answer::Invalid).await;
+    bench.verify().await;
+}
+
+#[tokio::test]
 async fn p03_a_stop_ends_a_yes_under_its_key() {
     for scope in [
         Scope::Everything,
