@@ -49,9 +49,8 @@ pub(super) struct Shown {
     pub(super) more: usize,
     /// Where all of it is read.
     pub(super) whole_at: String,
+    /// On a page of its own, all of them.
     pub(super) risks: Vec<String>,
-    /// Has risks, wherever they are shown.
-    pub(super) risky: bool,
     /// What else deserves a look, in a few words each.
     pub(super) remarks: Vec<String>,
     pub(super) made: Moment,
@@ -196,7 +195,6 @@ impl Shown {
             tool: card.tool,
             rule: question.policy_rule.clone(),
             trace_id: question.trace_id.to_string(),
-            risky: !card.risks.is_empty(),
             risks: match folding(OPEN_NAME) {
                 Folding::Open => card.risks,
                 Folding::After(_) => apart(card.risks, &exact),
