@@ -28,10 +28,12 @@ pub(crate) enum Who {
     Agent(Arc<str>),
     /// By a key that decides, or signed in to the console.
     Decider(Arc<str>),
-    /// Without a key that is known, and answered at once: a page that signs in, a stranger.
+    /// Without a key that is known, and answered at once.
     Stranger,
     /// The same with a body, which may come slowly: a webhook.
     Sender,
+    /// Somebody signs in to the console. The form is short, and nearly always comes with its head.
+    SignIn,
     /// What is answered at once to anybody, such as `/health`.
     Anybody,
     /// Has the gateway prove itself, before the next request on the connection says who asks.
@@ -59,6 +61,7 @@ pub struct Admission {
     agents: AtomicUsize,
     strangers: AtomicUsize,
     senders: AtomicUsize,
+    signing_in: AtomicUsize,
     /// There are as many connections as there may be.
     short: AtomicBool,
     agents_bytes: AtomicUsize,
@@ -75,6 +78,10 @@ enum Counted {
     Decider,
     Stranger,
     Sender,
+    /// Signs in, and the form is there: it is answered at once. Slow ones keep nobody else from that.
+    Prompt,
+    /// Signs in, and the form is awaited.
+    SigningIn,
 }
 
 impl Admission {
@@ -104,7 +111,11 @@ impl Admission {
     fn enter(&self, who: Counted, party: Option<&Party>) -> Result<(), Full> {
         let room = self.room.load();
         match who {
-            Counted::Not => Ok(()),
+            Counted::Not | Counted::Prompt => Ok(()),
+            Counted::SigningIn => {
+                let most = room.strangers();
+                take(&self.signing_in, 1, most).map_err(|()| Full::Strangers(most))
+            }
             Counted::Stranger => {
                 let most = room.strangers();
                 take(&self.strangers, 1, most).map_err(|()| Full::Strangers(most))
@@ -121,6 +132,10 @@ impl Admission {
             Counted::Agent => {
                 let most = room.per_agent;
                 if let Some(party) = party {
+                    let most_bytes = room.bytes_to_begin();
+                    if party.bytes.load(Relaxed) > most_bytes {
+                        return Err(Full::Bytes(most_bytes));
+                    }
                     take(&party.requests, 1, most).map_err(|()| Full::Own(most))?;
                 }
                 take(&self.agents, 1, room.agents).map_err(|()| {
@@ -135,7 +150,8 @@ impl Admission {
 
     fn leave(&self, who: Counted, party: Option<&Party>, bytes: usize) {
         match who {
-            Counted::Not | Counted::Decider => {}
+            Counted::Not | Counted::Decider | Counted::Prompt => {}
+            Counted::SigningIn => drop(self.signing_in.fetch_sub(1, Relaxed)),
             Counted::Agent => drop(self.agents.fetch_sub(1, Relaxed)),
             Counted::Stranger => drop(self.strangers.fetch_sub(1, Relaxed)),
             Counted::Sender => drop(self.senders.fetch_sub(1, Relaxed)),
@@ -144,10 +160,14 @@ impl Admission {
             party.requests.fetch_sub(1, Relaxed);
         }
         if bytes > 0 {
-            self.bytes_of(who).fetch_sub(bytes, Relaxed);
-            if let Some(party) = party {
-                party.bytes.fetch_sub(bytes, Relaxed);
-            }
+            self.release(who, party, bytes);
+        }
+    }
+
+    fn release(&self, who: Counted, party: Option<&Party>, bytes: usize) {
+        self.bytes_of(who).fetch_sub(bytes, Relaxed);
+        if let Some(party) = party {
+            party.bytes.fetch_sub(bytes, Relaxed);
         }
     }
 
@@ -174,9 +194,7 @@ impl Admission {
     fn bytes_of(&self, who: Counted) -> &AtomicUsize {
         match who {
             Counted::Agent => &self.agents_bytes,
-            Counted::Not | Counted::Decider | Counted::Stranger | Counted::Sender => {
-                &self.others_bytes
-            }
+            _ => &self.others_bytes,
         }
     }
 }

@@ -37,7 +37,7 @@ pub use mcp::{McpServerConfig, McpTransport};
 pub use openapi::{OpenApiConfig, OpenApiSource};
 pub use schema::Schema;
 
-use crate::web::Web;
+use crate::web::{Outlets, Web};
 use cli::{CliTool, DISPATCH};
 use http::HttpTool;
 use mcp::McpServers;
@@ -53,6 +53,10 @@ pub struct BackendsConfig {
     pub mcp_servers: Vec<McpServerConfig>,
     /// The largest answer taken from an HTTP backend or an MCP server, in bytes.
     pub max_answer: Option<u64>,
+    /// How many files connections to backends and programs may take at a time; `None`: as many as there are.
+    pub files: Option<usize>,
+    /// How many bytes answers may take while they come in.
+    pub held_bytes: Option<usize>,
 }
 
 /// What is wrong with a configured backend.
@@ -99,7 +103,9 @@ impl Backends {
     /// Builds everything that is configured; a description of tools given by URL is fetched here.
     /// When anything fatal is found all problems are returned, and none of the backends.
     pub async fn build(config: BackendsConfig) -> Result<Self, Vec<BackendError>> {
-        let web = Web::new(config.max_answer.unwrap_or(MAX_ANSWER));
+        let files = config.files.unwrap_or(usize::MAX);
+        let outlets = Outlets::new(files, config.held_bytes.unwrap_or(usize::MAX) as u64);
+        let web = Web::through(&outlets, config.max_answer.unwrap_or(MAX_ANSWER));
         let mut backends = Self::default();
         let mut problems = Vec::new();
         for tool in config.http_tools {
@@ -120,7 +126,7 @@ impl Backends {
             }
         }
         for tool in config.cli_tools {
-            let (tool, found) = CliTool::build(tool);
+            let (tool, found) = CliTool::build(tool, &outlets);
             problems.extend(found);
             if let Some(tool) = tool {
                 backends

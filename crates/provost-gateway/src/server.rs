@@ -132,7 +132,7 @@ fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_buf_size(64 * 1024)
-        .serve_connection(Flat(TokioIo::new(stream)), service)
+        .serve_connection(Flat::new(TokioIo::new(stream)), service)
 }
 
 /// A connection, until it ends or is asked to leave while nothing happens on it.

@@ -5,6 +5,7 @@
 mod frame;
 mod head;
 mod line;
+mod outlets;
 mod pool;
 mod reach;
 mod stream;
@@ -23,13 +24,14 @@ use provost_core::ports::ForwardError;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _};
 
+pub(crate) use outlets::Outlets;
 pub(crate) use reach::{is_off_limits, is_public, plain_address, port};
 pub use stream::{Streamed, Streaming};
 
 use self::{
     head::{Head, peer},
     line::{Failure, Line},
-    pool::{Place, Pool},
+    pool::Place,
     reach::{Reach, Resolver},
 };
 
@@ -37,6 +39,8 @@ type Connector = HttpConnector<Resolver>;
 
 /// The time a backend has to answer when its configuration does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Smaller answers are not worth counting.
+const UNCOUNTED: u64 = 64 * 1024;
 /// A longer timeout is this one: not every moment that can be written can be waited for.
 const FOREVER: Duration = Duration::from_hours(10 * 365 * 24);
 
@@ -44,7 +48,7 @@ const FOREVER: Duration = Duration::from_hours(10 * 365 * 24);
 pub struct Web(Arc<Connections>);
 
 struct Connections {
-    idle: Pool,
+    outlets: Outlets,
     reach: Reach,
     plain: Connector,
     /// Reading the machine's root certificates takes milliseconds: only when a backend needs them.
@@ -61,23 +65,28 @@ pub struct Answer {
 
 impl Web {
     pub fn new(max_answer: u64) -> Self {
-        Self::reaching(Reach::Anywhere, max_answer)
+        Self::through(&Outlets::default(), max_answer)
+    }
+
+    /// For what agents call.
+    pub(crate) fn through(outlets: &Outlets, max_answer: u64) -> Self {
+        Self::reaching(Reach::Anywhere, outlets, max_answer)
     }
 
     /// For addresses that strangers name: nothing but the public internet is called, whatever name leads there.
     pub fn for_strangers(max_answer: u64) -> Self {
-        Self::reaching(Reach::Public, max_answer)
+        Self::reaching(Reach::Public, &Outlets::default(), max_answer)
     }
 
     /// For addresses that strangers choose from a list of the operator's: that may be this machine or its network,
     /// but neither link-local addresses nor those where a cloud keeps the secrets of its machines.
     pub fn for_named(max_answer: u64) -> Self {
-        Self::reaching(Reach::WithinLimits, max_answer)
+        Self::reaching(Reach::WithinLimits, &Outlets::default(), max_answer)
     }
 
-    fn reaching(reach: Reach, max_answer: u64) -> Self {
+    fn reaching(reach: Reach, outlets: &Outlets, max_answer: u64) -> Self {
         Self(Arc::new(Connections {
-            idle: Pool::default(),
+            outlets: outlets.clone(),
             reach,
             plain: connector(reach),
             secure: OnceLock::new(),
@@ -126,9 +135,10 @@ impl Connections {
         max_answer: u64,
     ) -> Result<Answer, ForwardError> {
         let place = Place::of(request.uri())?;
+        let _turn = self.outlets.turn(time.until).await?;
         let (mut line, head) = self.send(&request, &place, time).await?;
-        let body = read(&mut line, time, max_answer).await?;
-        self.idle.give(&place, line);
+        let body = self.read(&mut line, time, max_answer).await?;
+        self.outlets.idle().give(&place, line);
         Ok(Answer {
             status: head.status,
             headers: head.headers,
@@ -136,7 +146,7 @@ impl Connections {
         })
     }
 
-    /// Up to the head of the answer. The line then carries its body.
+    /// Up to the head of the answer, for a call that has its turn. The line then carries its body.
     async fn send(
         &self,
         request: &Request<Bytes>,
@@ -144,7 +154,7 @@ impl Connections {
         time: Time,
     ) -> Result<(Line, Head), ForwardError> {
         loop {
-            let idle = self.idle.take(place);
+            let idle = self.outlets.idle().take(place);
             let fresh = idle.is_none();
             let mut line = match idle {
                 Some(line) => line,
@@ -180,6 +190,7 @@ impl Connections {
             let refused = format!("`{}` has a port that cannot be read", peer(uri));
             return Err(ForwardError::Unreachable(refused));
         }
+        let file = self.outlets.opens(1);
         let connected = if uri.scheme() == Some(&Scheme::HTTPS) {
             let secure = self.secure.get();
             let secure =
@@ -192,9 +203,55 @@ impl Connections {
                 .map(|stream| Line::plain(stream.into_inner()))
                 .map_err(BoxError::from)
         };
+        let connected = connected.map(|line| line.counted(file));
         connected.map_err(|error| {
             let (peer, cause) = (peer(uri), deepest(&*error));
             ForwardError::Unreachable(format!("`{peer}`: {cause}"))
+        })
+    }
+
+    async fn read(
+        &self,
+        line: &mut Line,
+        time: Time,
+        max_answer: u64,
+    ) -> Result<Bytes, ForwardError> {
+        let mut announced = line.least();
+        if announced > max_answer {
+            return Err(ForwardError::TooLarge(max_answer));
+        }
+        // Most answers are one part, which is then passed on without a copy.
+        let mut first = Bytes::new();
+        let mut rest = BytesMut::new();
+        let mut held = None;
+        loop {
+            if announced > UNCOUNTED && held.is_none() {
+                let room = self.outlets.hold(announced, time.until).await;
+                held = Some(room.ok_or_else(|| time.over())?);
+            }
+            let next = line.next().await;
+            let Some(part) = next.map_err(|failure| broke_off(failure, time))? else {
+                break;
+            };
+            let length = (first.len() + rest.len() + part.len()) as u64;
+            if length > max_answer {
+                return Err(ForwardError::TooLarge(max_answer));
+            }
+            // One that does not say how long it is may become as long as any.
+            if length > announced.max(UNCOUNTED) {
+                announced = max_answer;
+                held = None;
+            }
+            if first.is_empty() {
+                first = part;
+            } else {
+                rest.extend_from_slice(&part);
+            }
+        }
+        Ok(if rest.is_empty() {
+            first
+        } else {
+            [first, rest.freeze()].concat().into()
         })
     }
 }
@@ -224,34 +281,6 @@ fn connector(reach: Reach) -> Connector {
     connector.set_nodelay(true);
     connector.enforce_http(false);
     connector
-}
-
-async fn read(line: &mut Line, time: Time, max_answer: u64) -> Result<Bytes, ForwardError> {
-    if line.least() > max_answer {
-        return Err(ForwardError::TooLarge(max_answer));
-    }
-    // Most answers are one part, which is then passed on without a copy.
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    while let Some(part) = line
-        .next()
-        .await
-        .map_err(|failure| broke_off(failure, time))?
-    {
-        if (first.len() + rest.len() + part.len()) as u64 > max_answer {
-            return Err(ForwardError::TooLarge(max_answer));
-        }
-        if first.is_empty() {
-            first = part;
-        } else {
-            rest.extend_from_slice(&part);
-        }
-    }
-    Ok(if rest.is_empty() {
-        first
-    } else {
-        [first, rest.freeze()].concat().into()
-    })
 }
 
 fn broke_off(failure: Failure, time: Time) -> ForwardError {

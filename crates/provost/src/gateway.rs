@@ -25,7 +25,7 @@ use provost_gateway::{
     access::Access,
     admission::Room,
     app::{App, Live, Parts, PolicyState},
-    backends::Backends,
+    backends::{Backends, BackendsConfig},
     console, doors,
     instance::Instance,
     notify, server,
@@ -316,12 +316,16 @@ fn live(config: &Config) -> Live {
 }
 
 async fn build_backends(config: &Config) -> anyhow::Result<Backends> {
-    let backends = Backends::build(config.backends.clone())
-        .await
-        .map_err(|errors| {
-            let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            anyhow::anyhow!("the backends cannot be built:\n  {}", lines.join("\n  "))
-        })?;
+    let room = room(config);
+    let backends = BackendsConfig {
+        files: Some(room.backends),
+        held_bytes: Some(room.held_bytes),
+        ..config.backends.clone()
+    };
+    let backends = Backends::build(backends).await.map_err(|errors| {
+        let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("the backends cannot be built:\n  {}", lines.join("\n  "))
+    })?;
     for warning in backends.warnings() {
         tracing::warn!(%warning, "a backend does not answer yet");
     }

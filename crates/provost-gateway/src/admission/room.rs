@@ -17,11 +17,13 @@ pub struct Room {
     pub per_agent: usize,
     /// Connections beside those: of people, of strangers, and those that rest between requests.
     pub people: usize,
+    /// Files of connections to backends and of programs.
+    pub backends: usize,
     pub per_address: usize,
     /// Calls that wait for a decision, altogether and of one agent.
     pub waiting: usize,
     pub waiting_per_agent: usize,
-    /// What the bodies of agents' requests in progress may take.
+    /// What the bodies of agents' requests in progress, and their answers until they are taken, may take.
     pub held_bytes: usize,
 }
 
@@ -42,7 +44,8 @@ impl Room {
         let own = (files / 8).clamp(16, 512);
         let people = (files / 8).clamp(8, 512);
         // A quarter of the rest is left for backends.
-        let agents = (files.saturating_sub(own + people) / 4 * 3).max(4);
+        let rest = files.saturating_sub(own + people);
+        let agents = (rest / 4 * 3).max(4);
         let per_agent = limits.requests_per_agent.unwrap_or(agents / 2);
         let per_agent = per_agent.clamp(1, agents);
         // Others' calls that are answered at once still find room.
@@ -53,6 +56,7 @@ impl Room {
             agents,
             per_agent,
             people,
+            backends: rest.saturating_sub(agents).max(4),
             per_address: per_address.unwrap_or(agents + people / 4 * 3).max(1),
             waiting,
             waiting_per_agent: waiting_per_agent.clamp(1, waiting),
@@ -69,7 +73,13 @@ impl Room {
         (self.people / 2).max(4)
     }
 
-    /// Requests in progress of those whom nobody knows: so many with a body, and so many without.
+    /// An agent that holds more than this begins nothing: what it begins has an answer, which needs room, too.
+    pub fn bytes_to_begin(&self) -> usize {
+        self.held_bytes / 8 * 3
+    }
+
+    /// Requests in progress of those whom nobody knows: so many with a body, so many that sign in slowly, and so many
+    /// without.
     pub fn strangers(&self) -> usize {
         (self.people / 4).max(2)
     }
@@ -83,7 +93,7 @@ mod tests {
     fn p10_people_and_backends_keep_room_however_few_files_there_are() {
         for files in [64, 256, 1024, 4096, 20_000, 65_536, 1 << 30] {
             let room = Room::of(files, Limits::default());
-            let used = room.connections() as u64;
+            let used = (room.connections() + room.backends) as u64;
             let files = files.min(MOST_FILES);
             assert!(used + 16 <= files, "{files}: {room:?}");
             assert!(room.people >= 8 && room.per_agent < room.agents);

@@ -45,7 +45,7 @@ struct Current {
     party: Option<Arc<Party>>,
 }
 
-/// A request in progress. Dropped when its answer is complete.
+/// A request in progress. Dropped when its answer is complete, or small enough to be sent at once.
 #[derive(Debug)]
 pub(crate) struct Occupied(Arc<Seat>);
 
@@ -68,7 +68,7 @@ impl Seat {
     /// Lets a request in, or says why not.
     pub(crate) fn enter(self: &Arc<Self>, who: &Who) -> Result<Occupied, Full> {
         // People and agents may share an address: this machine's, or a proxy's.
-        let may_be_turned_away = matches!(who, Who::Agent(_) | Who::Stranger | Who::Sender);
+        let may_be_turned_away = !matches!(who, Who::Decider(_) | Who::Anybody | Who::Challenger);
         self.of_decider
             .store(matches!(who, Who::Decider(_) | Who::Challenger), Relaxed);
         if may_be_turned_away && self.turned_away.load(Relaxed) {
@@ -80,6 +80,7 @@ impl Seat {
             Who::Decider(_) => Counted::Decider,
             Who::Stranger => Counted::Stranger,
             Who::Sender => Counted::Sender,
+            Who::SignIn => Counted::Prompt,
             Who::Anybody | Who::Challenger => Counted::Not,
         };
         let is_same = |party: &Arc<Party>| party.who == *who;
@@ -158,7 +159,28 @@ impl Seat {
 impl Occupied {
     /// Whether nobody knows who asks.
     pub(crate) fn is_of_stranger(&self) -> bool {
-        matches!(self.0.lock().counted, Counted::Stranger | Counted::Sender)
+        use Counted::{Prompt, Sender, SigningIn, Stranger};
+        let counted = self.0.lock().counted;
+        matches!(counted, Stranger | Sender | Prompt | SigningIn)
+    }
+
+    /// The request waits for its body: from now on those who sign in are counted, too.
+    pub(crate) fn waits_for_body(&self) -> Result<(), Full> {
+        let mut current = self.0.lock();
+        if current.counted == Counted::Prompt {
+            self.0.admission.enter(Counted::SigningIn, None)?;
+            current.counted = Counted::SigningIn;
+        }
+        Ok(())
+    }
+
+    /// Lets go of some of the bytes that the request holds.
+    pub(crate) fn release(&self, bytes: usize) {
+        let seat = &self.0;
+        let current = seat.lock();
+        seat.bytes.fetch_sub(bytes, Relaxed);
+        let party = current.party.as_deref();
+        seat.admission.release(current.counted, party, bytes);
     }
 
     /// Counts bytes that the request holds from now on.

@@ -178,6 +178,45 @@ fn p10_strangers_with_a_body_leave_room_for_those_without() {
     assert!(strangers.len() >= 16);
 }
 
+/// Whoever signs in with a form that is there is let in, however many forms never come.
+#[test]
+fn p10_slow_sign_ins_keep_nobody_from_signing_in() {
+    let admission = admission();
+    let enter = || Arc::new(Seat::new(admission.clone())).enter(&Who::SignIn);
+    let mut slow = Vec::new();
+    let full = loop {
+        let request = enter().unwrap();
+        match request.waits_for_body() {
+            Ok(()) => slow.push(request),
+            Err(full) => break full,
+        }
+    };
+    assert_eq!(full, Full::Strangers(slow.len()));
+    assert!(enter().is_ok_and(|request| request.is_of_stranger()));
+    for who in [Who::Stranger, Who::Sender] {
+        let (others, _) = fill(&admission, &who);
+        assert!(others.len() >= 16, "{who:?}");
+    }
+    drop(slow.pop());
+    assert_eq!(enter().unwrap().waits_for_body(), Ok(()));
+}
+
+/// An agent whose answers nobody reads is told so before its next call is made.
+#[test]
+fn p10_an_agent_that_holds_too_much_begins_nothing() {
+    let admission = admission();
+    let enter = || Arc::new(Seat::new(admission.clone())).enter(&agent("a"));
+    let first = enter().unwrap();
+    first.hold(admission.room().bytes_to_begin()).unwrap();
+    let second = enter().unwrap();
+    second.hold(1).unwrap();
+    assert!(matches!(enter(), Err(Full::Bytes(_))));
+    second.release(1);
+    assert!(enter().is_ok());
+    drop((first, second));
+    assert_eq!(admission.agents_bytes.load(Relaxed), 0);
+}
+
 #[test]
 fn p10_an_address_has_its_share_of_connections() {
     let limits = Limits {

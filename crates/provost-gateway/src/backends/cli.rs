@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use self::{arguments::Invocation, locate::locate, process::Program};
 use super::BackendError;
-use crate::secret::Secret;
+use crate::{secret::Secret, web::Outlets};
 
 /// The tool that runs any subcommand of a program, named in its argument `command`.
 pub(super) const DISPATCH: &str = "__dispatch";
@@ -58,6 +58,7 @@ pub(super) struct CliTool {
     config: CliToolConfig,
     /// Looked up again at each call while it is not there.
     bin: Option<PathBuf>,
+    outlets: Outlets,
 }
 
 /// How a name of this tool is to be run.
@@ -69,7 +70,10 @@ struct Resolved<'t> {
 
 impl CliTool {
     /// A tool whose program is missing is built all the same, with a warning.
-    pub(super) fn build(config: CliToolConfig) -> (Option<Self>, Vec<BackendError>) {
+    pub(super) fn build(
+        config: CliToolConfig,
+        outlets: &Outlets,
+    ) -> (Option<Self>, Vec<BackendError>) {
         let problems = check(&config);
         if !problems.is_empty() {
             let fatal = |problem| BackendError::fatal(&config.name, problem);
@@ -80,7 +84,13 @@ impl CliTool {
             Some(_) => Vec::new(),
             None => vec![BackendError::warning(&config.name, missing(&config.bin))],
         };
-        (Some(Self { config, bin }), warning)
+        let outlets = outlets.clone();
+        let tool = Self {
+            config,
+            bin,
+            outlets,
+        };
+        (Some(tool), warning)
     }
 
     async fn execute(
@@ -101,6 +111,7 @@ impl CliTool {
             env: &self.config.env,
             timeout: resolved.settings.timeout.unwrap_or(DEFAULT_TIMEOUT),
         };
+        let _files = self.outlets.program(program.latest_start()).await?;
         program
             .run(
                 resolved

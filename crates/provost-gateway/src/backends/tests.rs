@@ -60,6 +60,7 @@ async fn tools_of_all_kinds_are_found_by_name() {
         cli_tools: vec![cli_tool("gh", "echo", &["pr"])],
         mcp_servers: Vec::new(),
         max_answer: None,
+        ..BackendsConfig::default()
     })
     .await
     .unwrap();
@@ -112,6 +113,7 @@ async fn every_problem_of_every_backend_is_told() {
         ],
         mcp_servers: Vec::new(),
         max_answer: None,
+        ..BackendsConfig::default()
     })
     .await
     .unwrap_err();
@@ -159,6 +161,7 @@ async fn what_may_heal_does_not_keep_the_rest_from_serving() {
         cli_tools: vec![cli_tool("gh", "no-such-program-here", &[])],
         mcp_servers: Vec::new(),
         max_answer: None,
+        ..BackendsConfig::default()
     })
     .await
     .unwrap();

@@ -1,15 +1,11 @@
 //! What a form or a query says: names and values, bounded, in order.
 
-use std::{pin::pin, time::Duration};
-
-use axum::{body::to_bytes, extract::Request};
+use axum::extract::Request;
 use http::{StatusCode, Uri};
 use provost_core::{glob::Glob, time::Time};
 
 use super::error::PageError;
-
-/// A client that does not finish its form in this time is cut off.
-const BODY_TIME: Duration = Duration::from_mins(1);
+use crate::doors::http::input;
 
 #[derive(Debug, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
@@ -25,20 +21,17 @@ impl Fields {
     }
 
     pub(super) async fn of_body(request: Request, limit: usize) -> Result<Self, PageError> {
-        let reading = pin!(to_bytes(request.into_body(), limit));
-        match tokio::time::timeout(BODY_TIME, reading).await {
-            Ok(Ok(bytes)) => Ok(Self::of(&bytes)),
-            Ok(Err(_)) => Err(PageError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "That is too much",
-                format!("The form could not be read: at most {limit} bytes are."),
-            )),
-            Err(_) => Err(PageError::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "That took too long",
-                "The form did not arrive in time.",
-            )),
-        }
+        let read = input::read(request, limit).await;
+        let bytes = read.map_err(|error| {
+            let title = match error.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => "That is too much",
+                StatusCode::REQUEST_TIMEOUT => "That took too long",
+                StatusCode::TOO_MANY_REQUESTS => "Too much at once",
+                _ => "The form could not be read",
+            };
+            PageError::new(error.status(), title, error.words())
+        })?;
+        Ok(Self::of(&bytes))
     }
 
     /// Without the space around it; `None` where there is nothing else.

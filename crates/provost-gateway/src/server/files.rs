@@ -35,6 +35,8 @@ pub(super) fn is_out_of_files(error: &io::Error) -> bool {
 pub(super) struct Reserve {
     files: Vec<File>,
     most: usize,
+    /// One was closed for the connection that is accepted next.
+    is_given: bool,
 }
 
 impl Reserve {
@@ -42,14 +44,15 @@ impl Reserve {
         let mut reserve = Self {
             files: Vec::new(),
             most: most.min(64),
+            is_given: false,
         };
         while reserve.fill() {}
         reserve
     }
 
-    /// Opens one more, where one is missing.
+    /// Opens one more, where one is missing. What was just given is not taken back before somebody could use it.
     pub(super) fn fill(&mut self) -> bool {
-        if self.files.len() >= self.most {
+        if std::mem::take(&mut self.is_given) || self.files.len() >= self.most {
             return false;
         }
         let opened = File::open("/dev/null").ok();
@@ -60,6 +63,22 @@ impl Reserve {
 
     /// Closes one. `false`: there is none.
     pub(super) fn give(&mut self) -> bool {
-        self.files.pop().is_some()
+        self.is_given = self.files.pop().is_some();
+        self.is_given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p10_a_file_that_was_given_is_left_for_the_next_connection() {
+        let mut reserve = Reserve::new(2);
+        assert!(!reserve.fill(), "all are there");
+        assert!(reserve.give());
+        assert!(!reserve.fill(), "it is for the connection that comes now");
+        assert!(reserve.fill(), "and one more once that has come");
+        assert!(reserve.give() && reserve.give() && !reserve.give());
     }
 }

@@ -23,6 +23,7 @@ use tokio::{
 use super::{
     frame::{Framing, Part},
     head::{self, Head},
+    outlets::OpenFiles,
 };
 
 /// Longer bodies are written behind their head, not with it.
@@ -54,6 +55,8 @@ pub(super) struct Line {
     /// making one for every call.
     deadline: Pin<Box<Sleep>>,
     used_at: Instant,
+    /// Its file among those that may be open.
+    file: Option<OpenFiles>,
 }
 
 /// What of a request is not written yet.
@@ -109,7 +112,13 @@ impl Line {
             keeps: true,
             deadline: Box::pin(time::sleep_until(used_at.into())),
             used_at,
+            file: None,
         }
+    }
+
+    pub(super) fn counted(mut self, file: OpenFiles) -> Self {
+        self.file = Some(file);
+        self
     }
 
     /// Whether another exchange can follow the last one: it was read to its end, and the server neither closed

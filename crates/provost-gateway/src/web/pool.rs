@@ -74,9 +74,25 @@ impl Pool {
             tokio::spawn(sweep(Arc::downgrade(&self.0)));
         }
     }
+
+    /// Closes the one that has rested longest. `false`: none rests.
+    pub(super) fn close_oldest(&self) -> bool {
+        // Dropped after the lock.
+        let oldest = lock(&self.0).oldest();
+        oldest.is_some()
+    }
 }
 
 impl Idle {
+    fn oldest(&mut self) -> Option<Line> {
+        // Of one place, the first has rested longest.
+        let lines = self.lines.iter_mut().map(|(_, lines)| lines);
+        let oldest = lines
+            .filter(|lines| !lines.is_empty())
+            .min_by_key(|lines| lines.first().map(Line::used_at))?;
+        Some(oldest.remove(0))
+    }
+
     fn at(&mut self, place: &Place) -> Option<&mut Vec<Line>> {
         let mut lines = self.lines.iter_mut();
         let (_, lines) = lines.find(|(known, _)| known == place)?;

@@ -13,7 +13,7 @@ use futures_util::{Stream, StreamExt as _};
 use http::{HeaderMap, Request, StatusCode};
 use provost_core::ports::ForwardError;
 
-use super::{Connections, Time, Web, line::Line, pool::Place};
+use super::{Connections, Time, Web, line::Line, outlets::Turn, pool::Place};
 
 /// The head of an answer, and its body to be read.
 pub struct Streaming {
@@ -27,7 +27,7 @@ pub struct Streamed {
     connections: Arc<Connections>,
     place: Place,
     /// `None`: at its end.
-    open: Option<Line>,
+    open: Option<(Line, Turn)>,
 }
 
 impl Web {
@@ -38,14 +38,16 @@ impl Web {
         timeout: Duration,
     ) -> Result<Streaming, ForwardError> {
         let place = Place::of(request.uri())?;
-        let (line, head) = self.0.send(&request, &place, Time::new(timeout)).await?;
+        let time = Time::new(timeout);
+        let turn = self.0.outlets.turn(time.until).await?;
+        let (line, head) = self.0.send(&request, &place, time).await?;
         Ok(Streaming {
             status: head.status,
             headers: head.headers,
             body: Streamed {
                 connections: self.0.clone(),
                 place,
-                open: Some(line),
+                open: Some((line, turn)),
             },
         })
     }
@@ -71,7 +73,7 @@ impl Stream for Streamed {
     type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(line) = &mut self.open else {
+        let Some((line, _)) = &mut self.open else {
             return Poll::Ready(None);
         };
         let part = ready!(line.poll_next(context));
@@ -79,8 +81,8 @@ impl Stream for Streamed {
             Some(Ok(_)) => {}
             Some(Err(_)) => self.open = None,
             None => {
-                if let Some(line) = self.open.take() {
-                    self.connections.idle.give(&self.place, line);
+                if let Some((line, _turn)) = self.open.take() {
+                    self.connections.outlets.idle().give(&self.place, line);
                 }
             }
         }

@@ -195,17 +195,57 @@ fn ask_health(client: &Client, addr: SocketAddr, caller: &mut Option<TcpStream>)
     }
 }
 
+/// Backends that answer late have a share of the files, and take no more.
+#[test]
+fn p10_people_stop_while_calls_to_backends_take_all_they_may() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    let share = 192;
+    let callers: Vec<_> = (0..2 * share)
+        .map(|n| {
+            let agent = gateway.client().agent(&format!("agent-{}", n % 4));
+            let body = json!({"params": {"id": format!("call-{n}")}}).to_string();
+            agent.open("POST", "/tool/held.call", body.as_bytes())
+        })
+        .collect();
+    eventually("the calls", || {
+        (echo.all_executions().len() >= share).then_some(())
+    });
+    for _ in 0..20 {
+        gateway
+            .admin()
+            .post("/stop", &json!({"agent": "other"}))
+            .ok();
+    }
+    assert_eq!(echo.connections(), share);
+    // Those that waited for their turn are made once others end.
+    echo.release();
+    let callers = callers.into_iter().map(Result::unwrap).collect();
+    assert_eq!(statuses(callers), [(200, 2 * share)]);
+}
+
 /// Bodies that never come, by those without a key, keep nobody from signing in.
 #[test]
 fn p10_slow_bodies_of_strangers_leave_the_sign_in_page() {
     let echo = Echo::start();
     let site = Site::new(&echo, POLICY);
     let gateway = site.start_with_open_files(FILES);
-    for path in ["/v1/telegram/webhook", "/stop", "/console/other"] {
+    let origin = format!("http://{}", gateway.addr);
+    let form = "application/x-www-form-urlencoded";
+    let form = gateway.client().with("content-type", form);
+    let form = form.with("origin", &origin);
+    let paths = [
+        "/v1/telegram/webhook",
+        "/stop",
+        "/console/other",
+        "/console/login",
+    ];
+    for path in paths {
         let slow: Vec<_> = (0..80)
             .map(|_| {
                 let mut stream = TcpStream::connect(gateway.addr).unwrap();
-                let mut request = gateway.client().head("POST", path);
+                let mut request = form.head("POST", path);
                 request.extend(b"content-length: 1000\r\n\r\n{");
                 stream.write_all(&request).unwrap();
                 stream
@@ -215,6 +255,8 @@ fn p10_slow_bodies_of_strangers_leave_the_sign_in_page() {
         for _ in 0..50 {
             gateway.client().get("/console/login").ok();
         }
+        let key = format!("key={}", gateway.admin_key);
+        form.send("POST", "/console/login", key.as_bytes()).is(303);
         drop(slow);
     }
 }

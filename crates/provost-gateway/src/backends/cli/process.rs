@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, ChildStdin, Command},
-    time::timeout,
+    time::{Instant, timeout},
 };
 
 use crate::{backends::answer, secret::Secret};
@@ -25,6 +25,9 @@ const MAX_OUTPUT: usize = 1024 * 1024;
 /// How long output may still come once the program has ended: only what has left its process group
 /// can hold the pipes open then.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// How long a program waits for its turn at most.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 pub(super) struct Program<'p> {
     pub(super) bin: &'p Path,
@@ -79,6 +82,11 @@ impl Program<'_> {
             Ok(finished) => finished,
             Err(_) => Err(late()),
         }
+    }
+
+    /// A program has as much time again once it runs.
+    pub(super) fn latest_start(&self) -> Instant {
+        Instant::now() + self.timeout.min(LONGEST_WAIT)
     }
 
     fn command<'a>(&self, args: impl Iterator<Item = &'a str>, with_stdin: bool) -> Command {

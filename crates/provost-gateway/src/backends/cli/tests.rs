@@ -25,7 +25,7 @@ fn bare(bin: &str) -> CliToolConfig {
 }
 
 fn tool(config: CliToolConfig) -> CliTool {
-    let (tool, problems) = CliTool::build(config);
+    let (tool, problems) = CliTool::build(config, &Outlets::default());
     assert!(problems.is_empty(), "{problems:?}");
     tool.unwrap()
 }
@@ -311,7 +311,7 @@ fn all_problems_of_a_configuration_are_told_at_once() {
         commands: BTreeMap::from([("-x".to_owned(), CliCommandConfig::default())]),
         ..bare("")
     };
-    let (tool, problems) = CliTool::build(wrong);
+    let (tool, problems) = CliTool::build(wrong, &Outlets::default());
     assert!(tool.is_none());
     assert_eq!(problems.len(), 5, "{problems:?}");
     assert!(problems.iter().all(|problem| problem.fatal));

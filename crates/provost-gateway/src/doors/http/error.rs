@@ -16,7 +16,7 @@ use crate::admission::Full;
 const TOO_MANY: &str = "too_many_requests";
 
 #[derive(Debug)]
-pub(super) struct ApiError {
+pub(crate) struct ApiError {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -88,8 +88,12 @@ impl ApiError {
         self
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// For somebody who reads it as text.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match &self.help {
             Some(help) => format!("{}; {help}", self.message),
             None => self.message.clone(),
@@ -141,6 +145,11 @@ impl IntoResponse for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed a request");
+        // It does not come back by itself, and everybody may read why.
+        if let StoreError::Lost(why) = error {
+            let code = "store_unavailable";
+            return Self::new(StatusCode::SERVICE_UNAVAILABLE, code, &*why);
+        }
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "store_unavailable",

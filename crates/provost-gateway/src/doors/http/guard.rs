@@ -1,11 +1,6 @@
 //! What every request passes before its handler: ours or a foreign page's, and a request id.
 
-use std::{
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     BoxError, Router,
@@ -15,13 +10,14 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{FutureExt as _, future};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
-use hyper::body::{Body, Frame, SizeHint};
+use hyper::body::Body;
 use provost_core::ids::TraceId;
 use tower::ServiceExt as _;
 
 use super::{
     calls::{Target, direct},
     error::ApiError,
+    lasting::lasting,
     who::who,
 };
 use crate::{
@@ -118,48 +114,6 @@ where
     request.extensions_mut().insert(occupied.clone());
     let routed = router.clone().oneshot(request);
     routed.map(|Ok(response)| lasting(response, occupied))
-}
-
-/// An answer that is a stream is in progress until it ends.
-fn lasting(response: Response, occupied: Arc<Occupied>) -> Response {
-    if response.body().size_hint().exact().is_some() {
-        return response;
-    }
-    response.map(|body| {
-        axum::body::Body::new(Lasting {
-            body,
-            occupied: Some(occupied),
-        })
-    })
-}
-
-struct Lasting {
-    body: axum::body::Body,
-    occupied: Option<Arc<Occupied>>,
-}
-
-impl Body for Lasting {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if frame.is_none() {
-            self.occupied = None;
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// The caller's own id, where it is one; else a new one.

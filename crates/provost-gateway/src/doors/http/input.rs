@@ -64,7 +64,7 @@ pub(super) fn announced(headers: &HeaderMap) -> Option<usize> {
     length.to_str().ok()?.parse().ok()
 }
 
-pub(super) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let announced = announced(request.headers());
     let occupied = request.extensions().get::<Arc<Occupied>>().cloned();
     read_bytes(request.into_body(), announced, limit, occupied.as_deref()).await
@@ -85,12 +85,15 @@ where
     }
     let mut reading = pin!(collect(body, limit, occupied));
     // Most bodies come along with their head, and need no clock.
-    match reading.as_mut().now_or_never() {
-        Some(read) => read,
-        None => tokio::time::timeout(body_time(occupied), reading)
-            .await
-            .map_err(|_| slow_body())?,
+    if let Some(read) = reading.as_mut().now_or_never() {
+        return read;
     }
+    if let Some(occupied) = occupied {
+        occupied.waits_for_body()?;
+    }
+    tokio::time::timeout(body_time(occupied), reading)
+        .await
+        .map_err(|_| slow_body())?
 }
 
 fn body_time(occupied: Option<&Occupied>) -> Duration {

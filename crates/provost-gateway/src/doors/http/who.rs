@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use http::{HeaderMap, Request, header};
+use http::{HeaderMap, Method, Request, header};
 
 use super::caller;
 use crate::{access::Caller, admission::Who, app::App};
@@ -13,7 +13,7 @@ const OPERATIONS: [&str; 5] = ["/health", "/ready", "/version", "/metrics", "/op
 /// Where a client has the gateway prove itself before it says who it is, on the same connection.
 const PROOF: &str = "/instance";
 /// Where agents come. Elsewhere, a request without a key is a person's, or a stranger's.
-const OF_AGENTS: [&str; 10] = [
+const OF_AGENTS: [&str; 11] = [
     "/tool",
     "/decide",
     "/hooks",
@@ -21,12 +21,13 @@ const OF_AGENTS: [&str; 10] = [
     "/tools",
     "/v1/permissions",
     "/v1/standing",
+    "/v1/mcp-calls",
     "/v1/approvals",
     "/v1/allow-rules",
     "/v1/session-allows",
 ];
 
-/// Where people sign in: the body of that is short, and comes with its head.
+/// Where people sign in.
 const SIGN_IN: &str = "/console/login";
 
 pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who {
@@ -41,24 +42,29 @@ pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who
         return match caller::known(headers, remote, app) {
             Some(Caller::Agent(name)) => Who::Agent(name),
             Some(Caller::Decider(key)) => Who::Decider(key.name.clone()),
-            None => stranger(path, headers),
+            None => stranger(request),
         };
     }
     match app.console.signed_in(headers) {
         Some(session) => Who::Decider(session),
-        None => stranger(path, headers),
+        None => stranger(request),
     }
 }
 
-fn stranger(path: &str, headers: &HeaderMap) -> Who {
-    let length = headers.get(header::CONTENT_LENGTH);
-    let has_body = length.is_some_and(|length| length != "0")
-        || headers.contains_key(header::TRANSFER_ENCODING);
-    if has_body && path != SIGN_IN {
+fn stranger<B>(request: &Request<B>) -> Who {
+    if *request.method() == Method::POST && request.uri().path() == SIGN_IN {
+        return Who::SignIn;
+    }
+    if has_body(request.headers()) {
         Who::Sender
     } else {
         Who::Stranger
     }
+}
+
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
+    length.is_some_and(|length| length != "0") || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
 fn is_of_agents(path: &str) -> bool {
@@ -88,6 +94,18 @@ mod tests {
             ("/toolbox", false),
         ] {
             assert_eq!(is_of_agents(path), expected, "{path}");
+        }
+    }
+
+    /// An agent that waits where agents wait must not be counted as a stranger.
+    #[test]
+    fn p10_every_route_of_agents_is_one_of_theirs() {
+        let (_, routes) = include_str!("router.rs").split_once("// Agents").unwrap();
+        let (routes, _) = routes.split_once("// ").unwrap();
+        let paths: Vec<_> = routes.split('"').skip(1).step_by(2).collect();
+        assert!(paths.len() > 10, "{paths:?}");
+        for path in paths.into_iter().filter(|path| *path != "/mcp-servers") {
+            assert!(is_of_agents(path), "{path}");
         }
     }
 }

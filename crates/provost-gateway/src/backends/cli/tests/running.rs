@@ -144,7 +144,7 @@ async fn wait_until_gone(pid_file: &Path) {
 async fn a_missing_program_is_a_warning_until_it_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let bin = dir.path().join("later");
-    let (tool, problems) = CliTool::build(bare(bin.to_str().unwrap()));
+    let (tool, problems) = CliTool::build(bare(bin.to_str().unwrap()), &Outlets::default());
     assert_eq!(problems.len(), 1);
     assert!(
         !problems[0].fatal && problems[0].to_string().contains("later"),

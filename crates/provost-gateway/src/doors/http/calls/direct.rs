@@ -20,6 +20,7 @@ use crate::{
         caller::Agent,
         error::ApiResult,
         input::{announced, read_object},
+        lasting::lasting,
     },
 };
 
@@ -120,7 +121,6 @@ where
             decide_call(agent, session, call)
         }
     };
-    let answered = pass(app, asked, manner).await;
-    drop(occupied);
-    answered
+    let answered = pass(app, asked, manner).await?;
+    Ok(lasting(answered, occupied))
 }
