@@ -49,7 +49,7 @@ impl Gate {
         }
         let most = settings.max_waiting_per_agent;
         let most = if waits { most } else { usize::MAX };
-        let Some(slot) = self.waiters.slot(agent, most) else {
+        let Some(mut slot) = self.waiters.slot(agent, most) else {
             return Box::pin(self.crowded(walk, ruling, most, WAITING)).await;
         };
         let of_agent = self.waiters.of_agent(agent);
@@ -61,7 +61,11 @@ impl Gate {
             let waiting = u32::try_from(others).unwrap_or(u32::MAX);
             new.most_pending = Some(most.saturating_add(waiting));
         }
-        let id = match self.store.open_approval(new, now).await? {
+        // Whoever hangs up from here on leaves the question behind, also before its number is known.
+        slot.set_asked(true);
+        let opened = self.store.open_approval(new, now).await?;
+        slot.set_asked(matches!(opened, Opened::Approval(_)));
+        let id = match opened {
             Opened::Approval(approval) => {
                 let until = approval.state.expires_at;
                 self.waiters.asked(walk.bound(), until, now);

@@ -56,6 +56,8 @@ pub(super) struct Waiter {
 pub(super) struct Slot {
     table: Arc<Waiters>,
     agent: Arc<str>,
+    /// Its question may be open, and nobody waits for it yet.
+    asked: bool,
 }
 
 /// Enough for every caller that can wait, and small enough to forget.
@@ -78,10 +80,12 @@ impl Waiters {
         Some(Slot {
             table: self.clone(),
             agent: agent.clone(),
+            asked: false,
         })
     }
 
-    pub(super) fn join(self: &Arc<Self>, id: &ApprovalId, slot: Slot) -> Waiter {
+    pub(super) fn join(self: &Arc<Self>, id: &ApprovalId, mut slot: Slot) -> Waiter {
+        slot.set_asked(false);
         let mut table = self.lock();
         let entry = table.waiting.entry(id.clone()).or_insert_with(|| Entry {
             wake: Arc::new(Notify::new()),
@@ -193,6 +197,12 @@ impl Drop for Waiter {
     }
 }
 
+impl Slot {
+    pub(super) fn set_asked(&mut self, asked: bool) {
+        self.asked = asked;
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut table = self.table.lock();
@@ -200,6 +210,7 @@ impl Drop for Slot {
             return;
         };
         of_agent.waiting = of_agent.waiting.saturating_sub(1);
+        of_agent.left += usize::from(self.asked);
         if *of_agent == OfAgent::default() {
             table.agents.remove(&self.agent);
         }

@@ -1,13 +1,15 @@
 //! Allowed, denied, limited, repeated.
 
 use provost_core::{
+    approval::Status,
     door::Door,
     gate::{Decided, Settings, Wait},
     limits::LoopLimit,
+    ports::ApprovalFilter,
     trace::Answer,
 };
 use serde_json::json;
-use std::time::Duration;
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use crate::bench::Bench;
 
@@ -158,6 +160,48 @@ async fn p10_only_so_many_questions_of_one_agent_are_left() {
     bench.approve(&left[0]).await;
     bench.ask_and_leave(leave(3)).await;
     assert!(matches!(bench.run(leave(5)).await, Decided::Refused(_)));
+}
+
+/// Callers that go while their question is on its way to the store.
+#[tokio::test]
+async fn p10_who_hangs_up_at_once_leaves_a_question_like_any_other() {
+    let bench = Bench::with(Settings {
+        max_pending_per_agent: 3,
+        ..Settings::default()
+    })
+    .await;
+    for n in 0..40 {
+        let asked = bench.gate.walk(bench.ask("l2.pay", json!({"n": n})), None);
+        hang_up_after(asked, 1 + n % 4).await;
+    }
+    // Written after all of theirs.
+    let mut other = bench.ask("l2.pay", json!({}));
+    other.call.agent = "other".into();
+    bench.ask_and_leave(other).await;
+    let filter = ApprovalFilter {
+        agent: Some("bot".into()),
+        status: Some(Status::Pending),
+        limit: 100,
+        ..ApprovalFilter::default()
+    };
+    let store = bench.gate.store();
+    let pending = store.approvals(&filter, bench.gate.now()).await.unwrap();
+    assert_eq!(pending.len(), 3);
+}
+
+/// Polls a caller so many times, each time when there is something to do, and drops it.
+async fn hang_up_after(caller: impl Future, polls: u64) {
+    let mut caller = pin!(caller);
+    let mut polled = 0;
+    poll_fn(|context| {
+        polled += 1;
+        let is_done = caller.as_mut().poll(context).is_ready();
+        if is_done || polled == polls {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    })
+    .await;
 }
 
 #[tokio::test]
