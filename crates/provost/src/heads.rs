@@ -178,16 +178,30 @@ impl Heads {
             .elsewhere(&identity)
             .into_iter()
             .partition(|(_, kept)| is_gone(&kept.place));
+        // A copy must not hide how far the original had come, nor be taken for it: it went its own way.
         let furthest = |all: Vec<(PathBuf, Kept)>| {
             let all = all.into_iter();
-            all.max_by_key(|(_, kept)| kept.records())
+            all.max_by_key(|(_, kept)| (!kept.heads.is_copy, kept.records()))
         };
-        // A copy that stands somewhere must not hide how far the original had come.
         Ok(match (furthest(gone), furthest(standing)) {
             (Some((file, kept)), _) => Known::Moved(kept, file),
             (None, Some((_, kept))) => Known::Elsewhere(kept),
             (None, None) => Known::Nothing,
         })
+    }
+
+    /// Whether the store here is a copy of one that still stands at another place.
+    pub(crate) fn is_copy(&self, known: &Known) -> bool {
+        match known {
+            Known::Nothing => false,
+            Known::Elsewhere(_) => true,
+            Known::Here(kept) | Known::Moved(kept, _) => {
+                let stands = |(_, other): &(PathBuf, Kept)| {
+                    !other.heads.is_copy && other.place != kept.place && !is_gone(&other.place)
+                };
+                kept.heads.is_copy && self.elsewhere(&kept.heads.store).iter().any(stands)
+            }
+        }
     }
 
     /// Where the record is not a continuation of what was kept.

@@ -30,6 +30,9 @@ pub struct KeptHeads {
     /// When keeping began: nothing is known of what stood there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
+    /// The store stood at another place as well when keeping began here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_copy: bool,
     pub chains: BTreeMap<String, KeptHead>,
 }
 
@@ -78,6 +81,7 @@ impl KeptHeads {
         let mut kept = Self {
             store: store.identity().await?,
             since: None,
+            is_copy: false,
             chains: BTreeMap::new(),
         };
         for ends in store.chains().await? {
@@ -130,11 +134,9 @@ impl KeptHeads {
                 if now.anchor == before.anchor {
                     now.pruning.clone_from(&before.pruning);
                 }
-                if *before == now {
-                    continue;
-                }
+                // Also where nothing seems to have moved: the end may be gone, and the noted head not.
                 let found = gap(store, &ends.chain, before, Some(ends), pruners).await?;
-                if found.is_some() {
+                if found.is_some() || *before == now {
                     gaps.extend(found);
                     continue;
                 }
@@ -219,7 +221,35 @@ async fn problem(
     if let Some(problem) = moved_anchor(store, kept, ends, pruners).await? {
         return Ok(Some(problem));
     }
-    missing_head(store, kept, ends).await
+    if let Some(problem) = missing_head(store, kept, ends).await? {
+        return Ok(Some(problem));
+    }
+    missing_beginning(store, ends).await
+}
+
+/// What stands between the first and the last record, only a verification tells.
+async fn missing_beginning(
+    store: &dyn Store,
+    ends: &ChainEnds,
+) -> Result<Option<String>, StoreError> {
+    if ends.head_seq == ends.anchor_seq {
+        return Ok(None);
+    }
+    let first = ends.anchor_seq + 1;
+    let found = record(store, &ends.chain, first).await?;
+    Ok(found
+        .is_none()
+        .then(|| format!("record {first}, its first, is missing")))
+}
+
+/// The hash of a record, if it is there; an empty one, where it cannot be read.
+async fn record(store: &dyn Store, chain: &str, seq: u64) -> Result<Option<String>, StoreError> {
+    let found = store.chain_records(chain, seq - 1, 1).await?;
+    Ok(match found.first() {
+        Some(Ok(record)) if record.seq == seq => Some(chain::text(&record.hash)),
+        Some(Err(unreadable)) if unreadable.seq == seq => Some(String::new()),
+        _ => None,
+    })
 }
 
 /// Whoever may write the store can move its anchor, and write a note that it was pruned.
@@ -294,14 +324,7 @@ async fn missing_head(
         let same = chain::text(&ends.anchor_hash) == kept.hash;
         return Ok(if same { None } else { rewritten() });
     }
-    let before = kept.seq - 1;
-    let found = store.chain_records(&ends.chain, before, 1).await?;
-    let hash = match found.first() {
-        Some(Ok(record)) if record.seq == kept.seq => Some(chain::text(&record.hash)),
-        Some(Err(unreadable)) if unreadable.seq == kept.seq => Some(String::new()),
-        _ => None,
-    };
-    Ok(match hash {
+    Ok(match record(store, &ends.chain, kept.seq).await? {
         Some(hash) if hash == kept.hash => None,
         Some(_) => rewritten(),
         None if ends.head_seq < kept.seq => Some(format!(

@@ -22,6 +22,8 @@ crate::contract!(
     p11_another_store_is_a_gap,
     p11_a_chain_that_is_gone_is_a_gap,
     p11_a_changed_chain_is_not_followed,
+    p11_a_cut_end_is_noticed_while_nothing_is_written,
+    p11_a_beginning_that_is_gone_is_a_gap,
 );
 
 async fn fill(place: &Place, from: u64) -> KeptHeads {
@@ -242,4 +244,30 @@ async fn p11_a_changed_chain_is_not_followed(place: &Place) {
     assert!(!moved && gaps.len() == 1, "{gaps:?}");
     assert_eq!(kept, before, "the evidence stays");
     store.close().await;
+}
+
+/// The noted head is left as it was, so that nothing seems to have moved.
+async fn p11_a_cut_end_is_noticed_while_nothing_is_written(place: &Place) {
+    let store = place.open().await;
+    for n in 0..10 {
+        write(&*store, row("claude", None, &format!("fs.{n}"), after(n))).await;
+    }
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    place
+        .intrude("DELETE FROM traces WHERE tool IN ('fs.8', 'fs.9')")
+        .await;
+    let (moved, gaps) = follow(&mut kept, &*store).await;
+    assert!(!moved && gaps.len() == 1, "{gaps:?}");
+    assert!(gaps[0].problem.contains("is missing"), "{gaps:?}");
+    store.close().await;
+}
+
+async fn p11_a_beginning_that_is_gone_is_a_gap(place: &Place) {
+    let kept = fill(place, 0).await;
+    place
+        .intrude("DELETE FROM traces WHERE tool IN ('fs.0', 'fs.1')")
+        .await;
+    let found = problems(place, &kept).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("its first, is missing"), "{found:?}");
 }

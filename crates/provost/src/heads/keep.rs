@@ -52,6 +52,7 @@ impl Keeper {
             Some(before) => before.since,
             None => Some(SystemClock.now()),
         };
+        kept.is_copy = heads.is_copy(&known);
         // What fails is tried again, and told.
         let written = write(&heads, &kept).await;
         if let (Ok(()), Known::Moved(_, before)) = (written, known) {

@@ -245,6 +245,30 @@ fn p11_a_moved_folder_is_known_and_an_older_copy_is_accepted_first() {
     assert!(said.contains("it had come to record"), "{said}");
 }
 
+/// A copy that was tried and removed went its own way: the original is not held against it.
+#[test]
+fn p11_a_moved_folder_goes_on_after_a_copy_of_it_was_tried() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    fill(&site);
+    copy(&site.data(), &site.path("copy"));
+    for _ in 0..2 {
+        let mut gateway = site.start_with(&["serve", "--data", "copy"]);
+        for n in 0..5 {
+            gateway.agent().tool("notes.add", json!({"n": n})).ok();
+        }
+        gateway.terminate();
+        assert!(gateway.ended().success());
+    }
+    fs::remove_dir_all(site.path("copy")).unwrap();
+    fs::rename(site.data(), site.path("moved")).unwrap();
+    fs::create_dir(site.data()).unwrap();
+    fs::copy(site.path("moved/admin.key"), site.data().join("admin.key")).unwrap();
+    let gateway = site.start_with(&["serve", "--data", "moved"]);
+    gateway.agent().tool("notes.add", json!({})).ok();
+    gateway.kill();
+}
+
 /// The configured path leads elsewhere: to a new folder, and to an older copy.
 #[test]
 fn p11_a_link_in_the_place_of_the_data_folder_is_noticed() {

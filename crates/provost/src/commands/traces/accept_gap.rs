@@ -65,6 +65,7 @@ async fn accept(
     store.record_note(note).await?;
     let mut kept = KeptHeads::of(store).await?;
     kept.since = Some(context.now());
+    kept.is_copy = known.as_ref().is_some_and(|known| heads.is_copy(known));
     heads.write(&kept)?;
     if let Some(Known::Moved(_, before)) = known {
         // Its place is free for another store.
