@@ -61,6 +61,9 @@ impl Channels {
 /// Whether all of them are well.
 async fn check_all(app: &App, channels: &Channels) -> bool {
     let people = app.gate.people();
+    for name in ["telegram", "email"] {
+        channels.standings.follow(name, &people);
+    }
     // Each is told as soon as it is known: one that hangs holds up no other.
     let telegram = async {
         let Some(telegram) = channels.telegram.as_ref() else {

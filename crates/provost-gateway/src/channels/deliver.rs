@@ -151,15 +151,18 @@ impl Porter {
         let name = &delivery.plan.channel;
         match carry(app, &**channel, &delivery, &approval).await {
             Ok(()) => {
-                channels.standings.delivered(name);
+                channels.standings.delivered(&delivery.plan);
                 Ok(())
             }
             Err(Failure::Channel(why)) => {
-                match why {
+                match &why {
                     Undelivered::Later { .. } => {
                         channels.standings.failed(name, app.gate.now());
                     }
-                    Undelivered::Never { .. } => channels.standings.refused(),
+                    Undelivered::Never { why } if asks => {
+                        channels.standings.refused(&delivery.plan, why);
+                    }
+                    Undelivered::Never { .. } => channels.standings.doubted.notify_one(),
                 }
                 failed(app, &delivery, why).await
             }

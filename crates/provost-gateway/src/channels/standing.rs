@@ -5,8 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use provost_core::time::Time;
+use provost_core::{delivery::Plan, people::Directory, time::Time};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 #[derive(Default)]
@@ -32,6 +33,9 @@ pub(crate) struct Standing {
     unchecked: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<Problem>,
+    /// Who was refused a question, at which address. A check that sends nothing cannot tell.
+    #[serde(skip)]
+    refusals: BTreeMap<Arc<str>, (Value, Problem)>,
 }
 
 /// Why a question would not get through, or its answer not back, and what to do. Everybody may read the words:
@@ -67,9 +71,12 @@ impl Problem {
 }
 
 impl Standings {
-    pub(super) fn delivered(&self, channel: &str) {
+    pub(super) fn delivered(&self, plan: &Plan) {
         let mut doubted = false;
-        self.change(channel, |standing| {
+        self.change(&plan.channel, |standing| {
+            if let Some(person) = &plan.person {
+                standing.refusals.remove(person);
+            }
             standing.delivered += 1;
             standing.failing_since = None;
             doubted = !standing.problems.is_empty();
@@ -86,9 +93,30 @@ impl Standings {
         self.doubted.notify_one();
     }
 
-    /// Somebody cannot be reached there, which says nothing about the channel.
-    pub(super) fn refused(&self) {
+    /// Somebody cannot be reached there, which says nothing about the channel. It is told until something gets
+    /// through to them, or their address changes.
+    pub(super) fn refused(&self, plan: &Plan, why: &str) {
+        if let Some(person) = &plan.person {
+            let refusal = (plan.address.clone(), of_refusal(person, plan, why));
+            self.change(&plan.channel, |standing| {
+                standing.refusals.insert(person.clone(), refusal);
+            });
+        }
         self.doubted.notify_one();
+    }
+
+    /// Forgets the refusals of those who have that address no more.
+    pub(super) fn follow(&self, channel: &str, people: &Directory) {
+        let has = |person: &str, address: &Value| {
+            let named = people.people.iter().filter(|known| *known.name == *person);
+            let mut addresses = named.flat_map(|person| &person.addresses);
+            addresses.any(|at| *at.channel == *channel && at.address == *address)
+        };
+        self.change(channel, |standing| {
+            standing
+                .refusals
+                .retain(|person, (address, _)| has(person, address));
+        });
     }
 
     /// What a check found, and whether that is news.
@@ -105,7 +133,17 @@ impl Standings {
     pub(super) fn of(&self, channel: &str) -> Standing {
         let standings = self.by_name.lock();
         let standings = standings.unwrap_or_else(PoisonError::into_inner);
-        standings.get(channel).cloned().unwrap_or_default()
+        let mut standing = standings.get(channel).cloned().unwrap_or_default();
+        let told = &standing.problems;
+        let is_told =
+            |person: &Arc<str>| told.iter().any(|told| told.person.as_ref() == Some(person));
+        let refusals = standing.refusals.iter();
+        let untold: Vec<_> = refusals
+            .filter(|(person, _)| !is_told(person))
+            .map(|(_, (_, problem))| problem.clone())
+            .collect();
+        standing.problems.extend(untold);
+        standing
     }
 
     fn change(&self, channel: &str, change: impl FnOnce(&mut Standing)) {
@@ -126,9 +164,54 @@ impl Standing {
     }
 }
 
+/// What a bot is told names nobody; what a mail server says may.
+fn of_refusal(person: &Arc<str>, plan: &Plan, why: &str) -> Problem {
+    let why = match &*plan.channel {
+        "telegram" => why,
+        _ => "the gateway's log says why",
+    };
+    Problem::of_person(
+        person.clone(),
+        format!("the last question to somebody of `people` was refused: {why}"),
+        "see that their address in `people` is right and that they did not block the sender; `provost people \
+         test NAME` tries it again",
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use provost_core::delivery::Purpose;
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn p12_a_refusal_is_told_until_something_gets_through() {
+        let standings = Standings::default();
+        let plan = Plan {
+            channel: "telegram".into(),
+            address: json!({"chat": 7}),
+            person: Some("bob".into()),
+            purpose: Purpose::Ask,
+            after: std::time::Duration::ZERO,
+        };
+        let problems = || standings.of("telegram").problems;
+        standings.refused(&plan, "bot was blocked by the user");
+        assert!(standings.of("telegram").is_failing());
+        // The check asks whether the chat is there, and it is.
+        standings.checked("telegram", Vec::new(), Time::from_millis(1));
+        assert_eq!(problems().len(), 1);
+        assert!(problems()[0].problem.contains("blocked"));
+        let of_check = Problem::of_person("bob".into(), "no chat", "press Start");
+        standings.checked("telegram", vec![of_check], Time::from_millis(2));
+        assert_eq!(problems().len(), 1, "once for each");
+        standings.checked("telegram", Vec::new(), Time::from_millis(3));
+        standings.delivered(&plan);
+        assert!(problems().is_empty());
+        standings.refused(&plan, "bot was blocked by the user");
+        standings.follow("telegram", &Directory::default());
+        assert!(problems().is_empty(), "that is nobody's address any more");
+    }
 
     #[test]
     fn p12_a_channel_is_unchecked_until_it_was_tried() {

@@ -212,13 +212,14 @@ fn policy(policy: &Value, findings: &mut Findings) {
 }
 
 fn queue(health: &Value, findings: &mut Findings) {
-    let number = |name: &str| health.get(name).and_then(Value::as_u64).unwrap_or_default();
-    let detail = format!(
-        "{} pending, {} callers wait",
-        number("pending"),
-        number("waiting")
-    );
-    if number("pending") == 0 {
+    let number = |name: &str| health.get(name).and_then(Value::as_u64);
+    let waiting = number("waiting").unwrap_or_default();
+    let Some(pending) = number("pending") else {
+        let detail = format!("the store does not say how many are pending; {waiting} callers wait");
+        return findings.fail("approvals", detail, "see `store` above");
+    };
+    let detail = format!("{pending} pending, {waiting} callers wait");
+    if pending == 0 {
         findings.ok("approvals", detail);
     } else {
         findings.warn(
