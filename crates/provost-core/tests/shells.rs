@@ -56,6 +56,8 @@ impl Stage {
             .current_dir(&work)
             .env_clear()
             .env("PATH", self.folder.path().join("bin"))
+            // Zsh shows what `< file` without a program opens.
+            .envs([("NULLCMD", ":"), ("READNULLCMD", ":")])
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -154,6 +156,21 @@ fn p19_spellings_that_shells_read_differently_are_not_certain() {
         "printf -v 'a[$(evil)]' x",
         "test -v 'a[$(evil)]'",
         "export PATH=.; git log",
+        "git status <<EOF\n${x:=a[\\$(evil)]}$((x))\nEOF\n",
+        "git status <<< \"`git log \\\"'\\\" ; evil ; \\\"'\\\"`\"",
+        "git status <<EOF\n`git log \\\"'\\\" ; evil ; \\\"'\\\"`\nEOF\n",
+        "git status <<< \"$(git log <<E\nE)\"; evil #\nE\n)\"",
+        "git log > >(git status <<E\nE); evil #\nE\n)",
+        "(git status <<E\nE); evil #\nE\n)",
+        "git status <<< \"${x:=\\$(evil)}${x@P}\"",
+        "a 10>f",
+        "a 99999999999>f",
+        "a {fd}>f",
+        "a() { evil | b; }; a",
+        "git show HEAD@{1} stash@{0} HEAD^{b}",
+        "git log a{b}c{d} x{1}",
+        "{ git log c} always { evil; }",
+        "{ git log HEAD@{1}} always { evil; }",
     ] {
         holds(&stage, text).unwrap();
     }
@@ -218,6 +235,10 @@ fn soup() -> impl Strategy<Value = String> {
         "[",
         "*",
         "&>f",
+        "10>f",
+        "@{1}",
+        "<f",
+        ">(",
         "<<<",
         "sh -c ",
         "\t",

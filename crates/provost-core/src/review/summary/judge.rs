@@ -19,7 +19,7 @@ use std::{cell::Cell, rc::Rc};
 
 use super::{
     Risk, Risks,
-    place::Place,
+    place::{self, Place},
     shell::{self, Command, Pipeline, Redirect, Script, Word, is_keyword},
 };
 
@@ -73,9 +73,7 @@ impl Judge {
             return Risks::new();
         }
         let risks = variables::risks(words.clone());
-        if let Some(ledger) = &self.ledger {
-            ledger.note(ledger::Program::assigning(words, &risks));
-        }
+        self.note(Program::assigning(words, &risks));
         risks
     }
 
@@ -102,9 +100,7 @@ impl Judge {
 
     fn command(&mut self, command: &Command) -> Risks {
         let mut risks = Risks::new();
-        let redirected = command.redirects.iter().map(|redirect| match redirect {
-            Redirect::Write(word) | Redirect::Read(word) | Redirect::Here(word) => word,
-        });
+        let redirected = command.redirects.iter().map(Redirect::word);
         for word in command.words.iter().chain(redirected) {
             for script in &word.inner {
                 risks.append(&mut self.script(script));
@@ -114,34 +110,51 @@ impl Judge {
             risks.append(&mut self.script(group));
         }
         for redirect in &command.redirects {
-            if let Redirect::Write(target) = redirect {
-                let mut writing = self.place.writing(&target.text);
-                self.note_writing(target, &writing);
-                risks.append(&mut writing);
-            }
+            risks.append(&mut self.redirect(redirect));
         }
-        let from = self.ledger.as_ref().map_or(0, SharedLedger::len);
+        if let Some(name) = &command.defines {
+            self.note(Program::defining(name));
+        }
         risks.append(&mut self.words(&command.words));
         risks.append(&mut self.input(command));
-        if let Some(ledger) = &self.ledger {
-            let reads = command
-                .redirects
-                .iter()
-                .filter_map(|redirect| match redirect {
-                    Redirect::Read(word) => Some(word),
-                    Redirect::Write(_) | Redirect::Here(_) => None,
-                });
-            ledger.note_reads(from, &reads.collect::<Vec<_>>());
-        }
         risks
     }
 
-    /// A place without any risk is `/dev/null` or the like.
-    fn note_writing(&self, target: &Word, risks: &Risks) {
+    /// A file that the shell itself opens is a part of its own: a group and an empty command have none that
+    /// could carry it.
+    fn redirect(&self, redirect: &Redirect) -> Risks {
+        let word = redirect.word();
+        // An expansion may set variables and run what it finds in them.
         if let Some(ledger) = &self.ledger
-            && !risks.is_empty()
+            && (is_computed(word) || word.varies)
         {
-            ledger.note(ledger::Program::writing(target, risks));
+            ledger.doubt();
+        }
+        match redirect {
+            Redirect::Write(file) => {
+                let risks = self.place.writing(&file.text);
+                self.note_opened(Program::writing(file, &risks));
+                risks
+            }
+            Redirect::Read(file) => {
+                let risks = place::reading(&file.text);
+                self.note_opened(Program::reading(file, &risks));
+                risks
+            }
+            Redirect::Here(_) => Risks::new(),
+        }
+    }
+
+    fn note_opened(&self, opened: Program) {
+        let device = |path: &String| place::is_harmless_device(path);
+        if !opened.reads.iter().chain(&opened.writes).any(device) {
+            self.note(opened);
+        }
+    }
+
+    fn note(&self, program: Program) {
+        if let Some(ledger) = &self.ledger {
+            ledger.note(program);
         }
     }
 
@@ -165,8 +178,9 @@ impl Judge {
     pub(super) fn words(&mut self, words: &[Word]) -> Risks {
         let named = named(words);
         let before = words.len() - named.len();
-        let before = words.iter().take(before);
-        let mut risks = self.assign(before.filter(|word| word.is_assignment()));
+        let before = words.get(..before).unwrap_or_default();
+        let mut risks = self.assign(before.iter().filter(|word| word.is_assignment()));
+        risks.append(&mut self.heads(before));
         let Some((name, args)) = named.split_first() else {
             return risks;
         };
@@ -184,6 +198,23 @@ impl Judge {
         risks.append(&mut wrapper::risks(self, &name, args));
         if let (Some(ledger), Some(at)) = (&self.ledger, noted) {
             ledger.note_risks(at, &risks);
+        }
+        risks
+    }
+
+    /// What the words before a body name: a function, or a variable.
+    fn heads(&self, words: &[Word]) -> Risks {
+        let mut risks = Risks::new();
+        for pair in words.windows(2) {
+            if let [head, name] = pair
+                && is_head(head)
+            {
+                if head.text == "function" {
+                    self.note(Program::defining(name));
+                } else {
+                    risks.append(&mut self.assign(std::iter::once(name)));
+                }
+            }
         }
         risks
     }
@@ -268,13 +299,23 @@ fn named(words: &[Word]) -> &[Word] {
     match words {
         // `function name { …`, `coproc name { …`, and `for name do …` without a list.
         [head, _, next, body @ ..]
-            if (matches!(head.text.as_str(), "function" | "coproc") && next.text == "{")
-                || (matches!(head.text.as_str(), "for" | "select") && next.text == "do") =>
+            if is_head(head)
+                && next.text
+                    == if matches!(head.text.as_str(), "for" | "select") {
+                        "do"
+                    } else {
+                        "{"
+                    } =>
         {
             named(body)
         }
         _ => words,
     }
+}
+
+/// A name follows it, and then a body.
+fn is_head(word: &Word) -> bool {
+    !word.quoted && matches!(word.text.as_str(), "function" | "coproc" | "for" | "select")
 }
 
 /// Names made of expansions, globs or braces are known only when they run. `[` is a program.

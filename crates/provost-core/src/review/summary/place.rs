@@ -216,7 +216,15 @@ fn join(mut folders: Vec<String>, path: &str) -> Option<Vec<String>> {
     Some(folders)
 }
 
-fn is_harmless_device(path: &str) -> bool {
+/// What reading from this path risks: a shell may take it for an address.
+pub(super) fn reading(path: &str) -> Risks {
+    if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
+        return Risks::from([Risk::Network]);
+    }
+    Risks::new()
+}
+
+pub(super) fn is_harmless_device(path: &str) -> bool {
     let descriptor = path.strip_prefix("/dev/fd/").unwrap_or_default();
     let is_number = descriptor.bytes().all(|byte| byte.is_ascii_digit());
     HARMLESS_DEVICES.contains(&path) || (!descriptor.is_empty() && is_number)

@@ -34,11 +34,16 @@ pub(super) struct Command {
     pub(super) redirects: Vec<Redirect>,
     /// `( … )` and the bodies of arrays.
     pub(super) groups: Vec<Script>,
+    /// The name in front of `()`: what follows is its body.
+    pub(super) defines: Option<Word>,
 }
 
 impl Command {
     fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.redirects.is_empty() && self.groups.is_empty()
+        self.words.is_empty()
+            && self.redirects.is_empty()
+            && self.groups.is_empty()
+            && self.defines.is_none()
     }
 }
 
@@ -108,6 +113,14 @@ pub(super) enum Redirect {
     Read(Word),
     /// A here-document or here-string: its text is the input.
     Here(Word),
+}
+
+impl Redirect {
+    pub(super) fn word(&self) -> &Word {
+        match self {
+            Self::Write(word) | Self::Read(word) | Self::Here(word) => word,
+        }
+    }
 }
 
 pub(super) fn parse(text: &str) -> Script {

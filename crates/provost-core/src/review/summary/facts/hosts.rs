@@ -197,6 +197,19 @@ pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<Str
     (hosts, sure && !elsewhere)
 }
 
+/// The host of `/dev/tcp/host/port`, which a shell connects to where it would open a file.
+pub(in crate::review::summary) fn of_device(path: &str) -> (Vec<String>, bool) {
+    let address = ["/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .find_map(|device| path.strip_prefix(device));
+    let Some(address) = address else {
+        return (Vec::new(), true);
+    };
+    let host = address.split('/').next().and_then(url::host);
+    let sure = host.is_some();
+    (host.into_iter().collect(), sure)
+}
+
 fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> Vec<&'a str> {
     let mut words = Vec::new();
     let mut skip = false;

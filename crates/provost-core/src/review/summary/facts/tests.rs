@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod redirects;
+
 fn facts(tool: &str, params: Value) -> Facts {
     let Value::Object(params) = params else {
         panic!("{params}")
@@ -67,12 +69,15 @@ fn p19_every_program_of_a_command_is_a_part() {
             "alias git=evil; git status",
             &["alias git=evil", "evil", "git status"],
         ),
-        ("git() { evil; }; git status", &["evil", "git status"]),
+        (
+            "git() { evil; }; git status",
+            &["() git", "evil", "git status"],
+        ),
         (
             "function git { evil; }; git status",
-            &["evil", "git status"],
+            &["() git", "evil", "git status"],
         ),
-        ("coproc X { evil; }", &["evil"]),
+        ("coproc X { evil; }", &["X", "evil"]),
         ("if git status; then evil; fi", &["git status", "evil"]),
         ("! git status", &["git status"]),
         (
@@ -111,7 +116,7 @@ fn p19_what_is_not_certain_is_said_not_to_be() {
         ("git {status,log}", &["git"]),
         ("git log <(evil)", &["evil", "git log"]),
         ("git status > $X", &["> $X", "git status"]),
-        ("cat < $X", &["cat"]),
+        ("cat < $X", &["< $X", "cat"]),
         ("ls | xargs git log", &["ls", "xargs git log", "git log"]),
         ("gi? status", &[]),
         ("{git,status}", &[]),
@@ -456,11 +461,13 @@ fn p19_what_parts_read_and_write() {
     assert_eq!(
         shown,
         [
+            "< [c] [] []",
             "> [] [d] []",
-            "cat [a b c] [] []",
+            "cat [a b] [] []",
             "cp [e] [f] []",
             "curl [g] [] [h.org]",
-            "sh [i] [] []"
+            "< [i] [] []",
+            "sh [] [] []"
         ]
     );
 }

@@ -8,12 +8,12 @@ use crate::review::summary::facts::hosts;
 
 /// More programs than these are not kept, and then they are not all.
 const MOST_PROGRAMS: usize = 500;
-/// Each of these is kept with every program that it is the input of.
-const MOST_READS: usize = 64;
-/// What stands for a program where the shell itself sets a variable or writes a file. A rule about programs
-/// must not pass a command because of a part that it does not speak of.
+/// What stands for a program where the shell itself sets a variable, opens a file or defines a function. A rule
+/// about programs must not pass a command because of a part that it does not speak of.
 const ASSIGNS: &str = "=";
 const WRITES: &str = ">";
+const READS: &str = "<";
+const DEFINES: &str = "()";
 
 /// One program that would run, with the words that are certain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,10 +84,6 @@ impl SharedLedger {
         self.0.borrow_mut().sure = false;
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.borrow().programs.len()
-    }
-
     /// The place of the program in the ledger, as long as there is room.
     pub(super) fn note(&self, program: Program) -> Option<usize> {
         let mut ledger = self.0.borrow_mut();
@@ -102,16 +98,6 @@ impl SharedLedger {
     pub(super) fn note_risks(&self, at: usize, risks: &Risks) {
         if let Some(program) = self.0.borrow_mut().programs.get_mut(at) {
             program.risks.extend(risks.iter().copied());
-        }
-    }
-
-    /// What the programs from here on read, because their input comes from it.
-    pub(super) fn note_reads(&self, from: usize, reads: &[&Word]) {
-        let mut ledger = self.0.borrow_mut();
-        ledger.sure &= !reads.iter().any(|word| is_open(word)) && reads.len() <= MOST_READS;
-        for program in ledger.programs.iter_mut().skip(from) {
-            let reads = reads.iter().take(MOST_READS);
-            program.reads.extend(reads.map(|word| word.text.clone()));
         }
     }
 }
@@ -147,27 +133,50 @@ impl Program {
     pub(super) fn assigning<'w>(words: impl Iterator<Item = &'w Word>, risks: &Risks) -> Self {
         let words: Vec<&Word> = words.collect();
         Self {
-            program: ASSIGNS.to_owned(),
-            name: ASSIGNS.to_owned(),
             sure: !words.iter().any(|word| is_open(word)),
             words: words.into_iter().map(|word| word.text.clone()).collect(),
-            hosts_sure: true,
             risks: risks.clone(),
+            ..Self::of_shell(ASSIGNS)
+        }
+    }
+
+    pub(super) fn writing(file: &Word, risks: &Risks) -> Self {
+        Self {
+            writes: vec![file.text.clone()],
+            risks: risks.clone(),
+            ..Self::of_shell(WRITES).about(file)
+        }
+    }
+
+    pub(super) fn reading(file: &Word, risks: &Risks) -> Self {
+        Self {
+            reads: vec![file.text.clone()],
+            risks: risks.clone(),
+            ..Self::of_shell(READS).about(file)
+        }
+    }
+
+    /// A function: what its name does from here on is not what the name says.
+    pub(super) fn defining(name: &Word) -> Self {
+        Self::of_shell(DEFINES).about(name)
+    }
+
+    fn of_shell(sign: &str) -> Self {
+        Self {
+            program: sign.to_owned(),
+            name: sign.to_owned(),
+            words: vec![sign.to_owned()],
+            hosts_sure: true,
+            sure: true,
             ..Self::default()
         }
     }
 
-    pub(super) fn writing(target: &Word, risks: &Risks) -> Self {
-        Self {
-            program: WRITES.to_owned(),
-            name: WRITES.to_owned(),
-            words: vec![WRITES.to_owned(), target.text.clone()],
-            writes: vec![target.text.clone()],
-            risks: risks.clone(),
-            hosts_sure: true,
-            sure: !is_open(target),
-            ..Self::default()
-        }
+    fn about(mut self, word: &Word) -> Self {
+        self.words.push(word.text.clone());
+        self.sure = !is_open(word);
+        (self.hosts, self.hosts_sure) = hosts::of_device(&word.text);
+        self
     }
 }
 

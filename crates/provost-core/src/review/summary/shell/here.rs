@@ -48,6 +48,8 @@ impl<'a> Reader<'a> {
         self.sound &= depth == self.depth;
         let mut at = start;
         let mut found = None;
+        // Inside a substitution bash also ends the text at `E)`.
+        let enclosed = self.depth > 0;
         for text in self.slice(start, self.text.len()).split_inclusive('\n') {
             let bare = text.trim_end_matches('\n');
             let bare = if tabs {
@@ -59,6 +61,7 @@ impl<'a> Reader<'a> {
                 found = Some(at + text.len());
                 break;
             }
+            self.sound &= !(enclosed && bare.starts_with(delimiter));
             at += text.len();
         }
         self.sound &= found.is_some();

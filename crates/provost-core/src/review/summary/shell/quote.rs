@@ -5,7 +5,7 @@ use super::{Reader, Word};
 impl Reader<'_> {
     pub(super) fn word(&mut self) -> Word {
         let mut word = Word::default();
-        let mut bare = None;
+        let (mut bare, mut closes) = (None, false);
         while let Some(c) = self.peek() {
             if matches!(c, '\\' | '\'' | '"' | '$' | '`') && !self.rest().starts_with("\\\n") {
                 bare.get_or_insert(word.text.len());
@@ -18,15 +18,36 @@ impl Reader<'_> {
                 '"' => self.double_quoted(&mut word),
                 '$' => self.dollar(&mut word, false),
                 '`' => self.backticks(&mut word),
+                '{' if self.literal_braces(&mut word) => {}
                 _ => {
                     word.pattern |= matches!(c, '*' | '?' | '[' | '{');
+                    closes |= c == '}' && !word.pattern;
                     word.text.push(c);
                     self.at += c.len_utf8();
                 }
             }
         }
+        // To zsh the brace of `{ a b}` ends the group.
+        self.sound &= !closes || (word.text == "}" && !word.quoted);
         word.bare = bare.unwrap_or(word.text.len());
         word
+    }
+
+    /// `HEAD@{1}`: without a comma or two dots no shell makes several words of it. At the beginning of a word it
+    /// may name a descriptor, and `{}` is a place for something else.
+    fn literal_braces(&mut self, word: &mut Word) -> bool {
+        let rest = self.rest();
+        let Some((inside, _)) = rest.get(1..).and_then(|rest| rest.split_once('}')) else {
+            return false;
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/');
+        if word.text.is_empty() || inside.is_empty() || !inside.chars().all(plain) {
+            return false;
+        }
+        let length = inside.len() + 2;
+        word.text.push_str(self.slice(self.at, self.at + length));
+        self.at += length;
+        true
     }
 
     /// Outside quotes: the next character as it is; a line that goes on.
@@ -83,7 +104,12 @@ impl Reader<'_> {
                 }
             }
             '$' => self.dollar(word, true),
-            '`' => self.backticks(word),
+            '`' => {
+                let start = self.at;
+                self.backticks(word);
+                // Some shells take the backslash away here, so that quotes inside begin and end elsewhere.
+                self.sound &= !self.slice(start, self.at).contains("\\\"");
+            }
             _ => {
                 word.text.push(c);
                 self.at += c.len_utf8();

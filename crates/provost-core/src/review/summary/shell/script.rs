@@ -221,6 +221,7 @@ impl Reader<'_> {
             self.at += 1;
             // To zsh there may be several names, and any of them may run commands.
             self.sound &= names_function(words) && draft.command.redirects.is_empty();
+            draft.command.defines = draft.command.words.pop();
             draft.command.words.clear();
             return;
         }
@@ -239,11 +240,14 @@ impl Reader<'_> {
     }
 
     fn plain_word(&mut self, draft: &mut Draft) {
+        let start = self.at;
         let word = self.word();
         // In quotes it is an argument.
         let names_descriptor = self.rest().starts_with(['<', '>'])
             && unquoted(&word).is_some_and(|text| !text.is_empty())
             && word.text.chars().all(|c| c.is_ascii_digit());
+        // Longer ones, and those before a line that goes on, are arguments to some shells.
+        self.sound &= !names_descriptor || self.at == start + 1;
         // Zsh closes a group with it wherever it stands.
         self.sound &= unquoted(&word) != Some("}") || draft.command.words.iter().all(is_keyword);
         if !names_descriptor {
