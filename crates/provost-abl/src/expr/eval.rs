@@ -106,16 +106,21 @@ impl<'a> Run<'a> {
     }
 
     /// Operands joined by `AND` or `OR`: the first that settles it does; what comes after is not looked at.
+    /// What is known only in part may still be settled by another operand, whatever it is.
     fn join(&self, operands: &'a [Expr], settling: Truth) -> Result<Truth, EvalError> {
-        let mut joined = settling.negated();
+        let (mut joined, mut unreadable) = (settling.negated(), None);
         for operand in operands {
-            match self.judge(operand)? {
-                Truth::Absent => joined = Truth::Absent,
-                truth if truth == settling => return Ok(settling),
-                _ => {}
+            match self.judge(operand) {
+                Ok(truth) if truth == settling => return Ok(settling),
+                Ok(Truth::Absent) => joined = Truth::Absent,
+                Ok(_) => {}
+                Err(error @ EvalError::Unreadable { .. }) => {
+                    unreadable.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(joined)
+        unreadable.map_or(Ok(joined), Err)
     }
 
     /// Whether it reads something computed that is not there.

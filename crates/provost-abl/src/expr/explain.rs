@@ -108,13 +108,15 @@ impl<'a> Explainer<'a> {
 
     /// The operand that settled it, or all of them if none did.
     fn deciding(&self, operands: &'a [Expr], settling: bool) -> Vec<Reason> {
-        let settled = operands
-            .iter()
-            .find(|operand| match self.run().test(operand) {
-                Ok(truth) => truth == settling,
-                Err(_) => true,
-            });
-        match settled {
+        let find = |wanted: &dyn Fn(Result<bool, EvalError>) -> bool| {
+            let mut operands = operands.iter();
+            operands.find(|operand| wanted(self.run().test(operand)))
+        };
+        let settled = find(&|truth| match truth {
+            Ok(truth) => truth == settling,
+            Err(error) => !matches!(error, EvalError::Unreadable { .. }),
+        });
+        match settled.or_else(|| find(&|truth| truth.is_err())) {
             Some(operand) => vec![self.condition(operand)],
             None => operands
                 .iter()

@@ -253,6 +253,15 @@ fn p19_what_is_known_in_part_settles_what_it_can() {
         ("LENGTH(command.parts) == 2", None),
         ("LENGTH(OBJECT_VALUES(command)) == 2", None),
         ("command.parts[0].words[1] == 'log'", YES),
+        // Another operand settles it.
+        ("'network' IN risks AND command IS NOT SET", NO),
+        ("'network' IN risks AND command IS SET", None),
+        ("'network' IN risks OR command IS SET", YES),
+        ("NOT ('network' IN risks AND command IS NOT SET)", YES),
+        (
+            "ALL p IN command.parts SATISFY (p.words == ['git'] AND p.program == 'rm')",
+            NO,
+        ),
         ("url.host == 'a'", None),
         ("url IS SET", YES),
         ("url.host IS SET", None),
