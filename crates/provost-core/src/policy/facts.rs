@@ -82,13 +82,13 @@ fn command(parts: &[Program], sure: bool) -> Known {
 
 fn part(part: &Program) -> Known {
     let texts = |texts: &[String], sure| Known::texts(texts.iter().map(String::as_str), sure);
-    let sure = part.sure && !part.risks.contains(&Risk::Unreadable);
+    let sure = part.sure && part.risks_sure && !part.risks.contains(&Risk::Unreadable);
     Known::Object(vec![
         ("program", Known::text(&part.program)),
         ("name", Known::text(&part.name)),
         ("words", texts(&part.words, part.sure)),
-        ("reads", texts(&part.reads, part.sure)),
-        ("writes", texts(&part.writes, part.sure)),
+        ("reads", texts(&part.reads, part.sure && part.reads_sure)),
+        ("writes", texts(&part.writes, part.sure && part.writes_sure)),
         ("hosts", texts(&part.hosts, part.sure && part.hosts_sure)),
         ("risks", risks(&part.risks, sure)),
     ])

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use provost_abl::expr::{EvalError, Program};
+use provost_abl::expr::{EvalError, Program, Scope as _, Value};
 
 use super::{Condition, Policy, RateLimit, Verdict, scope::CallScope};
 use crate::{
@@ -196,7 +196,7 @@ impl CompiledRule {
         for test in &self.tests {
             let holds = match test {
                 Test::Condition(condition) => condition.judge(&scope.call().params)?,
-                Test::When(program) => program.test(scope).map_err(|error| told(&error))?,
+                Test::When(program) => program.test(scope).map_err(|error| told(&error, scope))?,
             };
             if !holds {
                 return Ok(false);
@@ -206,10 +206,16 @@ impl CompiledRule {
     }
 }
 
-fn told(error: &EvalError) -> String {
+fn told(error: &EvalError, scope: &CallScope<'_>) -> String {
+    let unreadable = matches!(scope.root("unreadable"), Some(Value::Bool(true)));
     match error {
-        EvalError::Unreadable { .. } => {
+        EvalError::Unreadable { .. } if unreadable => {
             format!("{error}; a rule with `when: unreadable` before it decides such calls")
+        }
+        // Every word was read, and one of the programs is not known well enough.
+        EvalError::Unreadable { .. } => {
+            "it is not known what one of its programs reads, writes or risks; name the command by its words: `part.words == […]`"
+                .to_owned()
         }
         _ => error.to_string(),
     }

@@ -740,3 +740,30 @@ fn p19_commands_that_hide_another_are_not_allowed() {
         }
     }
 }
+
+/// What is not known of a program stops only the rules that name it.
+#[test]
+fn p19_files_of_unknown_programs_are_not_taken_for_none() {
+    let looking = "ALL part IN command.parts SATISFY (EMPTY part.writes AND part.program IN ['cat', 'tar', 'uniq', '='] AND EMPTY part.risks)";
+    let rules = json!([
+        {"tools": ["*"], "action": "allow", "when": looking},
+        {"tools": ["*"], "action": "human_approval"},
+    ]);
+    let set = PolicySet::compile(vec![policy("p", "*", rules)]).unwrap();
+    for (command, expected) in [
+        ("cat a", Verdict::Allow),
+        ("CI=1 cat a", Verdict::Allow),
+        ("npm test", Verdict::HumanApproval),
+        ("uniq a OUT", Verdict::HumanApproval),
+        ("tar cf OUT x", Verdict::Deny),
+        ("HOME=./evil cat a", Verdict::Deny),
+        ("cat < a", Verdict::HumanApproval),
+    ] {
+        let call = call("a", "claude.Bash", json!({"command": command}));
+        let ruling = set.evaluate(&call, Time::default());
+        assert_eq!(ruling.verdict, expected, "{command}");
+        if expected == Verdict::Deny {
+            assert!(ruling.reason.contains("by its words"), "{}", ruling.reason);
+        }
+    }
+}

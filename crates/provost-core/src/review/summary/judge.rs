@@ -4,11 +4,13 @@
 mod args;
 mod awk;
 mod builtins;
+mod curl;
 mod files;
 mod flags;
 mod git;
 mod interpreter;
 mod ledger;
+mod options;
 mod outputs;
 mod programs;
 mod sed;
@@ -40,6 +42,8 @@ pub(super) struct Judge {
     ledger: Option<SharedLedger>,
     /// What runs gets more words than are written.
     fed: bool,
+    /// What it reads as its input stands in the command.
+    told: bool,
 }
 
 impl Judge {
@@ -50,6 +54,7 @@ impl Judge {
             read: Rc::default(),
             ledger: None,
             fed: false,
+            told: false,
         }
     }
 
@@ -92,9 +97,12 @@ impl Judge {
 
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline) -> Risks {
         let mut risks = Risks::new();
-        for command in &pipeline.commands {
+        for (at, command) in pipeline.commands.iter().enumerate() {
+            // Behind a bar it may read what comes through that.
+            self.told = at == 0 && is_told(command);
             risks.append(&mut self.command(command));
         }
+        self.told = false;
         risks
     }
 
@@ -221,10 +229,7 @@ impl Judge {
 
     fn note_program(&self, words: &[Word]) -> Option<usize> {
         let ledger = self.ledger.as_ref()?;
-        let mut program = ledger::Program::read(words, self.fed);
-        let args = words.get(1..).unwrap_or_default();
-        program.writes = outputs::written(&program.name, args);
-        ledger.note(program)
+        ledger.note(Program::read(words, self.fed))
     }
 
     /// Into another folder, if that is what the command does.
@@ -281,6 +286,13 @@ impl Judge {
             ..self.clone()
         })
     }
+}
+
+/// Its input is a here-document.
+fn is_told(command: &Command) -> bool {
+    let mut redirects = command.redirects.iter();
+    redirects.clone().any(|it| matches!(it, Redirect::Here(_)))
+        && !redirects.any(|it| matches!(it, Redirect::Read(_)))
 }
 
 fn unreadable_unless(readable: bool) -> Risks {

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod files;
+mod git;
 mod redirects;
 
 fn facts(tool: &str, params: Value) -> Facts {
@@ -41,7 +43,10 @@ fn p19_every_program_of_a_command_is_a_part() {
         ("(git status; evil)", &["git status", "evil"]),
         ("{ git status; evil; }", &["git status", "evil"]),
         ("sudo git status", &["sudo git status", "git status"]),
-        ("env X=1 git status", &["env X=1 git status", "git status"]),
+        (
+            "env X=1 git status",
+            &["env X=1 git status", "X=1", "git status"],
+        ),
         ("X=1 git status", &["X=1", "git status"]),
         ("A=.; git status", &["A=.", "git status"]),
         (
@@ -402,40 +407,6 @@ fn p19_paths_of_changes() {
         let found = changed(params.clone());
         let found = found.as_ref().map(|(paths, sure)| (&**paths, *sure));
         assert_eq!(found, expected, "{params}");
-    }
-}
-
-#[test]
-fn p19_gits_own_ways_to_run_and_write_are_risks() {
-    for (command, risk) in [
-        ("git -c core.pager='sh -c evil' log", Risk::RunsText),
-        ("git --exec-path=/tmp status", Risk::RunsText),
-        ("git log --ext-diff", Risk::RunsText),
-        ("git grep -O x", Risk::RunsText),
-        ("git grep --open-files-in-pager=evil x", Risk::RunsText),
-        ("git ls-remote --upload-pack=evil x", Risk::RunsText),
-        ("git clone 'ext::sh -c evil' x", Risk::RunsText),
-        ("git rebase -x evil", Risk::RunsText),
-        ("git bisect run evil", Risk::RunsText),
-        ("git submodule foreach evil", Risk::RunsText),
-        ("git config core.pager evil", Risk::WritesSensitive),
-        ("git log --output=/etc/x", Risk::WritesOutside),
-        ("git diff --output /etc/x", Risk::WritesSensitive),
-        ("git log --outp=/etc/x", Risk::WritesSensitive),
-        ("git log --ext-d", Risk::RunsText),
-    ] {
-        let risks = facts("Bash", json!({"command": command})).risks;
-        assert!(risks.contains(&risk), "{command} {risks:?}");
-    }
-    for command in [
-        "git status",
-        "git log -p -5",
-        "git diff HEAD~1",
-        "git config --get user.name",
-        "git config user.name",
-    ] {
-        let risks = facts("Bash", json!({"command": command})).risks;
-        assert!(risks.is_empty(), "{command} {risks:?}");
     }
 }
 

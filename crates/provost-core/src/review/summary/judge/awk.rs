@@ -35,9 +35,24 @@ pub(super) fn read(args: &[Word]) -> Awk {
     awk
 }
 
-/// The first word that is no flag. `None` behind a flag that is not known.
-fn program(args: &[Word]) -> Option<&str> {
+/// The files that it reads, and whether these are all: a program may change its own list of them.
+pub(super) fn files(args: &[Word]) -> (Vec<String>, bool) {
     let mut words = args.iter().map(|word| word.text.as_str());
+    let program = next_program(&mut words);
+    let sure = program.is_some_and(|text| !text.contains("ARG") && !text.contains("getline"));
+    let files = match program {
+        Some(_) => words.map(str::to_owned).collect(),
+        None => args.iter().map(|word| word.text.clone()).collect(),
+    };
+    (files, sure)
+}
+
+fn program(args: &[Word]) -> Option<&str> {
+    next_program(&mut args.iter().map(|word| word.text.as_str()))
+}
+
+/// The first word that is no flag. `None` behind a flag that is not known.
+fn next_program<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
     while let Some(word) = words.next() {
         if word == "--" {
             return words.next();
@@ -78,33 +93,17 @@ fn judge(program: &str, awk: &mut Awk) {
     if runs {
         awk.risks.insert(Risk::RunsText);
     }
-    let mut rest = program;
-    while let Some((_, after)) = rest.split_once("print") {
-        rest = after;
-        let Some((_, target)) = statement(after).split_once('>') else {
-            continue;
-        };
+    // Statements go on over lines, so that any of these may be where it prints to.
+    let Some((_, printed)) = program.split_once("print") else {
+        return;
+    };
+    for target in printed.split('>').skip(1) {
         awk.risks.insert(Risk::Unreadable);
-        let target = target.trim_start_matches(['>', ' ']);
-        if let Some((file, _)) = target.strip_prefix('"').and_then(|it| it.split_once('"')) {
+        let text = target.trim_start().strip_prefix('"');
+        if let Some((file, _)) = text.and_then(|text| text.split_once('"')) {
             awk.writes.push(file.to_owned());
         }
     }
-}
-
-/// Up to where the statement ends; in what may be a text or a pattern that is not to be seen.
-fn statement(text: &str) -> &str {
-    let end = text.find([';', '}', '\n']).unwrap_or(text.len());
-    let statement = text.get(..end).unwrap_or_default();
-    if statement.contains(['"', '/']) {
-        // Texts that hold no end of a statement, and close, change nothing.
-        let even = |c: char| statement.matches(c).count().is_multiple_of(2);
-        if even('"') && !statement.contains('/') && !statement.contains('\\') {
-            return statement;
-        }
-        return text;
-    }
-    statement
 }
 
 #[cfg(test)]
@@ -123,7 +122,7 @@ mod tests {
             &["-F:", "{ print $1 }", "x"],
             &["-F", ":", "-v", "x=1", "{ if ($1 > 2) print $2 }", "x"],
             &["$1 > 2 || $2", "x"],
-            &["{print \"a\", $1; n++} $2 > 3 {print}", "x"],
+            &["$2 > 3 {print \"a\", $1; n++}", "x"],
             &["--version"],
         ] {
             let found = awk(words);
@@ -136,6 +135,8 @@ mod tests {
             &["BEGIN{print 1 > \"/path\"}"][..],
             &["BEGIN{print \";\" > \"/path\"}"],
             &["BEGIN{printf \"x\" >> \"/path\"}"],
+            &["BEGIN{print 1,\n\"evil\" > \"/path\"}"],
+            &["BEGIN{print 1 &&\n2 > \"/path\"}"],
         ] {
             assert_eq!(awk(words).writes, ["/path"], "{words:?}");
             assert!(awk(words).risks.contains(&Risk::Unreadable), "{words:?}");

@@ -8,11 +8,110 @@ use super::{
 /// Flags before the subcommand whose value is the next word.
 const VALUED: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
+/// Subcommands that change no file and no setting, unless a flag names one.
+const LOOKING: [&str; 29] = [
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "annotate",
+    "shortlog",
+    "describe",
+    "rev-parse",
+    "rev-list",
+    "ls-files",
+    "ls-tree",
+    "ls-remote",
+    "cat-file",
+    "name-rev",
+    "grep",
+    "merge-base",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "show-ref",
+    "for-each-ref",
+    "show-branch",
+    "count-objects",
+    "check-ignore",
+    "check-attr",
+    "whatchanged",
+    "cherry",
+    "version",
+];
+/// Other subcommands that are known. Any other word may be an alias, which runs whatever it stands for.
+const CHANGING: [&str; 42] = [
+    "add",
+    "am",
+    "apply",
+    "archive",
+    "bisect",
+    "branch",
+    "bundle",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "difftool",
+    "fetch",
+    "filter-branch",
+    "filter-repo",
+    "format-patch",
+    "fsck",
+    "gc",
+    "help",
+    "init",
+    "merge",
+    "mergetool",
+    "mv",
+    "notes",
+    "prune",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "sparse-checkout",
+    "stash",
+    "submodule",
+    "switch",
+    "tag",
+    "worktree",
+];
+/// Settings that name no program and no file, and lists of them.
+const HARMLESS: [&str; 14] = [
+    "user.name",
+    "user.email",
+    "core.abbrev",
+    "core.autocrlf",
+    "core.quotepath",
+    "core.safecrlf",
+    "diff.algorithm",
+    "diff.renames",
+    "init.defaultbranch",
+    "merge.conflictstyle",
+    "merge.ff",
+    "pull.ff",
+    "pull.rebase",
+    "rebase.autostash",
+];
+const HARMLESS_LISTS: [&str; 4] = ["advice.", "color.", "column.", "log."];
+
 pub(super) fn risks(all: &[Word]) -> Risks {
     let (settings, command, args) = split(all);
     let mut risks = Risks::new();
-    if settings.iter().any(|setting| runs_program(setting)) || names_program(command, all) {
+    if settings.iter().any(|setting| !is_harmless(setting)) || names_program(command, all) {
         risks.insert(Risk::RunsText);
+    }
+    if !command.is_empty() && !LOOKING.contains(&command) && !CHANGING.contains(&command) {
+        risks.insert(Risk::Unreadable);
     }
     match command {
         "push" => {
@@ -24,6 +123,15 @@ pub(super) fn risks(all: &[Word]) -> Risks {
         "clone" | "fetch" | "pull" | "submodule" => {
             risks.insert(Risk::Downloads);
         }
+        "remote" if has(args, &["update", "show", "prune"]) || has_short(args, "f") => {
+            risks.insert(Risk::Downloads);
+        }
+        "ls-remote" => {
+            risks.insert(Risk::Network);
+        }
+        "archive" if has_long(args, "--remote") => {
+            risks.insert(Risk::Network);
+        }
         // Settings name programs that later commands run.
         "config" if !only_reads_settings(args) => {
             risks.insert(Risk::WritesSensitive);
@@ -34,6 +142,28 @@ pub(super) fn risks(all: &[Word]) -> Risks {
         _ => {}
     }
     risks
+}
+
+/// It changes nothing, or only the file that a flag names.
+pub(super) fn only_looks(args: &[Word]) -> bool {
+    LOOKING.contains(&split(args).1)
+}
+
+/// It shows what is in the repository, and no file beside it.
+pub(super) fn reads_only_repository(args: &[Word]) -> bool {
+    const SHOWING: [&str; 7] = [
+        "status",
+        "log",
+        "show",
+        "shortlog",
+        "rev-parse",
+        "rev-list",
+        "describe",
+    ];
+    let (_, command, args) = split(args);
+    // `-Oorder` and `--pathspec-from-file=…`
+    let from_file = |word: &Word| word.text.starts_with("-O") || word.text.contains("-file");
+    SHOWING.contains(&command) && !args.iter().any(from_file)
 }
 
 /// The settings given with `-c`, the subcommand, and its arguments.
@@ -54,21 +184,21 @@ fn split(args: &[Word]) -> (Vec<&str>, &str, &[Word]) {
     (settings, "", &[])
 }
 
-/// Aliases, hooks, pagers, editors and helpers are programs.
-fn runs_program(setting: &str) -> bool {
+fn is_harmless(setting: &str) -> bool {
     let setting = setting.to_lowercase();
-    setting.contains('!')
-        || [
-            "command", "pager", "editor", "hook", "helper", "proxy", "monitor",
-        ]
-        .iter()
-        .any(|word| setting.contains(word))
+    let (name, value) = setting.split_once('=').unwrap_or((&setting, ""));
+    match name {
+        "core.pager" => matches!(value, "" | "cat"),
+        "core.fsmonitor" | "commit.gpgsign" | "tag.gpgsign" => value == "false",
+        _ => HARMLESS.contains(&name) || HARMLESS_LISTS.iter().any(|list| name.starts_with(list)),
+    }
 }
 
 /// Flags and words that name a program to run, of git itself or of a subcommand.
 fn names_program(command: &str, args: &[Word]) -> bool {
-    const ANYWHERE: [&str; 9] = [
+    const ANYWHERE: [&str; 10] = [
         "--exec-path",
+        "--git-dir",
         "--config-env",
         "--upload-pack",
         "--receive-pack",
@@ -99,6 +229,7 @@ fn is_like(word: &str, flag: &str) -> bool {
     name.len() >= 4 && (name.starts_with(flag) || flag.starts_with(name))
 }
 
+/// `git config --global --get name`, or the name alone.
 fn only_reads_settings(args: &[Word]) -> bool {
     const READING: [&str; 8] = [
         "--get",
@@ -110,21 +241,47 @@ fn only_reads_settings(args: &[Word]) -> bool {
         "get",
         "list",
     ];
-    has(args, &READING) || operands(args).count() < 2
+    const PLAIN: [&str; 9] = [
+        "--global",
+        "--local",
+        "--system",
+        "--worktree",
+        "--null",
+        "-z",
+        "--show-origin",
+        "--show-scope",
+        "--name-only",
+    ];
+    let mut words = args.iter().map(|word| word.text.as_str());
+    let first = words.by_ref().find(|word| !PLAIN.contains(word));
+    match first {
+        Some(word) if READING.contains(&word) => true,
+        Some(word) => !word.starts_with('-') && words.next().is_none(),
+        None => true,
+    }
 }
 
-/// The files that flags of its subcommands write.
+/// The files that its subcommands write because they are named.
 pub(super) fn written(args: &[Word]) -> Vec<&str> {
     let (_, command, args) = split(args);
-    let next = args.iter().skip(1).map(|word| word.text.as_str());
-    args.iter()
-        .zip(next.chain([""]))
-        .filter_map(|(word, next)| match output(command, &word.text)? {
-            "" => Some(next),
-            file => Some(file),
-        })
-        .filter(|file| !file.is_empty())
-        .collect()
+    let mut words = args.iter().map(|word| word.text.as_str()).peekable();
+    let mut files = Vec::new();
+    while let Some(word) = words.next() {
+        match output(command, word) {
+            // Without a file behind it, it is still not known to write none.
+            Some("") => files.push(words.peek().copied().unwrap_or(word)),
+            Some(file) => files.push(file),
+            None => {}
+        }
+    }
+    let mut named = operands(args).map(|word| word.text.as_str());
+    match (command, named.next()) {
+        ("init", Some(folder)) => files.push(folder),
+        ("worktree", Some("add" | "move")) | ("bundle", Some("create")) => files.extend(named),
+        ("clone", Some(_)) => files.push(named.next().unwrap_or(".")),
+        _ => {}
+    }
+    files
 }
 
 /// The file that this flag names, which is empty if the next word does.
@@ -149,15 +306,23 @@ fn forces(args: &[Word]) -> bool {
 }
 
 fn discards(command: &str, args: &[Word]) -> bool {
+    let forced = has_short(args, "f") || has_long(args, "--force");
     match command {
-        "reset" => has_long(args, "--hard"),
-        "clean" => has_short(args, "f") || has_long(args, "--force"),
-        "checkout" | "switch" => {
-            has_short(args, "f") || has_long(args, "--force") || has(args, &["--", "."])
-        }
-        "restore" | "filter-branch" | "filter-repo" => true,
+        "reset" => ["--hard", "--merge", "--keep"]
+            .iter()
+            .any(|flag| has_long(args, flag)),
+        "clean" => forced,
+        "rm" => forced || has_short(args, "r"),
+        // Whether it names a branch or a file is not to be seen.
+        "checkout" => forced || !(has_short(args, "b") || has_long(args, "--orphan")),
+        "switch" => forced || has_short(args, "C") || has_long(args, "--discard-changes"),
+        "restore" | "filter-branch" | "filter-repo" | "prune" => true,
+        "gc" => has_long(args, "--prune"),
+        "reflog" => has(args, &["expire", "delete"]),
         "stash" => has(args, &["drop", "clear"]),
-        "branch" => has_short(args, "D"),
+        "branch" => forced || has_short(args, "DMC"),
+        "tag" => forced || has_short(args, "d") || has_long(args, "--delete"),
+        "worktree" => forced || has(args, &["remove"]),
         _ => false,
     }
 }

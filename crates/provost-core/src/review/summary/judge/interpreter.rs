@@ -47,7 +47,7 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
         "eval" => joined(judge, args),
         "trap" | "alias" => aliased(judge, args),
         "source" | "." => sourced(args),
-        _ => language(name, args),
+        _ => language(judge, name, args),
     }
 }
 
@@ -60,9 +60,18 @@ fn shell(judge: &Judge, args: &[Word]) -> Risks {
         return shell_texts(judge, args.get(at + 1..).unwrap_or_default());
     }
     if reads_input(args, &TELLING) {
-        return Risks::from([Risk::PipesToShell]);
+        return input(judge);
     }
     sourced(args)
+}
+
+/// What it reads is in the command, and then it is a text like another; or it comes from elsewhere.
+fn input(judge: &Judge) -> Risks {
+    Risks::from([if judge.told {
+        Risk::RunsText
+    } else {
+        Risk::PipesToShell
+    }])
 }
 
 /// The first word after `-c` is the text; if flags stand between, any of the words may be.
@@ -83,7 +92,7 @@ fn shell_texts(judge: &Judge, args: &[Word]) -> Risks {
         .collect()
 }
 
-fn language(name: &str, args: &[Word]) -> Risks {
+fn language(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let Some((_, flags)) = LANGUAGES.iter().find(|language| language.0 == bare) else {
         return Risks::new();
@@ -97,7 +106,7 @@ fn language(name: &str, args: &[Word]) -> Risks {
     // For Python `-v` says more while it reads its input.
     let version = bare != "python" && leading.clone().any(|word| word.text == "-v");
     if !version && reads_input(args, &telling) {
-        return Risks::from([Risk::PipesToShell]);
+        return input(judge);
     }
     sourced(args)
 }

@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use super::{Risks, Word, is_computed, name_of};
+use super::{Risks, Word, files, is_computed, name_of, outputs, variables};
 use crate::review::summary::facts::hosts;
 
 /// More programs than these are not kept, and then they are not all.
@@ -17,6 +17,10 @@ const DEFINES: &str = "()";
 
 /// One program that would run, with the words that are certain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether one of the lists is whole"
+)]
 pub struct Program {
     /// As it is written, without the folder if that is one of the system's: `git`, `./git`, `/tmp/git`.
     pub program: String,
@@ -27,9 +31,13 @@ pub struct Program {
     pub reads: Vec<String>,
     pub writes: Vec<String>,
     pub hosts: Vec<String>,
-    /// Its hosts are all that its words name.
+    /// Its hosts are all that its words name, and so are its files.
     pub hosts_sure: bool,
+    pub reads_sure: bool,
+    pub writes_sure: bool,
     pub risks: Risks,
+    /// Setting these variables is known to risk nothing else.
+    pub risks_sure: bool,
     /// There are no further words.
     pub sure: bool,
 }
@@ -110,6 +118,7 @@ impl Program {
             .enumerate()
             .take_while(|(at, word)| *at == 0 || !is_open(word))
             .count();
+        let certain = words.get(1..known).unwrap_or_default();
         let texts: Vec<String> = words
             .iter()
             .take(known)
@@ -118,11 +127,16 @@ impl Program {
         let name = words.first().map(name_of).unwrap_or_default();
         let args = texts.get(1..).unwrap_or_default();
         let (hosts, hosts_sure) = hosts::named(&name, args);
+        let (reads, reads_sure) = files::read(&name, certain);
         Self {
             program: shown(texts.first().map_or("", String::as_str)),
-            reads: super::files::read(&name, args),
+            reads,
+            reads_sure,
+            writes: outputs::written(&name, words.get(1..).unwrap_or_default()),
+            writes_sure: outputs::are_all(&name, certain),
             hosts,
             hosts_sure,
+            risks_sure: true,
             sure: known == words.len() && !fed && !words.iter().any(|word| word.varies),
             name,
             words: texts,
@@ -134,6 +148,7 @@ impl Program {
         let words: Vec<&Word> = words.collect();
         Self {
             sure: !words.iter().any(|word| is_open(word)),
+            risks_sure: variables::are_known(words.iter().copied()),
             words: words.into_iter().map(|word| word.text.clone()).collect(),
             risks: risks.clone(),
             ..Self::of_shell(ASSIGNS)
@@ -167,6 +182,9 @@ impl Program {
             name: sign.to_owned(),
             words: vec![sign.to_owned()],
             hosts_sure: true,
+            reads_sure: true,
+            writes_sure: true,
+            risks_sure: true,
             sure: true,
             ..Self::default()
         }

@@ -2,9 +2,87 @@
 
 use super::{
     Word,
-    args::{has_short, is_long, operands},
-    awk, git, sed,
+    args::{has_long, has_short, is_long, operands},
+    awk, curl, git, sed,
 };
+
+/// They write nothing but what [`written`] finds, whatever their words are.
+const KNOWN: [&str; 74] = [
+    "ls",
+    "pwd",
+    "cat",
+    "tac",
+    "head",
+    "tail",
+    "wc",
+    "nl",
+    "od",
+    "hexdump",
+    "strings",
+    "cut",
+    "tr",
+    "diff",
+    "cmp",
+    "comm",
+    "paste",
+    "stat",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "jq",
+    "echo",
+    "printf",
+    "true",
+    "false",
+    ":",
+    "test",
+    "[",
+    "cd",
+    "sleep",
+    "seq",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "which",
+    "whoami",
+    "id",
+    "uname",
+    "du",
+    "df",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "ps",
+    "timeout",
+    "nice",
+    "sort",
+    "uniq",
+    "shuf",
+    "xxd",
+    "tree",
+    "find",
+    "sed",
+    "gsed",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "tee",
+    "touch",
+    "truncate",
+    "mkdir",
+    "rm",
+    "rmdir",
+    "unlink",
+    "dd",
+    "kill",
+    "cp",
+    "mv",
+    "ln",
+];
 
 /// Flags behind which a file is named that the program writes.
 struct Outputs {
@@ -30,7 +108,7 @@ const fn outputs(
     }
 }
 
-const OUTPUTS: [Outputs; 13] = [
+const OUTPUTS: [Outputs; 14] = [
     outputs(
         &["curl"],
         "ocD",
@@ -59,6 +137,7 @@ const OUTPUTS: [Outputs; 13] = [
         ],
     ),
     outputs(&["sort"], "o", "kStT", &["--output"]),
+    outputs(&["shuf", "tree"], "o", "inLPI", &["--output"]),
     outputs(&["tar", "bsdtar"], "C", "fIFTXbgHKLNV", &["--directory"]),
     outputs(&["unzip"], "d", "xP", &[]),
     outputs(
@@ -143,6 +222,14 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         "git" => texts_of(git::written(args)),
         "dd" => texts_of(args.iter().filter_map(|word| word.text.strip_prefix("of="))),
         "script" => texts(operands(args).take(1)),
+        // The second file is what it writes.
+        "uniq" | "xxd" => texts(operands(args).skip(1)),
+        "rsync" => {
+            let local = |word: &&Word| !word.text.contains(':');
+            texts(operands(args).last().filter(local).into_iter())
+        }
+        "curl" if curl::Call::of(args).names_elsewhere() => vec![".".to_owned()],
+        "wget" => vec![".".to_owned()],
         "history" if has_short(args, "wa") => texts(operands(args)),
         _ => Vec::new(),
     };
@@ -150,6 +237,16 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         paths.extend(texts_of(values(args, outputs)));
     }
     paths
+}
+
+/// The program writes nothing else.
+pub(super) fn are_all(name: &str, args: &[Word]) -> bool {
+    match name {
+        "git" => git::only_looks(args),
+        "curl" => curl::Call::of(args).is_known(),
+        "file" => !has_short(args, "C") && !has_long(args, "--compile"),
+        _ => KNOWN.contains(&name),
+    }
 }
 
 fn texts<'a>(words: impl Iterator<Item = &'a Word>) -> Vec<String> {

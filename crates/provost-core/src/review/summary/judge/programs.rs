@@ -3,7 +3,7 @@
 use super::{
     Risk, Risks, Word,
     args::{first_operand, has, has_long, has_short, operands},
-    awk, flags, git,
+    awk, curl, flags, git,
     outputs::written,
     sed,
 };
@@ -146,21 +146,11 @@ fn deletes(name: &str, args: &[Word]) -> bool {
 }
 
 fn uploads(name: &str, args: &[Word]) -> bool {
-    let starts = |prefixes: &[&str]| {
-        args.iter()
-            .any(|word| prefixes.iter().any(|prefix| word.text.starts_with(prefix)))
-    };
     match name {
-        "curl" => starts(&[
-            "-d",
-            "--data",
-            "-F",
-            "--form",
-            "-T",
-            "--upload-file",
-            "--json",
-        ]),
-        "wget" => starts(&["--post-", "--body-"]),
+        "curl" => curl::Call::of(args).uploads(),
+        "wget" => args
+            .iter()
+            .any(|word| word.text.starts_with("--post-") || word.text.starts_with("--body-")),
         _ => false,
     }
 }

@@ -13,8 +13,8 @@ pub(super) struct Sed {
 }
 
 /// Flags without a value, and long ones.
-const PLAIN: &str = "nErsuzbal";
-const LONG: [&str; 14] = [
+const PLAIN: &str = "nErsuzba";
+const LONG: [&str; 13] = [
     "--quiet",
     "--silent",
     "--regexp-extended",
@@ -26,7 +26,6 @@ const LONG: [&str; 14] = [
     "--debug",
     "--sandbox",
     "--follow-symlinks",
-    "--line-length",
     "--binary",
     "--version",
 ];
@@ -38,11 +37,7 @@ pub(super) fn read(args: &[Word]) -> Sed {
         sed.risks.insert(Risk::Unreadable);
     }
     let script = call.scripts.join("\n");
-    let mut reader = Reader {
-        rest: &script,
-        writes: Vec::new(),
-        runs: false,
-    };
+    let mut reader = Reader::new(&script);
     if reader.script().is_none() {
         sed.risks.insert(Risk::Unreadable);
     }
@@ -56,9 +51,22 @@ pub(super) fn read(args: &[Word]) -> Sed {
     sed
 }
 
+/// The files that it reads, and whether these are all.
+pub(super) fn files(args: &[Word]) -> (Vec<String>, bool) {
+    let call = Call::of(args);
+    let script = call.scripts.join("\n");
+    let mut reader = Reader::new(&script);
+    let sure = reader.script().is_some() && call.understood;
+    let mut files = reader.reads;
+    files.extend(call.inputs.into_iter().map(str::to_owned));
+    (files, sure)
+}
+
 #[derive(Debug, Default)]
 struct Call<'a> {
     scripts: Vec<&'a str>,
+    /// Every word that may be a file to read.
+    inputs: Vec<&'a str>,
     files: Vec<&'a str>,
     in_place: bool,
     understood: bool,
@@ -74,7 +82,9 @@ impl<'a> Call<'a> {
         let mut words = args.iter().map(|word| word.text.as_str());
         while let Some(word) = words.next() {
             if word == "--" {
-                operands.extend(words.by_ref());
+                let rest: Vec<&str> = words.by_ref().collect();
+                call.inputs.extend(&rest);
+                operands.extend(rest);
             } else if let Some(flag) = word.strip_prefix("--") {
                 given |= call.long(flag, &mut words);
             } else if word.len() > 1 && word.starts_with('-') {
@@ -83,7 +93,11 @@ impl<'a> Call<'a> {
                 given |= call.short(word.get(1..).unwrap_or_default(), &mut words);
             } else {
                 operands.push(word);
+                call.inputs.push(word);
             }
+        }
+        if !given && !call.inputs.is_empty() {
+            call.inputs.remove(0);
         }
         let mut operands = operands.into_iter();
         // BSD's `-i ''`: the word behind it is no script yet.
@@ -150,11 +164,21 @@ impl<'a> Call<'a> {
 
 struct Reader<'a> {
     rest: &'a str,
+    reads: Vec<String>,
     writes: Vec<String>,
     runs: bool,
 }
 
 impl<'a> Reader<'a> {
+    fn new(script: &'a str) -> Self {
+        Self {
+            rest: script,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            runs: false,
+        }
+    }
+
     /// `None` where it is not understood.
     fn script(&mut self) -> Option<()> {
         loop {
@@ -216,8 +240,13 @@ impl<'a> Reader<'a> {
                 self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
                 self.end()
             }
-            '#' | 'r' | 'R' => {
+            '#' => {
                 self.line();
+                Some(())
+            }
+            'r' | 'R' => {
+                let file = self.line().trim();
+                self.reads.push(file.to_owned());
                 Some(())
             }
             'w' | 'W' => {
@@ -276,9 +305,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of `a`, `i` or `c`: the rest of the line, and the next one where a backslash ends it.
+    /// The text of `a`, `i` or `c`: the rest of the line, and the next one where a backslash ends it that no
+    /// other one escapes.
     fn text(&mut self) {
-        while self.line().ends_with('\\') && !self.rest.is_empty() {}
+        loop {
+            let line = self.line();
+            let backslashes = line.len() - line.trim_end_matches('\\').len();
+            if backslashes.is_multiple_of(2) || self.rest.is_empty() {
+                return;
+            }
+        }
     }
 
     fn written(&mut self) {
@@ -331,6 +367,7 @@ mod tests {
             &["/x/a some text; e evil", "x"],
             &["1~2d;\\,x,d", "x"],
             &["/^$/d", "x"],
+            &["a foo\\\ne evil", "x"],
         ] {
             let found = sed(words);
             assert!(
@@ -350,6 +387,7 @@ mod tests {
             &["e evil", "-n", "x"],
             &["-i", "", "e evil", "x"],
             &["{;e evil\n}", "x"],
+            &["a foo\\\\\ne evil", "x"],
         ] {
             assert!(sed(words).risks.contains(&Risk::RunsText), "{words:?}");
         }
@@ -358,6 +396,8 @@ mod tests {
             &["-nf", "x"],
             &["--file=x"],
             &["--what", "p"],
+            &["-l", "p", "e evil", "x"],
+            &["--line-length", "p", "e evil", "x"],
             &["s/a/b", "x"],
             &["v;p", "x"],
             &["s/[/]/b/;e evil #/", "x"],

@@ -53,11 +53,58 @@ const COMMANDS: [&str; 18] = [
     "MAKEFLAGS",
 ];
 
+/// They change how much a program says or how it looks, and not what it reads or runs.
+const HARMLESS: [&str; 30] = [
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "CI",
+    "DEBUG",
+    "VERBOSE",
+    "PORT",
+    "NODE_ENV",
+    "RAILS_ENV",
+    "RACK_ENV",
+    "APP_ENV",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "RUST_TEST_THREADS",
+    "CARGO_TERM_COLOR",
+    "CARGO_INCREMENTAL",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "GOOS",
+    "GOARCH",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_OPTIONAL_LOCKS",
+];
+
+/// Every one of these is known to change nothing that matters. Of any other variable a program may make what it
+/// likes: `HOME` names the folder of its settings, `GIT_TRACE` a file that it writes.
+pub(super) fn are_known<'w>(mut words: impl Iterator<Item = &'w Word>) -> bool {
+    words.all(|word| {
+        let name = name_of(word);
+        name.len() == 1 || name.starts_with("LC_") || HARMLESS.contains(&name)
+    })
+}
+
+fn name_of(word: &Word) -> &str {
+    word.text.split(['=', '+', '[']).next().unwrap_or_default()
+}
+
 /// What setting one of these risks: `NAME`, `NAME=value`, `NAME[index]+=value`.
 pub(super) fn risks<'w>(words: impl Iterator<Item = &'w Word>) -> Risks {
     let mut risks = Risks::new();
     for word in words {
-        let name = word.text.split(['=', '+', '[']).next().unwrap_or_default();
+        let name = name_of(word);
         let family = |prefix: &&str| name.starts_with(*prefix);
         if LOADING.contains(&name) || LOADING_FAMILIES.iter().any(family) {
             risks.insert(Risk::Unreadable);

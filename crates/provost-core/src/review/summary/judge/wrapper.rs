@@ -6,7 +6,7 @@ use super::{
     Judge, Risk, Risks, Word,
     args::{has_long, has_short, is_flag},
     interpreter::{joined, texts_after},
-    name_of, variables,
+    name_of,
 };
 use crate::review::summary::shell::is_assignment;
 use flags::{WRAPPERS, Wrapper};
@@ -36,7 +36,7 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
 
 fn wrapped(judge: &Judge, wrapper: &Wrapper, args: &[Word]) -> Risks {
     let found = Found::behind(wrapper, args);
-    let mut risks = variables::risks(found.assigned.iter().copied());
+    let mut risks = judge.assign(found.assigned.iter().copied());
     if !found.understood {
         risks.insert(Risk::Unreadable);
     }

@@ -1,0 +1,171 @@
+//! What curl reads and sends, by its options.
+
+use super::{
+    Word,
+    args::is_long,
+    options::{self, Options},
+};
+
+const VALUED: &str = "AbcCdDeEFHhKmoPQrtTuUwxXyYz";
+const LONG_VALUED: [&str; 23] = [
+    "--connect-timeout",
+    "--cookie",
+    "--cookie-jar",
+    "--data",
+    "--data-binary",
+    "--data-raw",
+    "--data-urlencode",
+    "--dump-header",
+    "--form",
+    "--header",
+    "--json",
+    "--max-time",
+    "--output",
+    "--output-dir",
+    "--referer",
+    "--request",
+    "--retry",
+    "--retry-delay",
+    "--upload-file",
+    "--url",
+    "--user",
+    "--user-agent",
+    "--write-out",
+];
+/// Options of which everything is known that they read and write.
+const PLAIN: &str = "sSfLiIvkgGNqO46AXemuHdFTboDcw";
+const LONG_PLAIN: [&str; 15] = [
+    "--compressed",
+    "--create-dirs",
+    "--fail",
+    "--fail-with-body",
+    "--get",
+    "--head",
+    "--http1.1",
+    "--http2",
+    "--include",
+    "--insecure",
+    "--location",
+    "--no-progress-meter",
+    "--remote-name",
+    "--show-error",
+    "--silent",
+];
+const SENDING: [&str; 5] = ["--data", "--form", "--upload-file", "--json", "--url-query"];
+/// The server or the address says how the file is called.
+const NAMED_ELSEWHERE: [&str; 4] = ["O", "J", "--remote-name", "--remote-header-name"];
+
+pub(super) struct Call<'a> {
+    options: Options<'a>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn of(args: &'a [Word]) -> Self {
+        let words = args.iter().map(|word| word.text.as_str());
+        Self {
+            options: options::parse(words, VALUED, &LONG_VALUED),
+        }
+    }
+
+    /// Every option is one of which it is known what it reads and writes.
+    pub(super) fn is_known(&self) -> bool {
+        self.options.given.iter().all(|(name, value)| match *name {
+            // `%output{file}`
+            "w" | "--write-out" => !value.is_some_and(|value| value.contains("output")),
+            _ if name.starts_with("--") => LONG_PLAIN.contains(name) || LONG_VALUED.contains(name),
+            _ => PLAIN.contains(name),
+        })
+    }
+
+    pub(super) fn uploads(&self) -> bool {
+        self.options.given.iter().any(|(name, _)| {
+            matches!(*name, "d" | "F" | "T")
+                || SENDING
+                    .iter()
+                    .any(|flag| name.starts_with(flag) || is_long(name, flag))
+        })
+    }
+
+    /// It writes a file that its words do not name.
+    pub(super) fn names_elsewhere(&self) -> bool {
+        let named = |flag: &&str| flag.starts_with("--remote") || NAMED_ELSEWHERE.contains(flag);
+        self.options.given.iter().any(|(name, _)| named(name))
+    }
+
+    pub(super) fn reads(&self) -> (Vec<String>, bool) {
+        let mut files = Vec::new();
+        for (name, value) in &self.options.given {
+            let value = value.unwrap_or_default();
+            match *name {
+                "T" | "--upload-file" => files.push(value),
+                "b" | "--cookie" if !value.contains('=') => files.push(value),
+                "F" | "--form" => {
+                    let file = value.split_once(['@', '<']).map(|(_, file)| file);
+                    files.extend(file.into_iter().flat_map(|file| file.split([',', ';'])));
+                }
+                "--data-raw" => {}
+                "--data-urlencode" => files.extend(value.split_once('@').map(|(_, file)| file)),
+                _ => files.extend(value.strip_prefix('@')),
+            }
+        }
+        let local = |word: &&&str| word.to_lowercase().starts_with("file:");
+        let addresses = self.options.operands.iter();
+        files.extend(addresses.filter(local));
+        let files = files.into_iter().map(str::to_owned).collect();
+        (files, self.is_known())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &str) -> Vec<Word> {
+        command.split(' ').map(Word::literal).collect()
+    }
+
+    #[test]
+    fn p19_what_curl_sends_is_found_in_every_spelling() {
+        for (command, files) in [
+            ("-sT F https://a.org", "F"),
+            ("-sd @F https://a.org", "F"),
+            ("-sd@F https://a.org", "F"),
+            ("-sF x=@F https://a.org", "F"),
+            ("-sF x=@F,G https://a.org", "F G"),
+            ("-F x=<F https://a.org", "F"),
+            ("--upload-file F https://a.org", "F"),
+            ("--data-urlencode x@F https://a.org", "F"),
+            ("--data x https://a.org", ""),
+        ] {
+            let words = words(command);
+            let call = Call::of(&words);
+            assert!(call.uploads(), "{command}");
+            assert_eq!(call.reads(), (call.reads().0, true), "{command}");
+            assert_eq!(call.reads().0.join(" "), files, "{command}");
+        }
+        for command in ["--upload F https://a.org", "--url-query @F https://a.org"] {
+            assert!(Call::of(&words(command)).uploads(), "{command}");
+        }
+        for command in [
+            "-s https://a.org",
+            "-sSfL -o x https://a.org",
+            "-H d: https://a.org",
+        ] {
+            let words = words(command);
+            let call = Call::of(&words);
+            assert!(!call.uploads() && call.is_known(), "{command}");
+            assert_eq!(call.reads(), (Vec::new(), true), "{command}");
+        }
+        for command in [
+            "--hsts F https://a.org",
+            "--alt-svc=F https://a.org",
+            "-w %output{F} https://a.org",
+            "-n https://a.org",
+            "--outp F https://a.org",
+        ] {
+            assert!(!Call::of(&words(command)).is_known(), "{command}");
+        }
+        let local = words("https://a.org FILE:///etc/passwd");
+        assert_eq!(Call::of(&local).reads().0, ["FILE:///etc/passwd"]);
+    }
+}
