@@ -4,6 +4,8 @@
 //! it when the count has moved: a stop or a revocation holds from the moment it is committed, on every
 //! replica.
 
+mod scope;
+
 use std::{
     collections::{HashMap, HashSet},
     fmt,
@@ -11,6 +13,8 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+
+pub use scope::{AgentGlob, Scope};
 
 use crate::{
     call::Call,
@@ -20,48 +24,6 @@ use crate::{
     policy::scope::CallScope,
     time::Time,
 };
-
-/// What a stop holds back.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    Everything,
-    Agent(Arc<str>),
-    Session(Arc<str>),
-}
-
-impl Scope {
-    pub fn holds(&self, call: &Call) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Agent(agent) => *agent == call.agent,
-            Self::Session(session) => call.session.as_ref() == Some(session),
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Everything => f.write_str("everything"),
-            Self::Agent(agent) => write!(f, "agent:{agent}"),
-            Self::Session(session) => write!(f, "session:{session}"),
-        }
-    }
-}
-
-impl std::str::FromStr for Scope {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text.split_once(':') {
-            Some(("agent", agent)) => Ok(Self::Agent(agent.into())),
-            Some(("session", session)) => Ok(Self::Session(session.into())),
-            _ if text == "everything" => Ok(Self::Everything),
-            _ => Err(()),
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
@@ -131,7 +93,12 @@ impl Control {
     }
 
     pub fn stop_for(&self, call: &Call) -> Option<&Stop> {
-        self.stops.iter().find(|stop| stop.scope.holds(call))
+        self.stop_of(&call.agent, call.session.as_deref())
+    }
+
+    pub fn stop_of(&self, agent: &str, session: Option<&str>) -> Option<&Stop> {
+        let mut stops = self.stops.iter();
+        stops.find(|stop| stop.scope.holds(agent, session))
     }
 
     pub fn grant_for(&self, asked: &Asked<'_>, now: Time) -> Option<&ActiveGrant> {

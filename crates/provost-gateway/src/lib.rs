@@ -16,6 +16,7 @@ pub mod instance;
 pub mod notify;
 pub mod record;
 pub mod secret;
+mod seen;
 pub mod server;
 mod store_probe;
 pub mod telemetry;

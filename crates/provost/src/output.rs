@@ -35,6 +35,13 @@ pub(crate) fn json_line(value: &(impl Serialize + ?Sized)) -> anyhow::Result<()>
 }
 
 /// A remark beside the result. If nobody hears it, nothing is lost.
+/// `1 turn`, `2 turns`.
+pub(crate) fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    let ending = if count == "1" { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -63,4 +70,16 @@ pub(crate) fn paint(text: &str, color: Color) -> String {
         Color::Bold => "1",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn p17_one_is_no_plural() {
+        for (count, told) in [(0, "0 turns"), (1, "1 turn"), (12, "12 turns")] {
+            assert_eq!(counted(count, "turn"), told);
+        }
+    }
 }

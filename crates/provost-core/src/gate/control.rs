@@ -94,7 +94,7 @@ impl Gate {
         self.refresh_control().await?;
         let reasoning = reasoning.unwrap_or_else(|| format!("{scope} is stopped"));
         self.each_pending(
-            |question| scope.holds(&question.call()),
+            |question| scope.holds(&question.agent_id, question.session_id.as_deref()),
             |now| Decision::new(Status::Denied, format!("stop:{by}"), now).because(&*reasoning),
         )
         .await

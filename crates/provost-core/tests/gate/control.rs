@@ -204,6 +204,27 @@ async fn a_stop_denies_what_waits_suspends_grants_and_can_be_lifted() {
 }
 
 #[tokio::test]
+async fn p17_a_stop_by_a_glob_denies_and_refuses_every_agent_it_matches() {
+    let bench = Bench::new().await;
+    let caller = bench.start(bench.ask("l2.pay", json!({})));
+    bench.pending().await;
+    let scope = Scope::Agent("b*".into());
+    let root = "admin:root";
+    assert_eq!(bench.gate.stop(scope.clone(), root, None).await.unwrap(), 1);
+    assert!(matches!(caller.await.unwrap(), Decided::Refused(_)));
+    let Decided::Refused(refusal) = bench.run(bench.ask("allow.echo", json!({}))).await else {
+        panic!()
+    };
+    assert_eq!(refusal.answer, Answer::Stopped);
+    let mut other = bench.ask("allow.echo", json!({}));
+    other.call.agent = "other".into();
+    assert!(matches!(bench.run(other).await, Decided::Ran(_)));
+    assert!(bench.gate.resume(&scope, root).await.unwrap());
+    let after = bench.run(bench.ask("allow.echo", json!({}))).await;
+    assert!(matches!(after, Decided::Ran(_)));
+}
+
+#[tokio::test]
 async fn what_a_grant_released_goes_with_the_grant() {
     let bench = Bench::new().await;
     let asked = bench.ask_and_leave(bench.ask("l2.pay", json!({}))).await;

@@ -132,7 +132,7 @@ async fn approve_and_revoke(bench: &Bench, waits_at: &Arc<Gate>, decides_at: &Ar
     let (gate, backend, call) = (waits_at.clone(), bench.backend.clone(), ask());
     let caller = tokio::spawn(async move { gate.walk(call, Some(backend)).await.unwrap() });
     let asked = bench.pending().await;
-    let (noise, scope) = (bench.gate.clone(), Scope::Agent(format!("x{n}").into()));
+    let (noise, scope) = (bench.gate.clone(), Scope::Agent((*format!("x{n}")).into()));
     let noise = tokio::spawn(async move { noise.stop(scope, "admin:root", None).await.unwrap() });
     let grant = remember(decides_at, &asked).await;
     let id = asked.question.id.to_string();
@@ -244,7 +244,7 @@ async fn p05_a_stop_and_a_remembered_yes_race_and_the_stop_holds() {
         let asked = bench.pending().await;
         let gate = bench.gate.clone();
         let stop = tokio::spawn(async move {
-            let scope = Scope::Agent(agent.into());
+            let scope = Scope::Agent((*agent).into());
             gate.stop(scope, "admin:root", None).await.unwrap()
         });
         let resolution = Resolution {

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use http::Uri;
 use provost_core::{
-    control::{Control, Scope},
+    control::Control,
     key::Role,
     ports::{Activity, TraceFilter},
     time::Time,
@@ -87,9 +87,8 @@ pub(super) async fn sessions(State(app): State<Arc<App>>, visitor: Visitor) -> P
 
 impl Run {
     fn new(run: Activity, control: &Control, now: Time) -> Self {
-        let session = run.session_id.as_deref();
-        let stopped = session.is_some_and(|id| is_stopped(control, &Scope::Session(id.into())))
-            || is_stopped(control, &Scope::Agent(run.agent_id.as_str().into()));
+        let stop = control.stop_of(&run.agent_id, run.session_id.as_deref());
+        let stopped = stop.is_some();
         Self {
             first: Moment::new(run.first_at, now),
             last: Moment::new(run.last_at, now),
@@ -100,11 +99,6 @@ impl Run {
             stopped,
         }
     }
-}
-
-fn is_stopped(control: &Control, scope: &Scope) -> bool {
-    let mut stops = control.stops.iter();
-    stops.any(|stop| stop.scope == *scope || stop.scope == Scope::Everything)
 }
 
 pub(super) async fn session(
@@ -129,14 +123,17 @@ pub(super) async fn session(
         .filter(|_| entries.len() == PAGE)
         .map(|place| query.address(uri.path(), &[("before", Some(&place))]));
     let hides = exposure == Exposure::Structure && visitor.is_person();
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| Row::new(entry, exposure, now))
+        .collect();
+    let agent = rows.first().map_or("", |row| row.agent.as_str());
+    let stopped = app.gate.control().stop_of(agent, Some(&id)).is_some();
     let page = SessionPage {
-        rows: entries
-            .iter()
-            .map(|entry| Row::new(entry, exposure, now))
-            .collect(),
+        rows,
         older,
         full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
-        stopped: is_stopped(&app.gate.control(), &Scope::Session(id.as_str().into())),
+        stopped,
         id,
         shell: Shell::new(&app, &visitor, Here::Sessions).await?,
     };
@@ -181,7 +178,7 @@ impl Agent {
             pending: 0,
             last: None,
             last_at: Time::default(),
-            stopped: is_stopped(control, &Scope::Agent(name.into())),
+            stopped: control.stop_of(name, None).is_some(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `/console/stop`: the switch for everything, one agent or one session.
+//! `/console/stop`: the switch for everything, agents or one session.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::{
     page::{Here, Shell, html},
     visitor::{Posted, Visitor},
 };
-use crate::app::App;
+use crate::{app::App, seen};
 
 #[derive(Template)]
 #[template(path = "console/stop.html")]
@@ -71,10 +71,21 @@ fn said(query: &Fields) -> Option<String> {
     match query.text("done")? {
         "stopped" => {
             let denied = query.number("denied").unwrap_or_default();
-            Some(format!("Stopped. {denied} that waited were denied."))
+            let unseen = match query.text("unseen") {
+                Some(_) => " No agent in it was seen so far: check the name.",
+                None => "",
+            };
+            Some(format!("Stopped. {}.{unseen}", denied_in_words(denied)))
         }
         "resumed" => Some("Resumed.".to_owned()),
         _ => None,
+    }
+}
+
+fn denied_in_words(denied: u64) -> String {
+    match denied {
+        1 => "1 pending approval was denied".to_owned(),
+        _ => format!("{denied} pending approvals were denied"),
     }
 }
 
@@ -86,8 +97,11 @@ pub(super) async fn stop(
     let scope = scope(&fields)?;
     let reasoning = fields.text("reasoning").map(str::to_owned);
     let by = visitor.key.identity();
-    let denied = app.gate.stop(scope, &by, reasoning).await?;
-    let to = format!("/console/stop?done=stopped&denied={denied}");
+    let denied = app.gate.stop(scope.clone(), &by, reasoning).await?;
+    let agents = seen::agents_in(&app.gate, &scope).await?;
+    let unseen = agents.is_some_and(|agents| agents.is_empty());
+    let unseen = if unseen { "&unseen=1" } else { "" };
+    let to = format!("/console/stop?done=stopped&denied={denied}{unseen}");
     Ok(Redirect::to(&to).into_response())
 }
 
@@ -110,12 +124,12 @@ fn scope(fields: &Fields) -> Result<Scope, PageError> {
         fields
             .text(field)
             .filter(|name| is_name(name))
-            .map(Arc::from)
+            .map(Arc::<str>::from)
             .ok_or_else(|| PageError::bad(format!("Nothing was stopped: say which {what}.")))
     };
     match fields.text("scope") {
         Some("everything") => Ok(Scope::Everything),
-        Some("agent") => named("agent", "agent").map(Scope::Agent),
+        Some("agent") => named("agent", "agent").map(|name| Scope::Agent(name.into())),
         Some("session") => named("session", "session").map(Scope::Session),
         _ => Err(PageError::bad("Nothing was stopped: say what.")),
     }

@@ -94,6 +94,29 @@ async fn an_agent_hears_that_it_is_to_stop() {
     assert_eq!(other["stopped"], false);
 }
 
+#[tokio::test]
+async fn p17_a_stop_takes_a_glob_and_names_the_agents_it_holds() {
+    let app = TestApp::new().await;
+    let post = |path: &'static str, agent: &'static str| {
+        app.ask(Who::Admin, "POST", path, json!({"agent": agent}))
+    };
+    let standing = || app.ask(Who::Agent, "GET", "/v1/standing", Value::Null);
+    let none = post("/stop", "codex*").await.body;
+    assert_eq!(
+        (&none["stopped"], &none["agents"]),
+        (&json!("agent:codex*"), &json!([]))
+    );
+    assert_eq!(standing().await.body["stopped"], false);
+    assert_eq!(post("/stop", "cl*").await.body["agents"], json!(["claude"]));
+    let stopped = standing().await.body;
+    assert_eq!(stopped["stopped"], true, "{stopped}");
+    assert_eq!(post("/resume", "claude").await.status, 404);
+    assert_eq!(post("/resume", "cl*").await.status, 200);
+    assert_eq!(standing().await.body["stopped"], false);
+    let everything = app.ask(Who::Admin, "POST", "/stop", json!({})).await.body;
+    assert_eq!(everything["agents"], Value::Null);
+}
+
 /// As an agent asks over ACP: what its tool is given, where it works, and the change as it shows it.
 fn edit(path: &str, text: &str) -> Value {
     let change = json!({"type": "diff", "path": path, "oldText": "a", "newText": text});

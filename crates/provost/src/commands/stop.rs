@@ -1,4 +1,4 @@
-//! `provost stop` and `provost resume`: the switch for everything, one agent or one session.
+//! `provost stop` and `provost resume`: the switch for everything, agents or one session.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -11,15 +11,19 @@ use crate::{
     output,
 };
 
+/// More agents are counted, not named.
+const NAMED: usize = 10;
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   provost stop                                   hold back everything
   provost stop --agent claude --reason 'it loops'
+  provost stop --agent 'claude*'                 every agent that matches
   provost stop --session 7f3a")]
 pub(crate) struct StopArgs {
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Why, for the record and for the agents
+    /// The reason: agents are told, and it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -33,10 +37,10 @@ pub(crate) struct ResumeArgs {
 
 #[derive(Debug, clap::Args)]
 struct ScopeArgs {
-    /// Only this agent
-    #[arg(long, value_name = "NAME", conflicts_with = "session")]
+    /// Only agents that match this name or glob, as in policies
+    #[arg(long, value_name = "GLOB", conflicts_with = "session")]
     agent: Option<String>,
-    /// Only this session
+    /// Only the session with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }
@@ -69,28 +73,51 @@ pub(super) async fn stop(context: &Context, args: StopArgs) -> anyhow::Result<Ex
         .get("denied")
         .and_then(Value::as_u64)
         .unwrap_or_default();
+    let were = if denied == 1 { "was" } else { "were" };
     output::line(format_args!(
-        "stopped {}; {denied} pending approvals were denied",
-        output::safe(text(&stopped, "stopped"))
+        "stopped {}; {} {were} denied",
+        output::safe(text(&stopped, "stopped")),
+        output::counted(denied, "pending approval")
     ))?;
-    output::note(format_args!("lift it with `{}`", lifting(&args.scope)));
+    if let Some(agents) = stopped.get("agents").and_then(Value::as_array) {
+        output::note(held(agents));
+    }
+    output::note(format_args!(
+        "lift it with `{}`",
+        lifting(text(&stopped, "stopped"))
+    ));
     Ok(Exit::Ok)
 }
 
-/// The command that lifts a stop, to be copied into a shell.
-fn lifting(scope: &ScopeArgs) -> String {
-    let (option, name) = match (&scope.agent, &scope.session) {
-        (Some(agent), _) => ("--agent", agent),
-        (None, Some(session)) => ("--session", session),
-        (None, None) => return "provost resume".to_owned(),
+/// Which agents the stop holds, so that a mistyped name shows.
+fn held(agents: &[Value]) -> String {
+    let names = agents.iter().filter_map(Value::as_str).take(NAMED);
+    let names: Vec<_> = names.map(|name| output::safe(name).to_string()).collect();
+    match agents.len().saturating_sub(names.len()) {
+        _ if names.is_empty() => "no agent in this scope was seen so far: check the name. \
+             The stop holds for any that comes"
+            .to_owned(),
+        0 => format!("it holds {}", names.join(", ")),
+        more => format!("it holds {} and {more} more", names.join(", ")),
+    }
+}
+
+/// The command that lifts a stop of this scope, to be copied into a shell.
+pub(super) fn lifting(scope: &str) -> String {
+    let (option, name) = match scope.split_once(':') {
+        Some(("agent", agent)) => ("--agent", agent),
+        Some(("session", session)) => ("--session", session),
+        _ => return "provost resume".to_owned(),
     };
+    // A name that begins with `-` would be read as an option.
+    let between = if name.starts_with('-') { '=' } else { ' ' };
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-:@/+".contains(c);
     let name = if name.chars().all(plain) {
-        name.clone()
+        name.to_owned()
     } else {
         format!("'{}'", output::safe(name).replace('\'', r"'\''"))
     };
-    format!("provost resume {option} {name}")
+    format!("provost resume {option}{between}{name}")
 }
 
 fn not_stopped(scope: &ScopeArgs) -> String {
@@ -146,23 +173,30 @@ mod tests {
     }
 
     #[test]
+    fn p17_a_stop_tells_which_agents_it_holds() {
+        let held = |names: &[&str]| held(&names.iter().map(|name| json!(name)).collect::<Vec<_>>());
+        assert!(held(&[]).starts_with("no agent in this scope was seen so far"));
+        assert_eq!(held(&["a", "b"]), "it holds a, b");
+        assert_eq!(
+            held(&["a"; 12]),
+            "it holds a, a, a, a, a, a, a, a, a, a and 2 more"
+        );
+    }
+
+    #[test]
     fn p17_a_stop_names_the_command_that_lifts_it() {
-        for (agent, session, expected) in [
-            (None, None, "provost resume"),
-            (Some("claude"), None, "provost resume --agent claude"),
-            (
-                Some("it's me"),
-                None,
-                r"provost resume --agent 'it'\''s me'",
-            ),
-            (None, Some("7f3a"), "provost resume --session 7f3a"),
-            (Some("$(id)"), None, "provost resume --agent '$(id)'"),
+        for (scope, expected) in [
+            ("everything", "provost resume"),
+            ("agent:claude", "provost resume --agent claude"),
+            ("agent:it's me", r"provost resume --agent 'it'\''s me'"),
+            ("agent:run:pretend", "provost resume --agent run:pretend"),
+            ("session:7f3a", "provost resume --session 7f3a"),
+            ("agent:$(id)", "provost resume --agent '$(id)'"),
+            ("agent:claude*", "provost resume --agent 'claude*'"),
+            ("agent:-x", "provost resume --agent=-x"),
+            ("session:- y", "provost resume --session='- y'"),
         ] {
-            let scope = ScopeArgs {
-                agent: agent.map(str::to_owned),
-                session: session.map(str::to_owned),
-            };
-            assert_eq!(lifting(&scope), expected);
+            assert_eq!(lifting(scope), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/stop` and `/resume`: the switch for everything, one agent or one session.
+//! `/stop` and `/resume`: the switch for everything, agents or one session.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
     error::{ApiError, ApiResult},
     input::Body,
 };
-use crate::app::App;
+use crate::{app::App, seen};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +55,12 @@ pub(super) async fn stop(
         .gate
         .stop(scope.clone(), &key.identity(), body.reasoning)
         .await?;
-    Ok(Json(json!({"stopped": scope.to_string(), "denied": denied})).into_response())
+    Ok(Json(json!({
+        "stopped": scope.to_string(),
+        "denied": denied,
+        "agents": seen::agents_in(&app.gate, &scope).await?,
+    }))
+    .into_response())
 }
 
 pub(super) async fn resume(

@@ -110,9 +110,9 @@ async fn an_admin_stops_and_resumes_and_every_page_says_so() {
         )
         .await
         .is(303);
-    root.get(page.goes_to())
-        .await
-        .says("1 that waited were denied");
+    let page = root.get(page.goes_to()).await;
+    page.says("Stopped. 1 pending approval was denied.");
+    page.says_not("No agent in it was seen");
     alice
         .get("/")
         .await
@@ -133,6 +133,34 @@ async fn an_admin_stops_and_resumes_and_every_page_says_so() {
         .ask(Who::Agent, "POST", "/tool/ok.run", json!({"params": {}}))
         .await;
     assert_eq!(call.status, 200);
+}
+
+#[tokio::test]
+async fn p17_a_stop_of_a_glob_shows_with_every_agent_and_session_it_holds() {
+    let app = TestApp::new().await;
+    let root = Tab::signed_in(&app, "admin-key").await;
+    let call = json!({"params": {}, "session_id": "s-1"});
+    app.ask(Who::Agent, "POST", "/tool/ok.run", call).await;
+    for (agent, unseen) in [("codex*", true), ("cl*", false)] {
+        let form = [("scope", "agent"), ("agent", agent)];
+        let page = root.post("/console/stop", &form).await.is(303);
+        let page = root.get(page.goes_to()).await;
+        if unseen {
+            page.says("No agent in it was seen so far");
+            root.get("/console/agents").await.says_not("badge no");
+        } else {
+            page.says_not("No agent in it was seen so far");
+        }
+    }
+    for path in [
+        "/console/agents",
+        "/console/sessions",
+        "/console/session/s-1",
+    ] {
+        root.get(path)
+            .await
+            .says("<span class=\"badge no\">stopped");
+    }
 }
 
 fn read_draft(text: &str) -> Result<PolicySet, String> {

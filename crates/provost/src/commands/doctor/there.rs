@@ -13,10 +13,12 @@ use super::{findings::Findings, runs};
 use crate::{
     client::{Client, ClientError, Target},
     commands::{
+        stop::lifting,
         version::VERSION,
         view::{items, moment, some_text, text},
     },
     exit::Exit,
+    output::counted,
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -294,9 +296,9 @@ fn mcp_server(server: &Value, findings: &mut Findings) {
     let transport = text(server, "transport");
     let (tools, restarts) = (number("tools"), number("restarts"));
     let more = match (status, some_text(server, "last_error")) {
-        ("up", _) => format!("{tools} tools"),
-        (_, None) => format!("tried again {restarts} times"),
-        (_, Some(error)) => format!("tried again {restarts} times: {error}"),
+        ("up", _) => counted(tools, "tool"),
+        (_, None) => counted(restarts, "restart"),
+        (_, Some(error)) => format!("{}: {error}", counted(restarts, "restart")),
     };
     let detail = format!("{name} ({transport}): {status} since {since}, {more}");
     // One that is tried again and again is starting for most of the time.
@@ -342,10 +344,14 @@ fn stops(health: &Value, findings: &mut Findings) {
     if stopped.is_empty() {
         findings.ok("stops", "none");
     } else {
+        let commands: Vec<_> = stopped
+            .iter()
+            .map(|scope| format!("`{}`", lifting(scope)))
+            .collect();
         findings.warn(
             "stops",
             format!("stopped: {}", stopped.join(", ")),
-            "lift with `provost resume`",
+            format!("lift with {}", commands.join(", ")),
         );
     }
 }
@@ -360,6 +366,17 @@ mod tests {
         let finding = findings.0.pop().unwrap();
         let hint = finding.hint.unwrap_or_default();
         (finding.state, finding.detail, hint)
+    }
+
+    #[test]
+    fn p17_a_stop_is_found_with_the_command_that_lifts_it() {
+        let health = json!({"stopped": ["agent:claude*", "everything"]});
+        let (state, _, hint) = found(|findings| stops(&health, findings));
+        assert_eq!(state, State::Warn);
+        assert_eq!(
+            hint,
+            "lift with `provost resume --agent 'claude*'`, `provost resume`"
+        );
     }
 
     #[test]
