@@ -5,6 +5,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::TryFutureExt as _;
+use http::{HeaderMap, Uri};
 use rmcp::{
     RoleClient,
     model::ProtocolVersion,
@@ -23,14 +25,16 @@ use super::{
     handler::Handler,
     http::HttpClient,
     sse::SseTransport,
-    stdio::{Ended, Stdio},
-    tap::Tap,
+    stdio::{Ended, Launch, Stdio},
     trouble,
     upstream::Reach,
 };
 
-/// How long a server may take to begin: a package may have to be fetched first.
+/// How long a server may take to begin.
 const BEGINNING: Duration = Duration::from_mins(1);
+/// How long a program may take: `npx` and `uvx` download a package first, and npm needs 70 seconds to find out
+/// and to say that it cannot.
+const PROGRAM_BEGINNING: Duration = Duration::from_mins(2);
 const ENDED: &str = "the connection ended at once";
 /// Calls at a time over HTTP.
 const AT_ONCE: usize = 256;
@@ -94,12 +98,10 @@ pub(super) async fn connect(upstream: &Upstream, taken_for: Speaks) -> Result<Co
     };
     let mut first = None;
     for lifecycle in attempts {
-        let attempt = timeout(BEGINNING, attempt(upstream, lifecycle)).await;
-        let error = match attempt {
-            Ok(Ok(connection)) => return Ok(connection),
-            Ok(Err(Refused::Always(error))) => return Err(error),
-            Ok(Err(Refused::Perhaps(error))) => error,
-            Err(_) => return Err(format!("it did not begin within {BEGINNING:?}")),
+        let error = match attempt(upstream, lifecycle).await {
+            Ok(connection) => return Ok(connection),
+            Err(Refused::Always(error)) => return Err(error),
+            Err(Refused::Perhaps(error)) => error,
         };
         first.get_or_insert(error);
     }
@@ -116,54 +118,88 @@ async fn attempt(
     upstream: &Upstream,
     lifecycle: ClientLifecycleMode,
 ) -> Result<Connection, Refused> {
-    let tap = Arc::new(Tap::default());
-    let handler = Handler {
+    match &upstream.reach {
+        Reach::Stdio(launch) => attempt_program(upstream, launch, lifecycle).await,
+        Reach::Http { uri, headers } => {
+            let transport = http_transport(upstream, uri, headers);
+            let begun = begin(handler(upstream), transport, lifecycle);
+            in_time(begun.map_err(Refused::Perhaps)).await
+        }
+        Reach::Sse { uri, headers } => {
+            let (web, headers) = (upstream.web.clone(), headers.clone());
+            let attempt = async {
+                let opened = SseTransport::open(web, uri, headers, Arc::default()).await;
+                let transport = opened.map_err(|error| Refused::Always(error.to_string()))?;
+                let begun = begin(handler(upstream), transport, lifecycle);
+                begun.await.map_err(Refused::Perhaps)
+            };
+            in_time(attempt).await
+        }
+    }
+}
+
+async fn in_time(
+    attempt: impl Future<Output = Result<Connection, Refused>>,
+) -> Result<Connection, Refused> {
+    let attempt = timeout(BEGINNING, attempt).await;
+    attempt.unwrap_or_else(|_| Err(Refused::Always(not_begun(BEGINNING))))
+}
+
+fn not_begun(limit: Duration) -> String {
+    format!("it did not begin within {} seconds", limit.as_secs())
+}
+
+fn handler(upstream: &Upstream) -> Handler {
+    Handler {
         server: upstream.name.clone(),
         notices: upstream.notices.clone(),
         changed: upstream.changed.clone(),
-    };
-    match &upstream.reach {
-        Reach::Stdio(launch) => {
-            let max = usize::try_from(upstream.web.max_answer()).unwrap_or(usize::MAX);
-            let stdio = Stdio::start(launch, tap, max).map_err(Refused::Always)?;
-            let ended = stdio.ended();
-            match begin(handler, stdio, lifecycle).await {
-                Ok(connection) => Ok(Connection {
-                    ended: Some(ended),
-                    ..connection
-                }),
-                // The program knows better why it ended, if it did.
-                Err(error) if error == ENDED => {
-                    Err(Refused::Perhaps(ended.how().await.unwrap_or(error)))
-                }
-                Err(error) => Err(Refused::Perhaps(error)),
-            }
+    }
+}
+
+async fn attempt_program(
+    upstream: &Upstream,
+    launch: &Launch,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Connection, Refused> {
+    let max = usize::try_from(upstream.web.max_answer()).unwrap_or(usize::MAX);
+    let stdio = Stdio::start(launch, Arc::default(), max).map_err(Refused::Always)?;
+    let ended = stdio.ended();
+    let begun = begin(handler(upstream), stdio, lifecycle);
+    match timeout(PROGRAM_BEGINNING, begun).await {
+        Ok(Ok(connection)) => Ok(Connection {
+            ended: Some(ended),
+            ..connection
+        }),
+        // The program knows better why it ended, if it did.
+        Ok(Err(error)) if error == ENDED => {
+            Err(Refused::Perhaps(ended.how().await.unwrap_or(error)))
         }
-        Reach::Http { uri, headers } => {
-            let client = HttpClient {
-                web: upstream.web.clone(),
-                headers: headers.clone(),
-                tap,
-                timeout: upstream.timeout + SLACK,
-                doubted: upstream.doubted.clone(),
-            };
-            let config = StreamableHttpClientTransportConfig::with_uri(uri.to_string())
-                .max_concurrent_requests(AT_ONCE)
-                // It would send again what was sent already.
-                .reinit_on_expired_session(false);
-            let transport = StreamableHttpClientTransport::with_client(client, config);
-            begin(handler, transport, lifecycle)
-                .await
-                .map_err(Refused::Perhaps)
-        }
-        Reach::Sse { uri, headers } => {
-            let opened = SseTransport::open(upstream.web.clone(), uri, headers.clone(), tap).await;
-            let transport = opened.map_err(|error| Refused::Always(error.to_string()))?;
-            begin(handler, transport, lifecycle)
-                .await
-                .map_err(Refused::Perhaps)
+        Ok(Err(error)) => Err(Refused::Perhaps(error)),
+        Err(_) => {
+            let so_far = ended.so_far(not_begun(PROGRAM_BEGINNING));
+            Err(Refused::Always(launch.with_network_hint(so_far)))
         }
     }
+}
+
+fn http_transport(
+    upstream: &Upstream,
+    uri: &Uri,
+    headers: &Arc<HeaderMap>,
+) -> StreamableHttpClientTransport<HttpClient> {
+    let client = HttpClient {
+        web: upstream.web.clone(),
+        headers: headers.clone(),
+        tap: Arc::default(),
+        timeout: upstream.timeout + SLACK,
+        doubted: upstream.doubted.clone(),
+    };
+    let config = StreamableHttpClientTransportConfig::with_uri(uri.to_string())
+        .max_concurrent_requests(AT_ONCE)
+        // It would send again what was sent already.
+        .reinit_on_expired_session(false);
+    StreamableHttpClientTransport::with_client(client, config)
 }
 
 async fn begin<T, E, A>(

@@ -1,6 +1,8 @@
 //! The program itself: started with a clean environment, watched, and ended with all it has started.
 
 use std::{
+    ffi::OsStr,
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -74,6 +76,25 @@ pub(in crate::backends::mcp) struct Launch {
     pub(in crate::backends::mcp) watchers: TaskTracker,
 }
 
+impl Launch {
+    /// Programs that download what they run fail slowly and silently without a network.
+    pub(in crate::backends::mcp) fn with_network_hint(&self, error: String) -> String {
+        let program = Path::new(&self.command).file_stem();
+        let program = program.and_then(OsStr::to_str).unwrap_or_default();
+        let variables = match program {
+            "npx" | "npm" | "pnpm" | "yarn" | "bunx" => {
+                "`NODE_EXTRA_CA_CERTS` and `npm_config_registry`"
+            }
+            "uvx" | "uv" | "pipx" => "`SSL_CERT_FILE` and `UV_DEFAULT_INDEX`",
+            _ => return error,
+        };
+        format!(
+            "{error}; `{program}` downloads packages: check that this machine reaches the network, or set \
+             `HTTPS_PROXY`, {variables} for the gateway"
+        )
+    }
+}
+
 pub(super) struct Program {
     server: Arc<str>,
     ended: watch::Receiver<Option<String>>,
@@ -83,7 +104,10 @@ pub(super) struct Program {
 }
 
 /// How a program ended, once it has.
-pub(in crate::backends::mcp) struct Ended(watch::Receiver<Option<String>>);
+pub(in crate::backends::mcp) struct Ended {
+    how: watch::Receiver<Option<String>>,
+    blame: Blame,
+}
 
 /// What is wrong with it.
 #[derive(Clone, Default)]
@@ -140,7 +164,10 @@ impl Program {
     }
 
     pub(super) fn ended(&self) -> Ended {
-        Ended(self.ended.clone())
+        Ended {
+            how: self.ended.clone(),
+            blame: self.blame.clone(),
+        }
     }
 
     pub(super) fn blame(&self, why: &str) {
@@ -186,8 +213,13 @@ impl Blame {
 impl Ended {
     /// Waits for it, but not for long.
     pub(in crate::backends::mcp) async fn how(mut self) -> Option<String> {
-        let ended = self.0.wait_for(Option::is_some);
+        let ended = self.how.wait_for(Option::is_some);
         timeout(3 * GRACE, ended).await.ok()?.ok()?.clone()
+    }
+
+    /// What is wrong with it, with what it said until now.
+    pub(in crate::backends::mcp) fn so_far(&self, what: String) -> String {
+        self.blame.told(what)
     }
 }
 
@@ -350,6 +382,37 @@ mod tests {
         ] {
             assert!(!is_inherited(name), "{name}");
         }
+    }
+
+    #[test]
+    fn p18_a_download_that_takes_too_long_names_the_network_and_its_variables() {
+        let told = |command: &str| {
+            let launch = Launch {
+                server: "s".into(),
+                command: command.to_owned(),
+                args: Vec::new(),
+                env: Vec::new(),
+                secrets: Arc::default(),
+                watchers: TaskTracker::new(),
+            };
+            launch.with_network_hint("late".to_owned())
+        };
+        for (command, variable) in [
+            ("npx", "NODE_EXTRA_CA_CERTS"),
+            ("/usr/bin/npx", "npm_config_registry"),
+            ("uvx", "SSL_CERT_FILE"),
+        ] {
+            let told = told(command);
+            assert!(
+                told.starts_with("late; ") && told.contains("network"),
+                "{told}"
+            );
+            assert!(
+                told.contains("HTTPS_PROXY") && told.contains(variable),
+                "{told}"
+            );
+        }
+        assert_eq!(told("python3"), "late");
     }
 
     #[test]
