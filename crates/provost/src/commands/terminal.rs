@@ -31,6 +31,13 @@ impl Terminal {
         Self { lines }
     }
 
+    /// One whose input has ended.
+    #[cfg(test)]
+    pub(super) fn closed() -> Self {
+        let (_, lines) = mpsc::unbounded_channel();
+        Self { lines }
+    }
+
     /// `None`: the input ended.
     pub(super) async fn ask(&mut self, question: &str) -> io::Result<Option<String>> {
         self.clear();

@@ -12,6 +12,13 @@ pub(super) enum Person {
     Silent,
 }
 
+/// Whether to approve, and who said so.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    OfPerson(bool),
+    OfDemo(bool),
+}
+
 impl Person {
     pub(super) fn silent() -> Self {
         Self::Silent
@@ -25,25 +32,45 @@ impl Person {
     }
 
     /// Whether to approve. `suggested` is what the demo decides by itself, and `why`.
-    pub(super) async fn approves(&mut self, suggested: bool, why: &str) -> io::Result<bool> {
-        let answer = if suggested { "y" } else { "n" };
-        let terminal = match self {
-            Self::Here(terminal) => terminal,
-            Self::Silent => return Ok(suggested),
-            Self::Away(reason) => {
-                output::line(format_args!(
-                    "   approve? [y/n] {answer}   ({reason}, so the demo decides: {why})"
-                ))?;
-                return Ok(suggested);
-            }
-        };
-        loop {
-            match terminal.ask("   approve? [y/n] ").await?.as_deref() {
-                Some("y" | "Y" | "yes") => return Ok(true),
-                Some("n" | "N" | "no") => return Ok(false),
+    pub(super) async fn approves(&mut self, suggested: bool, why: &str) -> io::Result<Answer> {
+        const QUESTION: &str = "   approve? [y/n] ";
+        while let Self::Here(terminal) = self {
+            match terminal.ask(QUESTION).await?.as_deref() {
+                Some("y" | "Y" | "yes") => return Ok(Answer::OfPerson(true)),
+                Some("n" | "N" | "no") => return Ok(Answer::OfPerson(false)),
                 Some(_) => {}
-                None => return Ok(suggested),
+                None => {
+                    output::line("")?;
+                    *self = Self::Away("your input has ended");
+                }
             }
         }
+        if let Self::Away(reason) = self {
+            let answer = if suggested { "y" } else { "n" };
+            output::line(format_args!("{QUESTION}{answer}"))?;
+            output::line(decides(reason, why))?;
+        }
+        Ok(Answer::OfDemo(suggested))
+    }
+}
+
+fn decides(reason: &str, why: &str) -> String {
+    format!("   ({reason}, so the demo decides: {why})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn p17_after_the_end_of_input_the_demo_decides_in_its_own_name() {
+        let mut person = Person::Here(Terminal::closed());
+        for suggested in [false, true] {
+            let answer = person.approves(suggested, "why").await.unwrap();
+            assert_eq!(answer, Answer::OfDemo(suggested));
+        }
+        assert!(matches!(person, Person::Away("your input has ended")));
+        let longest = decides("your input has ended", "nobody should write that");
+        assert!(longest.len() <= 80, "{longest}");
     }
 }

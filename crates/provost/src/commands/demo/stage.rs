@@ -38,6 +38,8 @@ pub(super) struct Stage {
     pub(super) agent: Client,
     /// You.
     pub(super) person: Client,
+    /// Decides where you do not.
+    pub(super) stand_in: Client,
     pub(super) url: String,
     supervisor: Supervisor,
     running: Running,
@@ -60,10 +62,12 @@ impl Stage {
         let supervisor =
             Supervisor::start(new_client(&admin, &url, SUPERVISOR, "supervisor").await?);
         let person = new_client(&admin, &url, "you", "human").await?;
+        let stand_in = new_client(&admin, &url, "demo", "human").await?;
         let agent = client(&url, &format!("agent:{AGENT}"))?;
         Ok(Self {
             agent,
             person,
+            stand_in,
             url,
             supervisor,
             running,

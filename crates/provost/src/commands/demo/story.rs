@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     actors::{Told, call},
-    person::Person,
+    person::{Answer, Person},
     stage::{RULES, Stage},
 };
 use crate::{
@@ -165,13 +165,13 @@ impl Scene<'_> {
             self.teller.line(format!("{FRAME}{row}").trim_end())?;
         }
         self.teller.line("")?;
-        let approves = person.approves(suggested, why).await?;
-        let (verb, reason) = if approves {
-            ("approve", None)
-        } else {
-            ("deny", Some("not on my watch"))
+        let (by, approves, reason) = match person.approves(suggested, why).await? {
+            Answer::OfPerson(true) => (&self.stage.person, true, None),
+            Answer::OfPerson(false) => (&self.stage.person, false, Some("not on my watch")),
+            Answer::OfDemo(approves) => (&self.stage.stand_in, approves, Some(why)),
         };
-        match send_decision(&self.stage.person, &id, verb, Said::because(reason)).await {
+        let verb = if approves { "approve" } else { "deny" };
+        match send_decision(by, &id, verb, Said::because(reason)).await {
             Ok(_) => {}
             // Time ran out over the question.
             Err(ClientError::Refused(refusal)) => self.teller.line(format_args!("   {refusal}"))?,
