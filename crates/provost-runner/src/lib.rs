@@ -5,6 +5,7 @@ pub mod acp;
 pub mod brake;
 pub mod config;
 pub mod journal;
+pub mod json_error;
 pub mod meter;
 pub mod orphans;
 pub mod permission;

@@ -13,6 +13,7 @@ use provost_core::{
     grant::Breadth,
     trace::view::Exposure,
 };
+use provost_runner::json_error;
 use serde_json::{Map, Value};
 
 use super::{
@@ -249,8 +250,9 @@ fn replacement(fields: &Fields) -> String {
 pub(super) fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
     let text = fields.text("arguments").unwrap_or_default();
     serde_json::from_str(text).map_err(|error| {
+        let why = json_error::told(&error);
         PageError::bad(format!(
-            "The arguments are not a JSON object ({error}), so nothing was decided."
+            "The arguments are not a JSON object ({why}), so nothing was decided."
         ))
     })
 }

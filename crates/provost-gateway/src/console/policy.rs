@@ -13,6 +13,7 @@ use provost_core::{
     ports::{StoreError, TraceFilter},
     trace::DecisionRecord,
 };
+use provost_runner::json_error;
 use serde_json::Map;
 
 use super::{
@@ -183,8 +184,10 @@ impl CallForm {
         let params = if self.params.is_empty() {
             Map::new()
         } else {
-            serde_json::from_str(&self.params)
-                .map_err(|error| format!("The arguments are not a JSON object: {error}."))?
+            serde_json::from_str(&self.params).map_err(|error| {
+                let why = json_error::told(&error);
+                format!("The arguments are not a JSON object: {why}.")
+            })?
         };
         let session = Some(self.session.as_str()).filter(|session| !session.is_empty());
         Ok(Call {

@@ -65,3 +65,25 @@ async fn an_unknown_address_is_a_json_error() {
     assert_eq!(answer.status, 404);
     assert_eq!(answer.body["error"]["code"], "not_found");
 }
+
+/// A client that is made from the document must not demand a key where none is needed, nor leave one out.
+#[tokio::test]
+async fn p18_a_key_is_demanded_where_it_is_needed_and_nowhere_else() {
+    let app = TestApp::new().await;
+    let document = app
+        .ask(Who::Nobody, "GET", "/openapi.json", Value::Null)
+        .await
+        .body;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let for_all = operation["x-roles"] == json!(["anyone"]);
+            let keyless = operation["security"] == json!([]);
+            let by_secret = path == "/v1/telegram/webhook";
+            assert_eq!(keyless, for_all || by_secret, "{method} {path}");
+            if for_all {
+                let answer = app.ask(Who::Nobody, "GET", path, Value::Null).await;
+                assert_ne!(answer.status, 401, "{method} {path}");
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::acp::RpcError;
+use crate::{acp::RpcError, json_error};
 
 impl RpcError {
     pub const METHOD_NOT_FOUND: i64 = -32601;
@@ -60,5 +60,5 @@ impl RpcError {
 /// What a method was asked, or what is wrong with the question.
 pub(super) fn parse<T: DeserializeOwned>(params: &RawValue) -> Result<T, RpcError> {
     serde_json::from_str(params.get())
-        .map_err(|error| RpcError::invalid(format!("wrong params: {error}")))
+        .map_err(|error| RpcError::invalid(format!("wrong params: {}", json_error::told(&error))))
 }

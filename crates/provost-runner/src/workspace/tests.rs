@@ -103,7 +103,7 @@ async fn what_is_not_served_or_not_understood_is_told() {
             "fs/read_text_file",
             json!({ "path": path, "line": -1 }),
             -32602,
-            "expected u32",
+            "expected a whole number of 0 or more",
         ),
         (
             "fs/write_text_file",

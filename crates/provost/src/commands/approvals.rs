@@ -6,6 +6,7 @@ mod watch;
 
 use clap::{Subcommand, ValueEnum};
 use provost_core::time::Time;
+use provost_runner::json_error;
 use serde_json::{Map, Value, json};
 
 use super::view::{ago, compact, left, pages, some_text, text};
@@ -29,28 +30,28 @@ pub(crate) enum Approvals {
   provost approvals list --tool 'filesystem.*'
   provost approvals list --all --json | jq '.[].status'")]
     List {
-        /// Only of this status
+        /// Only approvals with this status
         #[arg(long, value_enum, default_value = "pending")]
         status: StatusName,
-        /// Only of tools that match
+        /// Only tools that match
         #[arg(long, value_name = "GLOB")]
         tool: Option<String>,
-        /// Of every status
+        /// Approvals of every status
         #[arg(long, conflicts_with = "status")]
         all: bool,
     },
-    /// Show one with all one needs to decide it
+    /// Show one approval in detail
     #[command(
         after_help = "Examples:\n  provost approvals show 3f9a\n  provost approvals show 3f9a --full"
     )]
     Show {
         /// The id, or its first characters
         id: String,
-        /// Show all of it: every line, and what is otherwise only described, for those who may see it
+        /// Show every line, and also withheld content, if your key may see it
         #[arg(long)]
         full: bool,
     },
-    /// Approve one
+    /// Approve a call
     #[command(after_help = "Examples:
   provost approvals approve 3f9a --reason 'checked with the team'
   provost approvals approve 3f9a --for session
@@ -59,21 +60,21 @@ pub(crate) enum Approvals {
     Approve {
         #[command(flatten)]
         args: DecideArgs,
-        /// Permit the call with these arguments instead, a JSON object
+        /// Allow the call with these arguments instead, a JSON object
         #[arg(long, value_name = "JSON")]
         arguments: Option<String>,
         #[command(flatten)]
         remember: RememberArgs,
     },
-    /// Deny one
+    /// Deny a call
     #[command(
         after_help = "Examples:\n  provost approvals deny 3f9a --reason 'use the staging table'"
     )]
     Deny(DecideArgs),
-    /// Hand one from the supervisors to people
+    /// Pass a call from the supervisors to people
     #[command(after_help = "Examples:\n  provost approvals escalate 3f9a --reason 'not sure'")]
     Escalate(DecideArgs),
-    /// Be told of approvals as they come; in a terminal, decide them
+    /// Print new approvals as they come; in a terminal, decide them
     #[command(after_help = "Examples:
   provost approvals watch                    ask me, one after the other
   provost approvals watch --json | jq .type  one line of JSON for each event")]
@@ -84,7 +85,7 @@ pub(crate) enum Approvals {
 pub(crate) struct DecideArgs {
     /// The id, or its first characters
     id: String,
-    /// Why: the agent is told, and it stays in the record
+    /// The reason: the agent sees it, and it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -282,8 +283,10 @@ pub(super) async fn send_decision(
 }
 
 fn object(text: &str) -> anyhow::Result<Map<String, Value>> {
-    serde_json::from_str(text)
-        .map_err(|error| usage(format!("`--arguments` is not a JSON object: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        let why = json_error::told(&error);
+        usage(format!("`--arguments` is not a JSON object: {why}"))
+    })
 }
 
 async fn decide(context: &Context, verb: &str, id: &str, said: Said<'_>) -> anyhow::Result<Exit> {

@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use provost_core::call::exact_numbers;
 use provost_gateway::hooks::{Dialect, Heard, Reply, What};
+use provost_runner::json_error;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -36,17 +37,16 @@ const PATIENCE: Duration = Duration::from_hours(23);
   provost hook cursor --unreachable ask
 `provost connect` writes it into an agent's settings.")]
 pub(crate) struct Args {
-    /// Whose hook it is
+    /// The agent that runs the hook
     #[arg(value_enum)]
     agent: Agent,
-    /// A file with the agent's key [default: agents/NAME.key in the gateway's data folder, where there is
-    /// one]
+    /// A file with the agent's key [default: agents/NAME.key in the gateway's data folder, if it exists]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// The agent's name: its key is agents/NAME.key in the gateway's data folder [default: AGENT]
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     name: Option<String>,
-    /// What to answer when the gateway cannot be asked [default: hooks.unreachable of the file that
+    /// The answer if the gateway cannot be reached [default: hooks.unreachable of the file that
     /// --config or PROVOST_CONFIG names, else deny]
     #[arg(long, value_enum)]
     unreachable: Option<Unreachable>,
@@ -120,7 +120,10 @@ fn read() -> anyhow::Result<Map<String, Value>> {
         anyhow::bail!("the hook's input is larger than {LARGEST_INPUT} bytes");
     }
     let text = exact_numbers(&text);
-    serde_json::from_slice(&text).context("the hook's input is not a JSON object")
+    serde_json::from_slice(&text).map_err(|error| {
+        let why = json_error::told(&error);
+        anyhow::anyhow!("the hook's input is not a JSON object: {why}")
+    })
 }
 
 async fn ask(

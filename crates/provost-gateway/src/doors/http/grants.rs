@@ -15,6 +15,7 @@ use provost_core::{
     review::mask_value,
     time::{Time, format_duration, parse_duration},
 };
+use provost_runner::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -135,7 +136,7 @@ pub(super) async fn unmake(app: &App, key: &Key, id: String) -> ApiResult<Value>
 
 /// The same for a form, whose fields are those of the body: why not, in words.
 pub(crate) async fn make_by_form(app: &App, key: &Key, body: Value) -> Result<(), String> {
-    let body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let body = serde_json::from_value(body).map_err(|error| json_error::told(&error))?;
     let made = make(app, key, body).await;
     made.map(drop).map_err(|error| error.words())
 }

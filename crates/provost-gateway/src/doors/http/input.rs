@@ -16,6 +16,7 @@ use provost_core::{
     glob::Glob,
     time::{Time, parse_duration},
 };
+use provost_runner::json_error;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -182,7 +183,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         } else {
             "the body is not JSON"
         };
-        ApiError::bad_request(format!("{what}: {error}"))
+        ApiError::bad_request(format!("{what}: {}", json_error::told(&error)))
     })
 }
 

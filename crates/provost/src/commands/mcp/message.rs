@@ -3,6 +3,7 @@
 //! the server.
 
 use provost_core::call::exact_numbers;
+use provost_runner::json_error;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -147,7 +148,7 @@ fn object<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     if !text.trim_start().starts_with('{') {
         return Err("not a JSON object".to_owned());
     }
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    serde_json::from_str(text).map_err(|error| json_error::told(&error))
 }
 
 fn cancelled(message: &Message) -> Value {

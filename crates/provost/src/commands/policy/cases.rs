@@ -5,6 +5,7 @@ use provost_core::{
     policy::{Explained, PolicySet, Verdict},
     time::Time,
 };
+use provost_runner::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -60,7 +61,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Case>, Vec<String>> {
                 }
                 cases.push(case);
             }
-            Err(error) => problems.push(format!("case {number}{named}: {error}")),
+            Err(error) => {
+                let why = json_error::told(&error);
+                problems.push(format!("case {number}{named}: {why}"));
+            }
         }
     }
     if problems.is_empty() {

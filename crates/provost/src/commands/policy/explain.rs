@@ -3,6 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use provost_core::call::Call;
+use provost_runner::json_error;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -13,13 +14,13 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Who calls
+    /// The agent that calls
     #[arg(long, value_name = "NAME")]
     agent: String,
-    /// What is called
+    /// The tool that it calls
     #[arg(long, value_name = "NAME")]
     tool: String,
-    /// In which session
+    /// The session of the call
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The arguments, a JSON object
@@ -38,8 +39,10 @@ impl Args {
                 .map_err(|error| usage(format!("cannot read `{}`: {error}", path.display())))?,
             (None, None) => return Ok(Map::new()),
         };
-        serde_json::from_str(&text)
-            .map_err(|error| usage(format!("the arguments are not a JSON object: {error}")))
+        serde_json::from_str(&text).map_err(|error| {
+            let why = json_error::told(&error);
+            usage(format!("the arguments are not a JSON object: {why}"))
+        })
     }
 }
 

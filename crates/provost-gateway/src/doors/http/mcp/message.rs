@@ -2,6 +2,7 @@
 //! written twice are refused, so that no message can say one thing to us and another to somebody else.
 
 use provost_core::call::exact_numbers;
+use provost_runner::json_error;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -111,7 +112,10 @@ impl Message {
             } else {
                 PARSE
             };
-            Fault::new(code, format!("not a JSON-RPC message: {error}"))
+            Fault::new(
+                code,
+                format!("not a JSON-RPC message: {}", json_error::told(&error)),
+            )
         };
         if start != Some(&b'{') {
             // What is no object at all, such as a number, is JSON all the same.
@@ -168,8 +172,10 @@ impl Request {
 }
 
 pub(super) fn read_params<T: DeserializeOwned>(params: Map<String, Value>) -> Result<T, Fault> {
-    serde_json::from_value(Value::Object(params))
-        .map_err(|error| Fault::params(format!("the parameters do not fit: {error}")))
+    serde_json::from_value(Value::Object(params)).map_err(|error| {
+        let why = json_error::told(&error);
+        Fault::params(format!("the parameters do not fit: {why}"))
+    })
 }
 
 pub(super) fn result(id: &Id, result: &Value) -> Value {

@@ -9,6 +9,7 @@ use provost_core::{
     gate::Decider,
     key::{Key, Role},
 };
+use provost_runner::json_error;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -305,8 +306,10 @@ fn catalog(exchange: &Exchange, caller: &Caller, asked: CatalogArguments) -> Val
 }
 
 fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> ApiResult<T> {
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| ApiError::bad_request(format!("the arguments do not fit: {error}")))
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+        let why = json_error::told(&error);
+        ApiError::bad_request(format!("the arguments do not fit: {why}"))
+    })
 }
 
 impl What {
