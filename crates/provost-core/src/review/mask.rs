@@ -2,14 +2,20 @@
 //! here; what is stored and what runs does not.
 
 mod edit;
+mod named;
 pub(super) mod words;
 
 use serde_json::{Map, Value};
 
 use super::{
-    names::{holds_words, is_secret, is_secret_number, is_secret_object, is_shell_text},
-    secret::{Grammar, Labels, holds_mask, kind_of, secrets, stays_visible},
+    names::{
+        SHORTEST_NUMBER, holds_words, is_command, is_input, is_key_name, is_place_name, is_secret,
+        is_secret_number, is_secret_object, is_shell_text,
+    },
+    secret::{Grammar, Labels, Reading, is_mentioned, is_random, kind_of, secrets},
 };
+use named::{pair, pair_in_list};
+use words::{Joined, program, runs_script};
 
 pub use edit::unmask;
 
@@ -77,16 +83,21 @@ struct Masking<'s> {
     path: Vec<String>,
     /// The commands of the call: they may use a variable that stands elsewhere.
     commands: String,
+    /// They run a text as a program, or that is not known.
+    runs_text: bool,
 }
 
 impl<'s> Masking<'s> {
     fn of(params: &Map<String, Value>, sink: &'s mut Sink<'s>) -> Self {
         let mut commands = String::new();
         collect_commands(params, &mut commands);
+        let is_sure = || Reading::of(&commands).is_some_and(|it| !it.outline.runs_text);
+        let runs_text = !commands.is_empty() && !is_sure();
         Self {
             sink,
             path: Vec::new(),
             commands,
+            runs_text,
         }
     }
 
@@ -115,15 +126,28 @@ impl<'s> Masking<'s> {
     fn value(&mut self, name: &str, value: &Value, below: bool) -> Value {
         let below = below || is_secret(name);
         match value {
-            Value::String(text) if below => self.named(name, text).into(),
-            Value::String(text) if is_shell_text(name) => self.text(text, Grammar::COMMAND).into(),
-            Value::String(text) => self.text(text, Grammar::Text).into(),
-            Value::Number(number) if is_secret_number(name) => {
-                self.mask(kind_of(name), &number.to_string()).into()
+            Value::String(text) if below || is_key(name, text) => self.named(name, text).into(),
+            Value::String(text) if is_place_name(name, text) && !text.contains("://") => {
+                text.as_str().into()
+            }
+            Value::String(text) => self.text(text, self.grammar(name)).into(),
+            Value::Number(number) => {
+                let number = number.to_string();
+                if is_secret_number(name, number.len())
+                    || (below && number.len() >= SHORTEST_NUMBER && !is_secret(name))
+                {
+                    return self.mask(kind_of(name), &number).into();
+                }
+                value.clone()
             }
             Value::Array(items) => {
-                let items = items.iter();
-                items.map(|item| self.value(name, item, below)).collect()
+                let items = items.iter().map(|item| match pair_in_list(item) {
+                    Some((name, text)) => {
+                        Value::Array(vec![name.into(), self.named(name, text).into()])
+                    }
+                    None => self.value(name, item, below),
+                });
+                items.collect()
             }
             Value::Object(map) => {
                 let below = below && (!is_secret(name) || is_secret_object(name));
@@ -133,18 +157,19 @@ impl<'s> Masking<'s> {
         }
     }
 
-    /// The whole text is a secret. From a substitution on it is shown: it would run, should a shell read it.
-    fn named(&mut self, name: &str, text: &str) -> String {
-        if text.is_empty() || holds_mask(text) || stays_visible(name, text, &self.commands) {
-            return text.to_owned();
+    /// How the text under this name is read: as a command if a shell may do so.
+    fn grammar(&self, name: &str) -> Grammar<'static> {
+        let runs = self.runs_text && (is_input(name) || is_mentioned(&self.commands, name));
+        if runs {
+            Grammar::Command {
+                beside: "",
+                runs_text: true,
+            }
+        } else if is_shell_text(name) {
+            Grammar::COMMAND
+        } else {
+            Grammar::Text
         }
-        let runs = ["$(", "`", "${"];
-        let end = runs.iter().filter_map(|mark| text.find(mark)).min();
-        let (literal, rest) = text.split_at(end.unwrap_or(text.len()));
-        if literal.is_empty() {
-            return text.to_owned();
-        }
-        self.mask(kind_of(name), literal) + rest
     }
 
     fn text(&mut self, text: &str, grammar: Grammar<'_>) -> String {
@@ -165,16 +190,8 @@ impl<'s> Masking<'s> {
     }
 }
 
-/// `{"name": "PASSWORD", "value": "…"}`: the member that holds the value, and the name it stands under.
-fn pair(map: &Map<String, Value>) -> Option<(&'static str, &str)> {
-    let member = |names: [&str; 4]| {
-        let mut names = names.into_iter();
-        names.find_map(|name| map.get(name)?.as_str())
-    };
-    let name = member(["name", "key", "variable", "header"]).filter(|name| is_secret(name))?;
-    let fields = ["value", "val", "content"];
-    let field = fields.into_iter().find(|field| map.contains_key(*field))?;
-    Some((field, name))
+fn is_key(name: &str, text: &str) -> bool {
+    is_key_name(name) && is_random(text.trim_start_matches("base64:"))
 }
 
 fn is_words(value: &Value) -> bool {
@@ -191,10 +208,15 @@ fn collect_commands(params: &Map<String, Value>, commands: &mut String) {
                 commands.push('\n');
             }
             Value::Array(items) if holds_words(name) => {
-                for text in items.iter().filter_map(Value::as_str) {
-                    commands.push_str(text);
-                    commands.push('\n');
+                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                match words.split_last() {
+                    Some((script, shell)) if runs_script(shell) => commands.push_str(script),
+                    _ => {
+                        let before = (!is_command(name)).then(|| program(params));
+                        commands.push_str(&Joined::of(before, &words).text);
+                    }
                 }
+                commands.push('\n');
             }
             Value::Object(map) => collect_commands(map, commands),
             _ => {}

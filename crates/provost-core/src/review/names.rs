@@ -4,8 +4,8 @@
 mod lists;
 
 use lists::{
-    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_TOKENS, PLACES, QUALIFIERS,
-    SECRET_PARTS, SECRET_WORDS,
+    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_KEYS, OTHER_TOKENS, PLACES,
+    QUALIFIERS, SECRET_PARTS, SECRET_WORDS,
 };
 
 /// Whether what stands under this name is a secret: one of its words says so, and none after it says that it is
@@ -76,9 +76,43 @@ pub(super) fn is_password(name: &str) -> bool {
     is_secret(&name) && (name.contains("pass") || name.contains("pwd"))
 }
 
-/// Whether a number under this name is one, too: `max_tokens` is none, a PIN is.
-pub(super) fn is_secret_number(name: &str) -> bool {
-    is_secret(name) && !name.to_lowercase().contains("token")
+/// Whether a number under this name is one, too: `max_tokens` is none, nor is the pin of a board; a PIN is.
+pub(super) fn is_secret_number(name: &str, digits: usize) -> bool {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    let shortest = match last {
+        "tokens" => return false,
+        _ if last.ends_with("token") => 6,
+        _ => SHORTEST_NUMBER,
+    };
+    is_secret(name) && digits >= shortest
+}
+
+/// Fewer digits are a count, or a place.
+pub(super) const SHORTEST_NUMBER: usize = 4;
+
+/// Whether only some of what stands under this name is a secret: a mail has a `signature`, a board has a `pin`.
+pub(super) fn is_unsure(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    last == "pin" || LAST_WORDS.contains(&last)
+}
+
+/// Whether a random text under this name is a key: `OPENAI_KEY`, `APP_KEY`.
+pub(super) fn is_key_name(name: &str) -> bool {
+    match words(name).as_slice() {
+        [.., before, last] => {
+            matches!(last.as_str(), "key" | "keys") && !OTHER_KEYS.contains(&before.as_str())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the text under this name says where a call acts, or on what.
+pub(super) fn is_place_name(name: &str, text: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    PLACES.contains(&last) || (CHOICES.contains(&last) && !text.contains('='))
 }
 
 /// Whether a text under this name is structure: it says where, which or how, and not what is written or said.
@@ -120,6 +154,11 @@ pub(super) fn is_shell_text(name: &str) -> bool {
             words(name).join("_").as_str(),
             "script" | "bash_command" | "bash" | "shell"
         )
+}
+
+/// Whether a program reads the text under this name as its input.
+pub(super) fn is_input(name: &str) -> bool {
+    matches!(words(name).join("_").as_str(), "stdin" | "input")
 }
 
 /// Whether a list under this name is the words of a command.

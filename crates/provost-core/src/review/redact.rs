@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     mask::words::{Joined, program, runs_script},
     names::{holds_content, holds_words, is_command, is_name, is_secret, is_structure},
-    secret::mask_text,
+    secret::{mask_place, mask_text},
     withhold::{hidden, withhold},
 };
 use crate::{call::canonical_json, ids::hex};
@@ -57,7 +57,7 @@ fn redact_entry(beside: &Map<String, Value>, key: &str, value: &Value) -> Value 
     match value {
         Value::String(command) if is_command(key) => redact_command(command),
         Value::Array(items) if holds_words(key) => redact_words(beside, key, items),
-        Value::String(text) if is_structure(key, text) => mask_text(text).into_owned().into(),
+        Value::String(text) if is_structure(key, text) => mask_place(text).into_owned().into(),
         Value::String(text) => describe(text.as_bytes()),
         Value::Array(items) => {
             let items = items.iter();

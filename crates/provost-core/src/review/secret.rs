@@ -6,17 +6,22 @@
 mod admit;
 mod find;
 mod label;
+mod looks;
 mod patterns;
 mod reading;
+mod token;
+mod url;
+mod uses;
 mod value;
 
 use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-pub(super) use admit::stays_visible;
 pub(super) use label::Labels;
+pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
 pub(super) use reading::{Reading, Standing};
+pub(super) use uses::{is_handed_on, is_mentioned, is_used};
 
 /// A piece of a text that is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +60,11 @@ pub(super) fn holds_mask(text: &str) -> bool {
     MASK.as_ref().is_none_or(|mask| mask.is_match(text))
 }
 
+/// Whether a text is a mask, and nothing else.
+pub(super) fn is_mask(text: &str) -> bool {
+    masks(text).first() == Some(&(0..text.len()))
+}
+
 /// The masks of a text, in their order.
 pub(super) fn masks(text: &str) -> Vec<Range<usize>> {
     let Some(mask) = MASK.as_ref() else {
@@ -72,6 +82,15 @@ pub fn mask_text(text: &str) -> Cow<'_, str> {
     let mut labels = Labels::default();
     labels.note_all(text, &secrets);
     Cow::Owned(labels.masked(text, &secrets))
+}
+
+/// What says where something happens. A password in a URL is masked; a path that looks like a token is none.
+pub(super) fn mask_place(text: &str) -> Cow<'_, str> {
+    if text.contains("://") {
+        mask_text(text)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The secrets of a text in their order; they do not overlap.

@@ -26,7 +26,7 @@ pub(crate) use change::one_file;
 pub(crate) use command::{plain_command, quoted};
 pub(super) use outline::{Outline, Role, Spot, assigned_name};
 
-use super::{mask::mask_steps, mask_text};
+use super::{mask::mask_steps, mask_text, secret::mask_place};
 use bounds::{Bounds, shorten};
 
 pub type Risks = BTreeSet<Risk>;
@@ -105,7 +105,7 @@ impl Summary {
                 added,
                 removed,
             } => Act::Change {
-                path: path.map(|path| masked(&path)),
+                path: path.map(|path| mask_place(&path).into_owned()),
                 files,
                 diff: diff.map(|diff| masked(&diff)),
                 added,

@@ -111,6 +111,33 @@ pub(super) const KEYS: [&str; 13] = [
     "auth",
     "deploy",
 ];
+/// `key` is a name or a place after one of these, and no secret.
+pub(super) const OTHER_KEYS: [&str; 24] = [
+    "primary",
+    "foreign",
+    "sort",
+    "partition",
+    "object",
+    "cache",
+    "public",
+    "idempotency",
+    "row",
+    "s3",
+    "file",
+    "issue",
+    "project",
+    "dedup",
+    "routing",
+    "shard",
+    "index",
+    "host",
+    "parameter",
+    "storage",
+    "translation",
+    "message",
+    "group",
+    "hash",
+];
 /// What may follow without changing what it is.
 pub(super) const QUALIFIERS: [&str; 13] = [
     "value",

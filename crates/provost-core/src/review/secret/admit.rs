@@ -1,15 +1,18 @@
 //! Which of the values that may be secrets are masked. In a command, the reader of commands must find each inside
 //! one word that takes no effect by itself; a program, a file or a text that runs stays visible.
 
-use std::collections::BTreeMap;
-
 use super::{
     Secret, Standing,
     find::Found,
+    looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
     reading::Reading,
-    value::{is_command_like, is_place, is_plain, is_random, looks_random},
+    token::{is_taken_by, is_token_handed_on},
+    uses::{Uses, is_handed_on, is_used},
 };
-use crate::review::summary::{Outline, Role, Spot, assigned_name};
+use crate::review::{
+    names::is_secret,
+    summary::{Outline, Role, Spot, assigned_name},
+};
 
 type Pieces = Vec<std::ops::Range<usize>>;
 
@@ -130,59 +133,16 @@ fn is_data(uses: &mut Uses<'_>, value: &Found, literal: &str) -> bool {
         return false;
     }
     if literal.contains(char::is_whitespace) {
-        return value.kind == "password" && !is_command_like(literal) && !uses.of_name(&value.name);
+        return value.kind == "password"
+            && is_phrase(literal)
+            && !is_command_like(literal)
+            && !uses.of_name(&value.name);
     }
     looks_random(literal) || !uses.of_name(&value.name)
 }
 
 fn is_substituted(literal: &str) -> bool {
     literal.contains("$(") || literal.contains('`') || literal.contains("${")
-}
-
-/// Which variables a text uses: each name is looked for once.
-struct Uses<'t> {
-    text: &'t str,
-    known: BTreeMap<String, bool>,
-}
-
-impl<'t> Uses<'t> {
-    fn of(text: &'t str) -> Self {
-        Self {
-            text,
-            known: BTreeMap::new(),
-        }
-    }
-
-    fn of_name(&mut self, name: &str) -> bool {
-        if let Some(used) = self.known.get(name) {
-            return *used;
-        }
-        let used = is_used(self.text, name);
-        self.known.insert(name.to_owned(), used);
-        used
-    }
-}
-
-/// Whether the variable of this name is used in the text.
-fn is_used(text: &str, name: &str) -> bool {
-    let name = name.trim_matches(['-', '.']);
-    !name.is_empty()
-        && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).unwrap_or_default();
-            let before = before.trim_end_matches(['{', '!', '#']);
-            before.ends_with('$') || before.ends_with("env:") || before.ends_with('%')
-        })
-}
-
-/// Whether the value of an argument may be more than a secret, although its name says that it is one: a command of
-/// the same call uses it, or it says where something happens.
-pub(in crate::review) fn stays_visible(name: &str, value: &str, commands: &str) -> bool {
-    let used = is_used(commands, name) && !looks_random(value);
-    let place = !value.contains(char::is_whitespace)
-        && value.starts_with(['/', '~', '.'])
-        && value.contains('/')
-        && !looks_random(value);
-    used || place
 }
 
 pub(super) fn in_command(
@@ -236,7 +196,8 @@ fn random_only(text: &str, values: Vec<Found>) -> Vec<(&'static str, Pieces)> {
         } else if value.by_itself {
             // The lines of a key.
             let lines = lines(text, place);
-            let random = lines.filter(|line| text.get(line.clone()).is_some_and(is_random));
+            let is_key = |line: &str| is_random(line) || is_key_line(line);
+            let random = lines.filter(|line| text.get(line.clone()).is_some_and(is_key));
             admitted.push((value.kind, random.collect()));
         }
     }
@@ -319,21 +280,25 @@ impl Context<'_> {
             .iter()
             .filter_map(|piece| self.text.get(piece.clone()))
             .collect();
+        let outline = &self.reading.outline;
+        let program = value.program.as_deref();
         match spot.role {
             Role::Program | Role::File | Role::Keyword => false,
+            _ if program.is_some_and(|program| !is_taken_by(program, outline, at)) => false,
             Role::Here => self.admits_input(value, &literal),
-            Role::Argument if acts(&self.reading.outline, at) || acts_inside(spot, &literal) => {
-                false
-            }
+            Role::Argument if acts(outline, at) || acts_inside(spot, &literal) => false,
             Role::Assignment | Role::Argument if self.is_assigned(value, spot, at) => {
-                self.admits_assigned(value, &literal)
+                self.admits_assigned(value, spot, &literal)
+            }
+            Role::Assignment | Role::Argument if value.by_itself => {
+                is_token_handed_on(value.kind, outline, at, &literal)
             }
             Role::Assignment | Role::Argument => self.admits_argument(value, spot, &literal),
         }
     }
 
     fn admits_input(&self, value: &Found, literal: &str) -> bool {
-        value.by_itself
+        value.by_itself && (!self.runs_text || value.kind == "private key")
             || if self.runs_text {
                 is_random(literal)
             } else {
@@ -342,29 +307,31 @@ impl Context<'_> {
     }
 
     /// The value of a variable that is only handed on.
-    fn admits_assigned(&self, value: &Found, literal: &str) -> bool {
+    fn admits_assigned(&self, value: &Found, spot: &Spot, literal: &str) -> bool {
+        let name = assigned_name(&spot.text).unwrap_or_default();
+        let scripts = [self.text, self.beside];
+        let is_used = scripts.iter().any(|script| is_used(script, name));
+        // A variable that is a whole word may be what a program acts on.
+        let handed_on = scripts.iter().all(|script| is_handed_on(script, name));
         if value.by_itself {
-            return true;
+            return handed_on || is_secret(name);
         }
-        if self.runs_text {
+        if self.runs_text || !handed_on {
             return is_random(literal);
         }
-        if is_used(self.text, &value.name) || is_used(self.beside, &value.name) {
+        if is_used {
             return looks_random(literal) && is_plain(literal) && !literal.contains(['/', '.']);
         }
         if is_place(literal) {
             return false;
         }
         if literal.contains(char::is_whitespace) {
-            return value.kind == "password" && !is_command_like(literal);
+            return value.kind == "password" && is_phrase(literal) && !is_command_like(literal);
         }
-        !is_command_like(literal) || looks_random(literal)
+        !is_command_like(literal) || looks_random(literal) || is_random(literal)
     }
 
     fn admits_argument(&self, value: &Found, spot: &Spot, literal: &str) -> bool {
-        if value.by_itself {
-            return true;
-        }
         if self.runs_text {
             return is_random(literal);
         }
@@ -385,7 +352,7 @@ impl Context<'_> {
             let program = before.next();
             program.is_some_and(|program| DECLARING.contains(&program.text.as_str()))
         };
-        assigned_name(&spot.text) == Some(value.name.as_str())
+        assigned_name(&spot.text).is_some_and(|name| value.by_itself || name == value.name)
             && (spot.role == Role::Assignment || declares())
     }
 }

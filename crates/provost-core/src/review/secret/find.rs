@@ -3,14 +3,19 @@
 
 use std::{ops::Range, sync::LazyLock};
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use regex::{Captures, Regex};
+use serde_json::{Map, Value};
 
 use super::{
-    kind_of, masks,
+    kind_of,
+    looks::{is_key, is_key_line, is_long_token, is_random, looks_random},
+    masks,
     patterns::{Find, occurring},
-    value::{data, is_random, looks_random, word},
+    url,
+    value::{data, word},
 };
-use crate::review::names::{is_password, is_secret};
+use crate::review::names::{is_key_name, is_password, is_secret};
 
 /// A value that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +31,8 @@ pub(super) struct Found {
     pub(super) by_itself: bool,
     /// Nothing in its place but a secret makes sense: a blank in it is part of it.
     pub(super) whole: bool,
+    /// The program that takes it, where only that one does.
+    pub(super) program: Option<String>,
 }
 
 /// What a person may say instead of a password is none.
@@ -45,7 +52,6 @@ const PLACEHOLDERS: [&str; 12] = [
 ];
 /// So much of a value tells whether it is a secret.
 const FAR_ENOUGH: usize = 200;
-const LONGEST_KEY_LINE: usize = 76;
 /// Shorter words after a colon are types and the like.
 const SHORTEST_LINE: usize = 6;
 
@@ -67,15 +73,21 @@ pub(super) fn values(text: &str) -> Vec<Found> {
             covered = new.map(Found::end).max().unwrap_or(covered);
         }
     }
-    // What was masked before stays as it is.
+    if found.is_empty() {
+        return found;
+    }
+    // A host says where something happens, however it looks.
+    let hosts = url::hosts(text);
+    // What was masked before stays as it is. A mask that is only a part of a value is a forged one.
     let masks = masks(text);
     found.retain(|value| {
         let mut pieces = value.word.iter().chain(&value.data);
-        let covers = |piece: &Range<usize>| {
-            let mut masks = masks.iter();
-            masks.any(|mask| mask.start < piece.end && piece.start < mask.end)
+        let overlaps = |piece: &Range<usize>| {
+            let host = |host: &Range<usize>| host.start < piece.end && piece.start < host.end;
+            let mask = |mask: &Range<usize>| mask.start <= piece.start && piece.end <= mask.end;
+            hosts.iter().any(host) || masks.iter().any(mask)
         };
-        !pieces.any(covers)
+        !pieces.any(overlaps)
     });
     found
 }
@@ -89,6 +101,7 @@ impl Found {
             data: Some(place),
             by_itself: true,
             whole: false,
+            program: None,
         }
     }
 
@@ -100,6 +113,7 @@ impl Found {
             word: word(text, start),
             by_itself: false,
             whole: false,
+            program: None,
         }
     }
 
@@ -120,24 +134,25 @@ fn collect(
     let whole = captures.get(1).unwrap_or(all);
     let name = captures.name("name").map_or("", |name| name.as_str());
     match find {
-        Find::Whole if kind == "aws key" && !whole.as_str().contains(|c: char| c.is_numeric()) => {}
         Find::Token if !is_token(whole.as_str()) => {}
         Find::Random if !looks_random(whole.as_str()) => {}
-        Find::Whole | Find::Token | Find::Random => found.push(Found::itself(kind, whole.range())),
+        Find::Jwt if !is_jwt(whole.as_str()) => {}
+        Find::Whole | Find::Token | Find::Random | Find::Jwt => {
+            found.push(Found::itself(kind, whole.range()));
+        }
         Find::Url => found.extend(url_password(whole.as_str(), whole.start(), kind)),
-        Find::Key => found.extend(key_lines(text, all.end(), kind)),
+        Find::Key => found.extend(key_lines(text, &all.range(), kind)),
         Find::After => found.push(Found::after(text, all.end(), kind, "")),
+        Find::Program => found.push(Found {
+            program: captures.name("program").map(|it| it.as_str().to_owned()),
+            ..Found::after(text, all.end(), kind, "")
+        }),
         Find::Named => {
             if is_assigned(text, captures) {
                 found.push(Found::after(text, all.end(), kind_of(name), name));
             }
         }
-        Find::Flag => {
-            let value = text.get(all.end()..).unwrap_or_default();
-            if is_secret(name) && !value.starts_with('-') {
-                found.push(Found::after(text, all.end(), kind_of(name), name));
-            }
-        }
+        Find::Flag => found.extend(flag_value(text, all.end(), name)),
         Find::Block => {
             let indent = captures.name("indent").map_or(0, |indent| indent.len());
             if is_secret(name) {
@@ -150,11 +165,27 @@ fn collect(
 
 /// Words and dates between hyphens are a name, however the name begins.
 fn is_token(text: &str) -> bool {
-    let is_long = |part: &str| {
-        let digits = part.bytes().filter(u8::is_ascii_digit).count();
-        part.len() >= 20 && digits >= 2 && digits < part.len()
-    };
-    is_random(text) || text.split(['_', '-', '.']).any(is_long)
+    let text = text.rsplit(':').next().unwrap_or_default();
+    is_random(text) || text.split(['_', '-', '.']).any(is_long_token)
+}
+
+/// Its first part says how it is signed.
+fn is_jwt(text: &str) -> bool {
+    let head = text.split('.').next().unwrap_or_default();
+    let head = URL_SAFE_NO_PAD.decode(head).unwrap_or_default();
+    let head: Map<String, Value> = serde_json::from_slice(&head).unwrap_or_default();
+    ["alg", "enc", "typ"]
+        .iter()
+        .any(|name| head.contains_key(*name))
+}
+
+/// The word after a flag. Many flags take no value, and then the next word is what the program acts on: only what
+/// nobody chose is masked.
+fn flag_value(text: &str, start: usize, name: &str) -> Option<Found> {
+    let found = Found::after(text, start, kind_of(name), name);
+    let value = found.data.clone().and_then(|place| text.get(place))?;
+    let is_value = is_secret(name) || is_key_name(name);
+    (is_value && !value.starts_with('-') && is_random(value)).then_some(found)
 }
 
 /// Whether a value that belongs to the name of a secret follows. `NAME=value` says so by itself; in what may be
@@ -164,7 +195,8 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     let name = part("name").trim_matches(['-', '.']);
     // What follows is the scheme, and has a pattern of its own.
     let is_scheme = name.to_lowercase().ends_with("authorization");
-    let Some(all) = captures.get(0).filter(|_| !is_scheme && is_secret(name)) else {
+    let is_name = is_secret(name) || is_key_name(name);
+    let Some(all) = captures.get(0).filter(|_| !is_scheme && is_name) else {
         return false;
     };
     let value = text.get(all.end()..).unwrap_or_default();
@@ -178,6 +210,9 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     if PLACEHOLDERS.contains(&&*lower) || lower == name.to_lowercase() {
         return false;
     }
+    if !is_secret(name) {
+        return is_random(first.trim_start_matches("base64:"));
+    }
     let is_quoted = value.starts_with(['"', '\'']) || value.starts_with("\\\"");
     let before = text.get(..all.start()).unwrap_or_default();
     let is_header = part("close").is_empty() && before.ends_with(['"', '\'']);
@@ -190,6 +225,9 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         && ends.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'))
         && is_password(name);
     let op = part("op");
+    if op == ">" {
+        return ends.is_some_and(|rest| rest.starts_with("</"));
+    }
     op == "="
         || (!op.is_empty() && op.trim().is_empty())
         || is_header
@@ -198,15 +236,9 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         || looks_random(first)
 }
 
-/// The password in front of the host. Up to the first slash it is certain which is which; beyond, only where the
-/// host could have no such port.
+/// The password in front of the host.
 fn url_password(rest: &str, start: usize, kind: &'static str) -> Option<Found> {
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let end = authority.rfind('@').or_else(|| {
-        let is_port = authority.bytes().all(|byte| byte.is_ascii_digit());
-        let at = rest.find('@')?;
-        (!is_port && rest.get(authority.len()..)?.starts_with('/')).then_some(at)
-    })?;
+    let end = rest.get(..url::end_of_authority(rest))?.rfind('@')?;
     (end > 0).then(|| Found {
         by_itself: false,
         whole: true,
@@ -214,37 +246,59 @@ fn url_password(rest: &str, start: usize, kind: &'static str) -> Option<Found> {
     })
 }
 
-/// The lines of a key: nobody chose their letters, and a short one only stands before the end.
-fn key_lines(text: &str, start: usize, kind: &'static str) -> Option<Found> {
+/// The lines of a key behind its first, up to its end. Without an end, those that nobody chose.
+fn key_lines(text: &str, first: &Range<usize>, kind: &'static str) -> Option<Found> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"^[ \t+>-]{0,8}(?:(?:Proc-Type|DEK-Info): [A-Za-z0-9,-]*|([A-Za-z0-9+/=]*))(?:\\r)?(\r?\n|\\n|$)",
+            r"^[ \t]{0,80}(?:[A-Z][A-Za-z-]{1,20}: [^\n\\]{0,200}|([A-Za-z0-9+/=]*))[ \t]*(?:\\r)?(\r?\n|\\n|$)",
         )
         .ok()
     });
     let line = LINE.as_ref()?;
-    let (mut from, mut end, mut at) = (None, start, start);
-    while let Some(captures) = line.captures(text.get(at..).unwrap_or_default()) {
+    // As in a diff or a quote, each line begins like the first.
+    let before = text.get(..first.start)?;
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let sign = before.trim_start_matches([' ', '\t']);
+    let sign = sign.get(
+        ..sign
+            .find(|c: char| !"+>-".contains(c))
+            .unwrap_or(sign.len()),
+    )?;
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    let mut at = first.end;
+    loop {
+        let rest = text.get(at..)?;
+        let from = at
+            + rest
+                .strip_prefix(sign)
+                .map_or(0, |after| rest.len() - after.len());
+        let Some(captures) = line.captures(text.get(from..)?) else {
+            break;
+        };
         let Some(all) = captures.get(0).filter(|all| !all.is_empty()) else {
             break;
         };
-        let next = at + all.end();
-        if let Some(letters) = captures.get(1).filter(|letters| !letters.is_empty()) {
-            let is_last = text.get(next..).is_some_and(|rest| {
-                let rest = rest.trim_start_matches([' ', '\t', '+', '>']);
-                rest.starts_with("-----END ")
-            });
-            let is_key = is_random(letters.as_str().trim_start_matches(['/', '+']));
-            let ends_key = is_last && from.is_some() && letters.len() < LONGEST_KEY_LINE;
-            if !is_key && !ends_key {
-                break;
-            }
-            from = from.or(Some(at + letters.start()));
-            end = at + letters.end();
+        let letters = captures.get(1);
+        if letters.is_none() && !lines.is_empty() {
+            break;
         }
-        at = next;
+        let letters = letters.filter(|letters| !letters.is_empty());
+        lines.extend(letters.map(|letters| from + letters.start()..from + letters.end()));
+        at = from + all.end();
     }
-    Some(Found::itself(kind, from?..end))
+    let rest = text.get(at..)?.trim_start_matches([' ', '\t', '+', '>']);
+    let is_closed = rest.trim_start_matches('-').starts_with("END ");
+    let texts: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| text.get(line.clone()))
+        .collect();
+    if !(is_closed && is_key(&texts)) {
+        let random = texts
+            .iter()
+            .take_while(|line| is_random(line) || is_key_line(line));
+        lines.truncate(random.count());
+    }
+    Some(Found::itself(kind, lines.first()?.start..lines.last()?.end))
 }
 
 /// The lines below a name that are indented further than it.
@@ -268,6 +322,7 @@ fn block(text: &str, start: usize, indent: usize, kind: &'static str, name: &str
         word: Vec::new(),
         by_itself: false,
         whole: false,
+        program: None,
     })
 }
 
@@ -286,6 +341,10 @@ fn cookies(text: &str, start: usize, found: &mut Vec<Found>) {
         at += value.end();
     }
     if found.len() == before {
-        found.push(Found::after(text, start, "cookie", ""));
+        let whole = Found::after(text, start, "cookie", "");
+        let value = whole.data.clone().and_then(|place| text.get(place));
+        if value.is_some_and(looks_random) {
+            found.push(whole);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Secret, holds_mask};
+use super::{Secret, is_mask};
 
 /// The secrets of one view.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Labels {
             shown.push_str(text.get(at..place.start).unwrap_or_default());
             let secret = text.get(place.clone()).unwrap_or_default();
             // What was masked before stays as it is.
-            if holds_mask(secret) {
+            if is_mask(secret) {
                 shown.push_str(secret);
             } else {
                 shown.push_str(&self.mask(kind, secret));

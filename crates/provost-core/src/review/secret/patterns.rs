@@ -13,12 +13,16 @@ pub(super) enum Find {
     Token,
     /// As [`Find::Whole`], where letters and digits are mixed.
     Random,
+    /// As [`Find::Whole`], where the first part of the token can be read.
+    Jwt,
     /// The password of a URL.
     Url,
     /// The lines of a private key, after its first.
     Key,
     /// The value after the match.
     After,
+    /// As [`Find::After`], behind the program of a command, which is the group `program`.
+    Program,
     /// The value after the match, if the group `name` is the name of a secret.
     Named,
     /// As [`Find::Named`], for a flag whose value is the next word.
@@ -32,7 +36,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 41] = [
+const PATTERNS: [Pattern; 46] = [
     (
         "private key",
         Find::Key,
@@ -41,7 +45,7 @@ const PATTERNS: [Pattern; 41] = [
     (
         "aws key",
         Find::Whole,
-        r"\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}\b",
+        r"\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z2-7]{16}\b",
     ),
     (
         "github token",
@@ -60,7 +64,7 @@ const PATTERNS: [Pattern; 41] = [
     ),
     (
         "slack webhook",
-        Find::Whole,
+        Find::Random,
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/-]{10,})",
     ),
     (
@@ -89,7 +93,7 @@ const PATTERNS: [Pattern; 41] = [
     ),
     (
         "telegram token",
-        Find::Whole,
+        Find::Token,
         r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b",
     ),
     (
@@ -104,21 +108,26 @@ const PATTERNS: [Pattern; 41] = [
     ),
     ("provost key", Find::Token, r"\bpvk_[a-f0-9]{16,}"),
     ("vault token", Find::Token, r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
+    (
+        "access token",
+        Find::Token,
+        r"\b(?:gsk_|dckr_[po]at_|glsa_|lin_api_|rubygems_|r8_|xai-|sbp_|ntn_|tskey-[a-z]{1,12}-|ATATT3x|dapi)[A-Za-z0-9_=-]{16,}",
+    ),
     ("age key", Find::Whole, r"\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"),
     (
         "jwt",
-        Find::Whole,
+        Find::Jwt,
         r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
     ),
     (
         "password in a url",
         Find::Url,
-        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>$`]*:([^\s"'<>`\\]+)"#,
+        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?\#\\:@"'<>$`]*:([^\s"'<>`\\]+)"#,
     ),
     (
         "token in a url",
-        Find::Random,
-        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/:@"'<>$`|;()]{12,})@"#,
+        Find::Token,
+        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://([^\s/?\#\\:@"'<>$`|;()]{12,})(?::[^\s/?\#\\@"'<>$`|;()]*)?@"#,
     ),
     (
         "bearer token",
@@ -137,43 +146,58 @@ const PATTERNS: [Pattern; 41] = [
     ),
     (
         "password",
-        Find::After,
-        r"\b(?:mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli)[ \t](?:[^\n;|&]*?[ \t])?-p",
+        Find::Program,
+        r"(?P<program>mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli)[ \t](?:[^\n;|&]*?[ \t])?-p",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>sshpass)[ \t]{1,4}(?:-[a-z][ \t]{1,4}){0,3}-p[ \t]{0,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>docker|podman|buildah|skopeo|oras|helm|az|oc|nerdctl|cf|crane)[ \t]{1,4}(?:(?:acr|registry|auth)[ \t]{1,4})?login[ \t](?:[^\n;|&]*?[ \t])?(?:-p|--password)[ \t]{1,4}",
+    ),
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>gpg2?|curl|kubectl|oc|az|helm|twine|argocd)[ \t](?:[^\n;|&]*?[ \t])?--(?:passphrase|pass|proxy-pass|oauth2-bearer|token|password|account-key|sas-token|client-secret)[ \t]{1,4}",
+    ),
+    (
+        "token",
+        Find::Program,
+        r"(?P<program>vault)[ \t]{1,4}login[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?-a[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>curl|wget|https?|xh)[ \t](?:[^\n;|&]*?[ \t])?(?:-[A-Za-z]{0,8}[uUa]|--user|--proxy-user|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>(?:un)?zip)[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{0,4}",
     ),
     (
         "password",
         Find::After,
-        r"\bsshpass[ \t]{1,4}(?:-[a-z][ \t]{1,4}){0,3}-p[ \t]{0,4}",
+        r"\s-pass(?:in|out)?[ \t]{1,4}pass:",
     ),
     (
         "password",
-        Find::After,
-        r"\b(?:docker|podman|buildah|skopeo|oras|helm|az|oc|nerdctl|cf|crane)[ \t](?:[^\n;|&]*?[ \t])?login[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+        Find::Program,
+        r"(?P<program>ssh-keygen)[ \t](?:[^\n;|&]*?[ \t])?-[NP][ \t]{1,4}",
     ),
     (
         "password",
-        Find::After,
-        r"\bredis-cli[ \t](?:[^\n;|&]*?[ \t])?-a[ \t]{1,4}",
-    ),
-    (
-        "password",
-        Find::After,
-        r#"(?:\b(?:curl|wget|https?|xh)|^_)[ \t](?:[^\n;|&]*?[ \t])?(?:-[A-Za-z]{0,8}[uUa]|--user|--proxy-user|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
-    ),
-    (
-        "password",
-        Find::After,
-        r"(?:\b(?:un)?zip[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{0,4}|\s-pass(?:in|out)?[ \t]{1,4}pass:)",
-    ),
-    (
-        "password",
-        Find::After,
-        r"\bssh-keygen[ \t](?:[^\n;|&]*?[ \t])?-[NP][ \t]{1,4}",
-    ),
-    (
-        "password",
-        Find::After,
-        r"\bhtpasswd[ \t]{1,4}-[a-zA-Z]*b[a-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}(?:[^\s-]\S*[ \t]{1,4}){1,2}",
+        Find::Program,
+        r"(?P<program>htpasswd)[ \t]{1,4}-[a-zA-Z]*b[a-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}(?:[^\s-]\S*[ \t]{1,4}){1,2}",
     ),
     (
         "password",
@@ -202,6 +226,11 @@ const PATTERNS: [Pattern; 41] = [
     ),
     (
         "secret",
+        Find::Named,
+        r"(?i)<(?:[a-z0-9]+:)?(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)(?P<op>>)",
+    ),
+    (
+        "secret",
         Find::Block,
         r#"(?im)^(?P<indent>[ \t+>-]{0,80})["']?(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred)[a-z0-9_.-]*)["']?:[ \t]{0,4}[|>][0-9+-]{0,2}[ \t]{0,4}\n"#,
     ),
@@ -212,14 +241,19 @@ const PATTERNS: [Pattern; 41] = [
     ),
 ];
 
-static SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(PATTERNS.iter().map(|(_, _, pattern)| pattern)).ok());
-static EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
-    PATTERNS
-        .iter()
-        .map(|(_, _, pattern)| Regex::new(pattern).ok())
-        .collect()
-});
+/// Where the program of a command may stand: first, or behind assignments and programs that start others.
+const BEGINS: &str = r#"(?m)(?:^|[;&|(`"'{\n])[ \t]{0,8}(?:(?:sudo|doas|env|time|command|nohup|exec|then|do|else|!)[ \t]{1,4}(?:-[A-Za-z]+[ \t]{1,4}(?:[a-z0-9_]+[ \t]{1,4})?){0,3}|[A-Za-z_][A-Za-z0-9_]*=\S*[ \t]{1,4}){0,4}(?:[A-Za-z0-9_.-]*/){0,8}"#;
+
+static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(sources()).ok());
+static EACH: LazyLock<Vec<Option<Regex>>> =
+    LazyLock::new(|| sources().map(|source| Regex::new(&source).ok()).collect());
+
+fn sources() -> impl Iterator<Item = String> {
+    PATTERNS.iter().map(|(_, find, pattern)| match find {
+        Find::Program => format!("{BEGINS}{pattern}"),
+        _ => (*pattern).to_owned(),
+    })
+}
 
 /// The patterns that occur in a text; all of them, should the set be unusable.
 pub(super) fn occurring(text: &str) -> Vec<(&'static str, Find, &'static Regex)> {

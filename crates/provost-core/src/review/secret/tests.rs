@@ -1,4 +1,7 @@
 mod effects;
+mod keys;
+mod real;
+mod visible;
 
 use proptest::prelude::*;
 
@@ -40,7 +43,7 @@ fn samples() -> Vec<String> {
         token("hf_", 34),
         hex("pvk_", 64),
         format!("12345678:{}", token("", 35)),
-        format!("eyJ{}.{}.{}", token("", 20), token("", 30), token("", 20)),
+        format!("eyJhbGciOiJIUzI1NiJ9.{}.{}", token("", 30), token("", 20)),
     ]
 }
 
@@ -105,8 +108,8 @@ fn p09_secrets_inside_commands_are_masked_and_the_rest_stays_readable() {
             "x --password=[secret: password, 7 characters] -v",
         ),
         (
-            "x --password hunter2 -v",
-            "x --password [secret: password, 7 characters] -v",
+            "x --password a1B2c3D4e5F6 -v",
+            "x --password [secret: password, 12 characters] -v",
         ),
         // A word with blanks may be a command of its own.
         ("x --token \"a b\" -v", "x --token \"a b\" -v"),
@@ -462,10 +465,6 @@ fn p09_secrets_are_masked_whole_or_not_at_all() {
         (
             "postgres://u:a$pw@h/d",
             "postgres://u:[secret: password in a url, 4 characters]@h/d",
-        ),
-        (
-            "postgres://u:a/pw@h",
-            "postgres://u:[secret: password in a url, 4 characters]@h",
         ),
         (
             "postgres://u:p@pw@h",

@@ -1,5 +1,5 @@
-//! Where a value ends that follows its name, and how it looks. A value in quotes ends at its closing quote, any
-//! other at the first character that may begin something else: nothing beside a value is ever part of it.
+//! Where a value ends that follows its name. A value in quotes ends at its closing quote, any other at the first
+//! character that may begin something else: nothing beside a value is ever part of it.
 
 use std::ops::Range;
 
@@ -104,76 +104,6 @@ pub(super) fn word(text: &str, start: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Letters, digits and signs that mean nothing to a shell.
-pub(super) fn is_plain(value: &str) -> bool {
-    value
-        .chars()
-        .all(|c| c.is_alphanumeric() || "_.@%+=:!#^~-/".contains(c))
-}
-
-/// A path, a file or an address: it says where something happens.
-pub(super) fn is_place(value: &str) -> bool {
-    if value.starts_with(['/', '~', '.', '%']) || value.contains("://") {
-        return true;
-    }
-    if value.contains('/') {
-        return !is_random(value);
-    }
-    let extension = value.rsplit_once('.').map_or("", |(_, end)| end);
-    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphabetic());
-    (1..=4).contains(&extension.len()) && is_word(extension) && !looks_random(value)
-}
-
-/// Blanks and signs as a command has them.
-pub(super) fn is_command_like(value: &str) -> bool {
-    value.contains([';', '|', '&', '<', '>', '$', '`', '(', ')', '/', '*', '{'])
-        || value
-            .split_whitespace()
-            .any(|word| word.starts_with(['-', '!', '~', '.']))
-}
-
-/// Letters and digits mixed, as nobody writes them in a sentence.
-pub(super) fn looks_random(text: &str) -> bool {
-    let has = |of: fn(&u8) -> bool| text.as_bytes().iter().any(of);
-    let digits = has(u8::is_ascii_digit);
-    (text.len() >= 6 && digits && has(u8::is_ascii_alphabetic))
-        || (text.len() >= 20
-            && has(u8::is_ascii_uppercase)
-            && has(u8::is_ascii_lowercase)
-            && switches(text) >= 3)
-        || (text.len() >= 16 && digits)
-}
-
-/// Letters and digits in an order that nobody chose: no word, no name, no path is like this.
-pub(super) fn is_random(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.~/".contains(c);
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let rare = if text.contains('/') { 3 } else { 7 };
-    text.len() >= 12
-        && !text.starts_with(['/', '.', '~'])
-        && text.chars().all(plain)
-        && digits >= 2
-        && digits < text.len()
-        && switches(text) * rare >= text.len()
-}
-
-/// How often neighbours are of different kinds: lower case, upper case, digits. `Word` is no switch.
-fn switches(text: &str) -> usize {
-    let kind = |c: u8| match c {
-        b'a'..=b'z' => Some(0),
-        b'A'..=b'Z' => Some(1),
-        b'0'..=b'9' => Some(2),
-        _ => None,
-    };
-    let pairs = text.as_bytes().windows(2).filter_map(|pair| match pair {
-        [first, second] => Some((kind(*first)?, kind(*second)?)),
-        _ => None,
-    });
-    pairs
-        .filter(|(first, second)| first != second && (*first, *second) != (1, 0))
-        .count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,24 +153,6 @@ mod tests {
                 .map(|piece| &text[piece])
                 .collect();
             assert_eq!(found, expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn p09_words_names_and_paths_are_not_random() {
-        for word in [
-            "production_backup_folder",
-            "production-server-backups",
-            "evil-script-run",
-            "evil-script-v2-run1",
-            "/usr/local/bin/wipeeverythingnow",
-            "home/ann/Documents/important2024",
-            "important-file-2024-01",
-        ] {
-            assert!(!is_random(word), "{word}");
-        }
-        for token in ["a1B2c3D4e5F6g7H8", "0f3a9c0f3a9c0f3a9c", "3k9XqLm02Vb7Tz"] {
-            assert!(is_random(token), "{token}");
         }
     }
 }

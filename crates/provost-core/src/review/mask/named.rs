@@ -1,0 +1,143 @@
+//! Texts that stand under the name of a secret. One word is masked whole, whatever is in it, as long as no command of
+//! the call may use it for something else. More than a word is masked where people choose phrases: for passwords.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::Masking;
+use crate::review::{
+    names::{is_name, is_password, is_secret, is_unsure},
+    secret::{
+        Grammar, is_handed_on, is_mask, is_path, is_phrase, is_plain, is_random, is_used, kind_of,
+        looks_random, masks, secrets,
+    },
+};
+
+/// Names of members that hold the name of another.
+const NAMES: [&str; 7] = [
+    "name",
+    "key",
+    "variable",
+    "header",
+    "parameterkey",
+    "parameter",
+    "field",
+];
+/// Names of members that hold its value.
+const VALUES: [&str; 4] = ["value", "val", "parametervalue", "default"];
+
+impl Masking<'_> {
+    pub(super) fn named(&mut self, name: &str, text: &str) -> String {
+        if text.is_empty() || is_mask(text) {
+            return text.to_owned();
+        }
+        // What only seems to be masked is judged without it, and masked with it.
+        if self.is_whole(name, &without_masks(text)) {
+            return self.mask(kind_of(name), text);
+        }
+        let is_header = ["authorization", "cookie"]
+            .iter()
+            .any(|header| name.to_lowercase().ends_with(header));
+        let text = if is_header && !self.runs_text {
+            self.header(name, text)
+        } else {
+            self.text(text, self.grammar(name))
+        };
+        self.random_words(name, &text)
+    }
+
+    /// Nothing else makes sense of the text than that it is a secret.
+    fn is_whole(&self, name: &str, text: &str) -> bool {
+        if is_place(text) {
+            return false;
+        }
+        if self.runs_text || !is_handed_on(&self.commands, name) {
+            return is_random(text);
+        }
+        if is_used(&self.commands, name) {
+            return looks_random(text) && is_plain(text) && !text.contains(['/', '.']);
+        }
+        if text.contains(char::is_whitespace) {
+            return is_password(name) && is_phrase(text);
+        }
+        let is_number =
+            || (4..=12).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
+        !is_unsure(name) || looks_random(text) || is_number()
+    }
+
+    /// The value of a header, as it would be masked behind its name.
+    fn header(&mut self, name: &str, text: &str) -> String {
+        let line = format!("{name}: {text}");
+        let start = line.len() - text.len();
+        let mut shown = String::with_capacity(text.len());
+        let mut at = start;
+        for secret in secrets(&line, Grammar::Text) {
+            if secret.place.start < at {
+                continue;
+            }
+            shown.push_str(line.get(at..secret.place.start).unwrap_or_default());
+            let literal = line
+                .get(secret.place.clone())
+                .unwrap_or_default()
+                .to_owned();
+            shown.push_str(&self.mask(secret.kind, &literal));
+            at = secret.place.end;
+        }
+        shown.push_str(line.get(at..).unwrap_or_default());
+        shown
+    }
+
+    /// The words that nobody chose.
+    fn random_words(&mut self, name: &str, text: &str) -> String {
+        let words = text.split_inclusive(char::is_whitespace);
+        let shown = words.map(|word| {
+            let bare = word.trim_end();
+            if is_random(bare) {
+                self.mask(kind_of(name), bare) + word.get(bare.len()..).unwrap_or_default()
+            } else {
+                word.to_owned()
+            }
+        });
+        shown.collect()
+    }
+}
+
+fn without_masks(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    while let Some(mask) = masks(&text).pop() {
+        text.to_mut().replace_range(mask, "");
+    }
+    text
+}
+
+/// It says where something happens: the file of a key is not the key.
+fn is_place(text: &str) -> bool {
+    let file = text.rsplit('/').next().unwrap_or_default();
+    let is_file = file.contains('.') && !file.starts_with('.');
+    let begins = text.starts_with(['/', '~', '.']);
+    text.contains('/')
+        && !text.contains(char::is_whitespace)
+        && (begins || is_file)
+        && is_path(text)
+}
+
+/// `{"name": "PASSWORD", "value": "…"}`: the member that holds the value, and the name it stands under.
+pub(super) fn pair(map: &Map<String, Value>) -> Option<(&str, &str)> {
+    let is_in = |list: &[&str], name: &str| list.contains(&&*name.to_lowercase());
+    let names = map.iter().filter(|(member, _)| is_in(&NAMES, member));
+    let mut names = names.filter_map(|(_, name)| name.as_str());
+    let name = names.find(|name| is_secret(name))?;
+    let (field, _) = map.iter().find(|(member, _)| is_in(&VALUES, member))?;
+    Some((field, name))
+}
+
+/// `["X-Api-Key", "…"]` in a list of such: a name, and what stands under it.
+pub(super) fn pair_in_list(item: &Value) -> Option<(&str, &str)> {
+    match item.as_array()?.as_slice() {
+        [Value::String(name), Value::String(value)] if is_name(name) && is_secret(name) => {
+            Some((name, value))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! Bodies of private keys, made for these tests and used nowhere else. Their first and last lines are put on here, so
+//! that no scanner of repositories takes them for real ones.
+
+/// What stands in the first line, and the lines below it.
+pub(super) const KEYS: [(&str, &str); 7] = [
+    (
+        "RSA",
+        "MIIEowIBAAKCAQEA1op9YUvJfNbOnTyW8ABY/YJUBhIeCgpOp836oohBpo3riJrV\n\
+DAD4W77jRh60CJjDUMWNmDSJ0GI7frENqr9arUgnWKJsLuIyi88RN+Mq8SWCYuSm\n\
+kGt1e6wOHDarQ34Md1zxV1Ts7k9xC/PFm08lyWYlOec6f473cv+FdySPHkjKg+G5\n\
+RzKSj9rbpBiDfIcSvsT2NeApiVlPTATfDNwvQuyRRvUrOLm/GuvMmv8QmdnyDRC4\n\
+OZN0stP0lzwwWEhrP/RZy0OBo3b+WjOOMrLptThdrMSN+iQU55JQ5aqnLB1v6QJY\n\
+BAe/Bb1OlVG46cTE9hwTwarzA9ambjLrA3AdeQIDAQABAoIBABndIL/jx9LXv5lX\n\
+llexJwlK1q/Tq9DojLJwo8xH0mhOmCxEBDaaAFbpJJONvIUDy5oXcto8TTf0u7jq\n\
+hdwFjRwyRGIMVK/zP4Y4zJnY9lKTg8xBxe3HsqZZ5+qRUaTFk6GpMAQn/hc9twJq\n\
+nTI7wLGusYKxRE1f8idoNBIYs3NCOSTyp5metDoZkfPo6LrgryrjTTFHQXMuaphx\n\
+yD67WGBWC4om37jM2QjRuQRqvsctozx1rGAHEAcamaE2bZJn2HbuJ4yfN8rUh9wK\n\
+grhpGdn/JttX5j9q6rzmaUfZzxrpe2t9tIDfWypdsCVSPurcoUFNFLvZi5oGZe0/\n\
+LhsWVGECgYEA+BLyKzqDfWYClRMJnu0OoFMZmlKGPQvkekxvbH78ynFpZfXeHOrO\n\
+Wm0XTO78HXgKZgy9J26LOwI6Frq76fPQqqLJH33w/kwozn9mMWCCTr4i0b3d/svJ\n\
+p8KN2jP8KMmVHxEJYlTu59pDBsOTkdtbMxpd0ekGLPD8NGdXJ5IqFSkCgYEA3WVE\n\
++y27cN4QKtjuJWVHHQwPaeY8mccmoxZuX2VkOvk1FZ4D4tbt1j4ZhS8PmsACEHlA\n\
+6l623LcNkQrTcRArKIa6BA9tBUmjNB8Pqi7wMJYWtbEBKIuseKMUpICCOdTRzxc7\n\
+u3aTiZmyoJFrlaYd8JJVbXQXW1jqHQP2jnsZ/9ECgYAeahw8xpDGeBJK+qmMTZ4k\n\
+c+vIquOAaovZnrNuhucxXtRARvOzcepY1dUsfoR0jHoh5t/uDLSPSIecr8pINbdY\n\
+pFqqPMOmOeoq3x3FYgK36sHUG0YzbgLMSaMgpIz+5zAcPfd7kdQ0ouLi2mmmUVGO\n\
+I2ZrTPmP2v/g4OajmF0GeQKBgH045kdbmoVAVMynXitwmURoqd8wBl7EMapU6aCz\n\
+bHmestPDSFdpUaS4Ax89ewoASCqhKoJlh/BW6Sl8ghOVHZQSf+wD/ZncCJ9WYjnT\n\
+yq7wdW/W6dzRA4BIXUieFwo2wWTsszBY5SIS+OGw3rUJ/C0x13fNDdjw9Znrv+ze\n\
+29nBAoGBAN1MhW5cty0hTQB5HytPE1YYogqHhlydo0VSJzTia//Ifbt9uyKC3jb/\n\
+hTthEW6zpO79xYS0lKEiClwJyqHNM+3uoNkokUyB5XIYMH4XA0OtFEekF2/ybXJg\n\
+UHwgE2aSNlrIfd6O/X9OAG7KLL8N6zqoeep69PTnEOtMwKANpwxU",
+    ),
+    (
+        "",
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCwviqDvP9UEYdq\n\
+Ngh4HwU1cKNb47MRVZgaJts46R2coLoZHtZvj2m2RbYlz63vw6tdMm0zTSE32riR\n\
+6C77fsYjsvc7z1uYCUib6jPrTk1OoeSuvwFL+nNRkZxV5MVup5OZtVmBal6Fh7Kn\n\
+tw68YccfhOj/ElQa/W1VobSMw0T283y5xR6x4t4+ZwI8tV9I6Y0XcDi3WzIb+baK\n\
+At6TBPjeWq6ZQHK43iGLJF8HksMWFrHQQwAfG01niK08/ZSdoIzh9Jz+GtSRkkA4\n\
+ozfPOe6dVoVS0g4PmrtVXR0nWAUoMByStaf90RndnILOkWuvx7TJGVTiOgKftjEG\n\
+Vaodp6GXAgMBAAECggEAKM32rcyEHEohu902rljnEHPtWykiLeXXhG4lHaoASql2\n\
+3ZbXhhETpF/K0kb0zs6bcRxTxszPVwBZrWHv+uNFZneKidXxPRQjnc9/5hsBUR6i\n\
+V8/EQmDTn+jgsZnsFQR+WLXcMLs4kFaIYh0qu0ZNvRKn4j++iC6rP+Jh9z+b2/Fv\n\
+hvFj8JRG8oOIr0XXhUdYYUJoWmB9cpZsbvEqFuY2KxGCSjAUQR2JnkSdUcPBJ9bb\n\
++wMrJYxgAlXrTGV8OEa72E4TuQen5YvwpaeItb8/EVc4CH9RQvQWxiDB/jkz2+wE\n\
+rwfvHmejdm8zBJPJURcLlD9RiDse4CDCNRme/pb1WQKBgQDkzI+NmozhX1af/nd1\n\
+2fxlHTc9wTj0ey9fk5W8q9UQUGKTo+fBZlFJiBAdUVPyIpBKUER7HCMyadx/xACP\n\
+p3tDEEeDu3ds6/hQNglVLtBI4VqELblbXwnGK1b8UTwzrnv2/i5upkKcOWDS+dWm\n\
+sjQawrn+8gxuNP5nOWRJDxHGHwKBgQDFwUmm851/WW8ydRX6GNEpBCZBzGeQER70\n\
+HxCxQI8jdHfxV3TJ1eHx3BwSbreSYal7PRvqGgwEx9GxvDaLKYw7mPr4VU1yXtJN\n\
+LPS4Pz6zUbVXqtsZKpVg1gKBZWV1dxmlF8mWi65eitWUIznn6hZyDDYbT7g9z3RD\n\
+9iUKhvoFiQKBgFyqWO3CDZLt2Ri9qEZr/iQ5u/jf/CBQj/RGwtuCQK310Kb5OFEF\n\
+DqEYYWZuXPBxfT0L22B9Geg+Jdb9XDjSXULhIgXBdHIB9DUQXaFJb4RE+TMVjb/q\n\
+8vt27CkPAbHw1jZH5ihcYBgDySpJk3WLMT0xZsFR6STtg6fs/6fzWYCDAoGAGKAe\n\
+LNUPWslnSHA+IVuvyBzFKtJqXw1SvnGT4Y65hF+/g+UxHOUucrDHKiBxaaARu8/7\n\
+RuahcoLzgN+AJ0owNUeykPQGZeSa6ZNckgkGJMxa+aTEDdk4qstbmoNm4/7FycIx\n\
+jzarqwg82mqcjl2fF+qfXj1KIyBPSRtAt5PhVIkCgYEAhk9zdauk1UT+i20KCHHN\n\
+3kMKmn53xd02HkObe7a5p2Ngqh9kuCzVYaIbqzTt8ywx9J6OABYQt41U2w894PP8\n\
+UIxJ84buy7A07t8h4h1Al7+Dyqr+Ev9cjZhoaFJ1xqHoXPriYfvFqMnB5SiIIaAt\n\
+8t8vyF35y06u1o+R0+kjwMg=",
+    ),
+    (
+        "EC",
+        "MHcCAQEEIPizI6tj6NJ0HpDxlp1W/i9OwflhAaG+TNExDnkwlS8IoAoGCCqGSM49\n\
+AwEHoUQDQgAErOC4sdBDOEg4nBoki/57J23WixIE+60aT5jkg0Mrtkk4vzAQDhqm\n\
+WQn24wTZKy548bgIYVFd9BpQ1R8mKJS2/w==",
+    ),
+    (
+        "",
+        "MC4CAQAwBQYDK2VwBCIEIP5kppJqs/2Y58/7CuCmCJYO3ek37UPS6JWy0wMcIzxx",
+    ),
+    (
+        "RSA",
+        "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,428E08EE23E6F2B3CFBC03D0A823895C\n\n\
+URCo9uTyxGNi1Fig0sDPXrhAl0LBYZWS2JISZWztYphO7CKN55MgUe3MvB0ylWSo\n\
+GRKslxnBe+ra8e+4LJvVJTVnZQODYj1uuoir24nLYtEsc/FVn6tktBCYzXyhDYSH\n\
+/mNYHLrdhp4Is9QKAmf4bXQpjx2zmmsWXzVhna160x5NZ9tXlftd0MposbdBAw5z\n\
+vVYCAOjLCMs0rn1/EbepOEFxaQx3Uhwf/1sexcWOluEDLn85URb1pHGHRCKNwEzp\n\
+LdBCzgcTQj9r5MTfCThc6SmEktCtdGYab78SWU8hZa6zqg5xKFxuhr0FQq2iBcgs\n\
+M8BfPyk6hiXUL5bc+THAclOC+m2ArJYUarIf/2rI2UNy5OlzFPJHiU0K4HlIvavk\n\
+1RKEKxrrEuKt3zxgPisZklJ+YImFHkwQcZ1NoRzQ5keJZPQpY3ScAnihJvqZ3TAP\n\
+wGcU+/km1/EUBzjZtcpLxV7GztJq3RDeXRfgYfjLeV+0/HstFpdvzlErfGfWjXmv\n\
+5rmyZ5zzYFR6Iwv4TmBKFqNPoxa8zhwzja0OdZ9PB2lF85awXa0c/h/EPXhg5Z2z\n\
+GDC4amQM4Vn7gLqeMtcL92SGy0eRZl1JYOB1+vxm7rVofGOng9ijKdljqp3ftsXB\n\
+rKcoSdo6mgbF/VKQHPUv3roLKuzVQm0Ko0mfe8PT+5gj3s/SzjjJOjDMXjC6mDxH\n\
+6BTFbtUTIaKiG9QSCqlCRnMV/cAL0/AkwadkMKyRWB+9yvtmEcDL1BwKaXMUnc1I\n\
+qfvjPtYCDitPUqNH5LNoA3GkmtHqv2Yiv0CcE/4zKCyIDZhhBX+FA2ce9rIl+Vnj\n\
+ZX8MtZVLz7SLzhMGhpXI+I5FZbDQ919Z28r4hgRYOaco0D3LlDfKWPD4HeO9CNNh\n\
+t81YgIwUXqQCblispOZd+ApiesJtqA93znRbvjgkfNeo6dO5qg7I3nNaq83Eknfv\n\
+1irya/Wy4Hr/h0uaVL+FMgZERXFpFH1UqscAL4llxPLOpr+phsJC3kxJPgn1JoW6\n\
+LIu9Q+UwHYJJSTVyiLbJ5oQJ0a0t0PpadpI1EheRHFdbs4yxXc7dHWReNuSlGt2a\n\
+U9VtW1Soc0F+0PRXIemIhKRNi5swGdGSAAMA52P96glJIBJai3AZW+W+nUPW2bOs\n\
+WJthnKyNGa7T1JQURfe/zVqTEodWH00lz/MQqmexjuKM6UUri71j4XtdvOm9gFF8\n\
+C1g8Nhql92Lrm4Bd/O+vUMZwbrlUJiquwdY7ywxR+31ZkLrvZqd11JpGk0OD4APo\n\
+U4NxltSzvoeahLAbWCf2KgNDRoqtFF1heDwbJhahzTkxNpyuJzlYW86jbtppnHeq\n\
+Izw1UhnxJDdyLIxy4KulwXw64ClQ7Bxl1Cf/+L7PM3L14aPjgkMlEaPeR8jG32Wi\n\
+oaeld5G//0PtOquR0GI3mgU505MLXDg0PsCAamWbnLsGFaHz/AHMoGjK2TPgKuwt\n\
+0KOUUz1TkPGnc9whRAqCq9SYt7jViLAYbHlMBKgoYMiYECCoYZHUMPf8iy3h1lYD\n\
+0hdWrcKFprUugasHw4izYUu+3Uf9b8jkDCtB5jRIMOT2Kmlx0Brh5ZQiKTCe/FiS",
+    ),
+    (
+        "OPENSSH",
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n\
+QyNTUxOQAAACCYc/clkesve69hlIlHEvMqRM78hjfSSSE6Dva2HAh/iwAAAIhjGU7PYxlO\n\
+zwAAAAtzc2gtZWQyNTUxOQAAACCYc/clkesve69hlIlHEvMqRM78hjfSSSE6Dva2HAh/iw\n\
+AAAEDqMB8ruIZ9/zqYngziryCLKiehH+5fIEdqy2FszCtrP5hz9yWR6y97r2GUiUcS8ypE\n\
+zvyGN9JJIToO9rYcCH+LAAAAA2FAYgEC",
+    ),
+    (
+        "OPENSSH",
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAaAAAABNlY2RzYS\n\
+1zaGEyLW5pc3RwMjU2AAAACG5pc3RwMjU2AAAAQQStwzzaQ02j5osdwWWtjrZdPVgD+prV\n\
+W5kk/ekUo0J/InqvY9Qa+/Zjsf6fzfYmiVNt/qD4dLYEdCpZrm46n2k/AAAAoA9E+xIPRP\n\
+sSAAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBK3DPNpDTaPmix3B\n\
+Za2Otl09WAP6mtVbmST96RSjQn8ieq9j1Br79mOx/p/N9iaJU23+oPh0tgR0KlmubjqfaT\n\
+8AAAAhAOOkYaXw+rR396gTpj6ht3QCaOvKXkUfV6YPmSwouhHPAAAAA2FAYgECAwQ=",
+    ),
+];

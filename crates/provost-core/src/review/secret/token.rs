@@ -1,0 +1,69 @@
+//! Values that only some programs take, and tokens that are known by their looks, in the words of a command. A word
+//! that says what a program acts on may look like a token, too: it stays visible.
+
+use crate::review::{
+    names::{is_place_name, is_secret},
+    summary::{Outline, Spot, assigned_name},
+};
+
+/// Programs that start the one behind them.
+const STARTERS: [&str; 8] = [
+    "sudo", "doas", "env", "time", "command", "nohup", "exec", "builtin",
+];
+/// Programs that act on nothing that they are given.
+const SAYING: [&str; 3] = ["echo", "printf", "export"];
+
+fn name(spot: &Spot) -> &str {
+    spot.text.rsplit('/').next().unwrap_or_default()
+}
+
+/// The program of the command that a word belongs to, behind those that start it.
+pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
+    let mut words = outline.before(at);
+    let mut starter = false;
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "-u" | "-g" | "--user" | "--group" if starter => _ = words.next(),
+            text if starter && (text.starts_with('-') || assigned_name(text).is_some()) => {}
+            _ if STARTERS.contains(&name(word)) => starter = true,
+            _ => return Some(name(word)),
+        }
+    }
+    None
+}
+
+/// Whether this program takes the word. A word with blanks may be a script that has the program in it.
+pub(super) fn is_taken_by(taker: &str, outline: &Outline, at: usize) -> bool {
+    let has_blanks = outline
+        .spots
+        .get(at)
+        .is_some_and(|spot| spot.text.contains(char::is_whitespace));
+    has_blanks || program(outline, at) == Some(taker)
+}
+
+/// Whether a token in this word is handed on, and not what the program acts on: it is part of a text or of a URL, the
+/// value of a secret's flag, or stands behind a name that is no place's.
+pub(super) fn is_token_handed_on(kind: &str, outline: &Outline, at: usize, token: &str) -> bool {
+    let Some(spot) = outline.spots.get(at) else {
+        return false;
+    };
+    let word = spot.text.as_str();
+    let before = word.split_once(token).map_or("", |(before, _)| before);
+    let near = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_text = word.contains(char::is_whitespace) && !outline.runs_text;
+    if kind == "private key" || near.contains("://") || is_text {
+        return true;
+    }
+    if let Some((name, _)) = near.rsplit_once('=') {
+        let name = name.rsplit(['?', '&', ',']).next().unwrap_or_default();
+        return !is_place_name(name, "");
+    }
+    let after_flag = || {
+        let flag = outline.before(at).last().map_or("", |spot| &spot.text);
+        flag.starts_with('-') && is_secret(flag)
+    };
+    after_flag() || program(outline, at).is_some_and(|program| SAYING.contains(&program))
+}
