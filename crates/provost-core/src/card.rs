@@ -18,7 +18,9 @@ use crate::{
     key::Role,
     menu::Code,
     people::{Fallback, Waiting},
-    review::{Act, Excerpt, Part, Risk, Summary, mask_map, mask_text, not_shown, redact_map},
+    review::{
+        Act, Excerpt, Part, Risk, Summary, mask_map, mask_some, mask_text, not_shown, redact_map,
+    },
     time::Time,
     trace::view::Exposure,
 };
@@ -312,7 +314,11 @@ fn visible_params(params: &Map<String, Value>, hidden: bool) -> String {
 
 fn other_arguments(question: &Question, hidden: bool) -> Option<Excerpt> {
     let others = not_shown(&question.params, question.summary.as_ref()?);
-    let json = visible_params(&others, hidden);
+    let json = if hidden {
+        pretty(&redact_map(&others))
+    } else {
+        pretty(&mask_some(&others, &question.params))
+    };
     (!others.is_empty()).then(|| Excerpt::of(&json, MOST_OTHER_LINES, LONGEST_OTHERS))
 }
 

@@ -14,7 +14,7 @@ mod withhold;
 
 pub use excerpt::{Excerpt, more_lines};
 pub use hidden::hides;
-pub use mask::{hides_secret, mask_map, mask_value, unmask};
+pub use mask::{hides_secret, mask_map, mask_some, mask_value, unmask};
 pub(crate) use obeyed::is_obeyed;
 pub use redact::{redact, redact_all, redact_map};
 pub use risk::{RiskReport, assess};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{CommandPart, claimed_words, pretty};
 use crate::{
     approval::Question,
-    review::{Act, Part, Summary, mask_map, not_shown, redact_map, summarize_whole},
+    review::{Act, Part, Summary, mask_map, mask_some, not_shown, redact_map, summarize_whole},
     trace::view::Exposure,
 };
 
@@ -201,7 +201,7 @@ fn call(question: &Question) -> Vec<Section> {
     let (Some(stored), Some(whole)) = (&question.summary, whole) else {
         return vec![text("The arguments of the call", pretty(&masked))];
     };
-    let others = mask_map(&not_shown(params, stored));
+    let others = mask_some(&not_shown(params, stored), params);
     let mut sections = match whole.act {
         Act::Command { parts } => command(&masked, stored, parts),
         Act::Change { diff, .. } => vec![Section {

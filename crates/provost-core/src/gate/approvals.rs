@@ -103,8 +103,9 @@ const NEEDS_PEOPLE: &str = "this needs more than one person; a supervisor may de
 const NO_SESSION: &str = "the call names no session, so it cannot be allowed for one";
 const OTHER_CHANGE: &str =
     "a call is changed by other arguments, and what an agent asks in its own words by other words";
-const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret: write \
-                      the value itself, or leave the masked part as it was shown";
+const MASKED: &str = "the changed arguments hold a mask (`[secret: …]`) that stands for no known secret, or the \
+                      description of content that was not shown: write the value itself, or leave it as it was \
+                      shown";
 const NOT_SO_WIDE: &str = "this scope is not offered for this call: it shows a risk, or cannot be read in full, or is no \
      command of a shell; remember exactly these arguments, or allow it once";
 const ONLY_ADMINS: &str = "only an admin's key has any command remembered; remember these words of it, or exactly these \

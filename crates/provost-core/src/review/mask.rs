@@ -21,9 +21,14 @@ pub use edit::unmask;
 
 /// Arguments with their secrets masked.
 pub fn mask_map(params: &Map<String, Value>) -> Map<String, Value> {
-    let labels = labels(params);
+    mask_some(params, params)
+}
+
+/// Some of a call's arguments, masked as they are beside the others.
+pub fn mask_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
+    let labels = labels(all);
     let mut shown = |_: &str, kind: &'static str, secret: &str| labels.mask(kind, secret);
-    Masking::of(params, &mut shown).members(params, false)
+    Masking::of(all, &mut shown).members(some, false)
 }
 
 /// Whether a view of these arguments masks anything.

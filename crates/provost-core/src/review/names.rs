@@ -124,6 +124,10 @@ pub(super) fn is_structure(name: &str, text: &str) -> bool {
         return false;
     };
     let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    // `new_source` is the text of a cell.
+    if last == "source" && (words.next().is_some() || text.contains(char::is_whitespace)) {
+        return false;
+    }
     let fits = text.len() <= LONGEST && !text.chars().any(char::is_control);
     let is_place = PLACES.contains(&last) && text.split_whitespace().count() <= 4;
     fits && (is_place || (CHOICES.contains(&last) && !text.contains(char::is_whitespace)))

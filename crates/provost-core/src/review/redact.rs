@@ -7,9 +7,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     mask::words::{Joined, program, runs_script},
-    names::{holds_content, holds_words, is_command, is_name, is_secret, is_structure},
-    secret::{mask_place, mask_text},
-    withhold::{hidden, withhold},
+    names::{
+        holds_content, holds_words, is_command, is_name, is_secret, is_secret_object, is_structure,
+    },
+    secret::{is_mask, mask_place, mask_text},
+    withhold::{hidden, is_understood, withheld_text, withhold},
 };
 use crate::{call::canonical_json, ids::hex};
 
@@ -43,16 +45,7 @@ pub fn redact_all(value: &Value) -> Value {
 
 fn redact_entry(beside: &Map<String, Value>, key: &str, value: &Value) -> Value {
     if is_secret(key) {
-        let mut one = Map::new();
-        one.insert(key.to_owned(), value.clone());
-        // Length and kind, and no hash: a short secret would be found by it.
-        let masked = super::mask_map(&one).into_iter().next();
-        return match masked {
-            // Texts inside of it may still be content.
-            Some((_, Value::Object(map))) => Value::Object(redact_masked(&map)),
-            Some((_, shown)) => shown,
-            None => Value::Null,
-        };
+        return redact_secret(key, value);
     }
     match value {
         Value::String(command) if is_command(key) => redact_command(command),
@@ -70,18 +63,28 @@ fn redact_entry(beside: &Map<String, Value>, key: &str, value: &Value) -> Value 
     }
 }
 
-/// What was masked already stays so.
-fn redact_masked(map: &Map<String, Value>) -> Map<String, Value> {
-    let mut shown = redact_map(map);
-    for (name, value) in map {
-        if let Value::String(text) = value
-            && super::secret::holds_mask(text)
-            && let Some(slot) = shown.get_mut(&redact_key(name))
-        {
-            *slot = value.clone();
+/// What stands under the name of a secret: a mask, or how long it is. There is no hash, by which a short secret would
+/// be found.
+fn redact_secret(key: &str, value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(|item| redact_secret(key, item)).collect(),
+        Value::Object(map) if is_secret_object(key) => {
+            let members = map.iter();
+            let members =
+                members.map(|(name, value)| (redact_key(name), redact_secret(key, value)));
+            Value::Object(members.collect())
+        }
+        Value::Object(map) => Value::Object(redact_map(map)),
+        _ => {
+            let one = Map::from_iter([(key.to_owned(), value.clone())]);
+            match super::mask_map(&one).remove(key) {
+                Some(Value::String(shown)) if !shown.is_empty() && !is_mask(&shown) => {
+                    withheld_text(value.as_str().unwrap_or_default()).into()
+                }
+                shown => shown.unwrap_or_default(),
+            }
         }
     }
-    shown
 }
 
 /// The words of a command that no shell splits; one of them may be a whole script.
@@ -112,8 +115,12 @@ fn redact_words(beside: &Map<String, Value>, key: &str, items: &[Value]) -> Valu
     words.map(|(shown, word)| bounded(shown, word)).collect()
 }
 
-/// The command without the texts it carries, if that is short.
+/// The command without the texts it carries, if that is short. Of one that is not understood, it is not known which
+/// texts these are.
 fn redact_command(command: &str) -> Value {
+    if !is_understood(command) {
+        return describe(command.as_bytes());
+    }
     bounded(withhold(command), command)
 }
 
@@ -134,6 +141,11 @@ fn redact_key(key: &str) -> String {
         key.len(),
         hex(&Sha256::digest(key.as_bytes()))
     )
+}
+
+/// Whether an object stands in the place of content.
+pub(super) fn is_description(map: &Map<String, Value>) -> bool {
+    map.len() == 3 && map.contains_key("content_sha256") && map.contains_key("content_length")
 }
 
 fn describe(content: &[u8]) -> Value {
@@ -284,6 +296,22 @@ mod tests {
             shown["command"],
             json!(["git", "commit", "-m", "[content, 11 characters]"])
         );
+    }
+
+    #[test]
+    fn p09_nothing_under_the_name_of_a_secret_is_withheld_halfway() {
+        let params = json!({
+            "password": "[secret: token, 5 characters] WORDS", "signature": "hello WORDS", "token": "$(WORDS)",
+            "secret": {"note": "[secret: token, 5 characters] WORDS", "WORDS of mine": "x"},
+            "auth": {"note": "[secret: token, 5 characters] WORDS"}, "cookie": ["a WORDS", {"b": "c WORDS"}],
+            "command": "echo 'WORDS", "new_source": "x = WORDS", "source": "my WORDS",
+        });
+        let Value::Object(params) = params else {
+            panic!()
+        };
+        let shown = Value::Object(redact_map(&params));
+        assert!(!shown.to_string().contains("WORDS"), "{shown}");
+        assert_eq!(shown["signature"], "[content, 11 characters]");
     }
 
     proptest! {

@@ -21,6 +21,7 @@ use regex::Regex;
 pub(super) use label::Labels;
 pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
 pub(super) use reading::{Reading, Standing};
+pub(super) use token::program;
 pub(super) use uses::{is_handed_on, is_mentioned, is_used};
 
 /// A piece of a text that is a secret.

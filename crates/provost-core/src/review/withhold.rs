@@ -4,10 +4,12 @@
 
 mod raw;
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
 
 use super::{
-    secret::{Grammar, Labels, Reading, Standing, secrets},
+    secret::{Grammar, Labels, Reading, Standing, program, secrets},
     summary::{Role, Spot},
 };
 
@@ -117,14 +119,26 @@ pub(super) fn withhold(command: &str) -> String {
     shown
 }
 
+/// What stands in the place of a text.
+pub(super) fn withheld_text(text: &str) -> String {
+    format!("[content, {} characters]", text.chars().count())
+}
+
+/// Whether a text holds what stands in the place of a text or of a name.
+pub(super) fn holds_withheld(text: &str) -> bool {
+    static WITHHELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\[(?:content, \d{1,9} characters|\d{1,9} bytes, sha256 [0-9a-f]{64})\]").ok()
+    });
+    WITHHELD.as_ref().is_none_or(|it| it.is_match(text))
+}
+
 /// What is not shown of a command, in order, and what is shown instead.
 pub(super) fn hidden(command: &str) -> Vec<(Range<usize>, String)> {
     let mut pieces: Vec<(Range<usize>, String)> = texts(command)
         .into_iter()
         .map(|place| {
             let literal = command.get(place.clone()).unwrap_or_default();
-            let length = literal.chars().count();
-            (place, format!("[content, {length} characters]"))
+            (place, withheld_text(literal))
         })
         .collect();
     let secrets = secrets(command, Grammar::COMMAND);
@@ -143,37 +157,45 @@ pub(super) fn hidden(command: &str) -> Vec<(Range<usize>, String)> {
     pieces
 }
 
+/// Whether the reader of commands understands it, so that its texts can be told from what runs.
+pub(super) fn is_understood(command: &str) -> bool {
+    Reading::of(command).is_some()
+}
+
 fn texts(command: &str) -> Vec<Range<usize>> {
     let Some(reading) = Reading::of(command) else {
         return Vec::new();
     };
     let bodies = raw::here_documents(command);
     let words = raw::words(command, &bodies);
-    let candidates: Vec<Vec<Range<usize>>> = bodies
+    let wholes: Vec<Range<usize>> = bodies.into_iter().chain(words).collect();
+    let pieces: Vec<Vec<Range<usize>>> = wholes
         .iter()
-        .chain(&words)
-        .map(|it| vec![it.clone()])
+        .map(|whole| raw::literals(command, whole.clone()))
         .collect();
-    let places = reading.places(&candidates, true);
-    let mut found: Vec<Range<usize>> = candidates
-        .into_iter()
-        .flatten()
-        .zip(places)
-        .filter_map(|(piece, place)| text_in(&reading, command, piece, place?))
-        .collect();
+    let places = reading.places(&pieces, true);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for ((whole, pieces), place) in wholes.into_iter().zip(pieces).zip(places) {
+        let start = place.and_then(|place| text_start(&reading, command, &whole, place));
+        if let Some(start) = start {
+            let pieces = pieces.into_iter().filter(|piece| piece.end > start);
+            let pieces = pieces.map(|piece| piece.start.max(start)..piece.end);
+            found.extend(pieces.map(|piece| inside(command, piece)));
+        }
+    }
     found.sort_by_key(|piece| piece.start);
     joined(command, found)
 }
 
-/// What of this piece is a text.
-fn text_in(
+/// From where on this word, or the body of a here-document, is a text.
+fn text_start(
     reading: &Reading<'_>,
     command: &str,
-    piece: Range<usize>,
+    whole: &Range<usize>,
     place: Standing,
-) -> Option<Range<usize>> {
+) -> Option<usize> {
     let Standing::Word(at) = place else {
-        return Some(piece);
+        return Some(whole.start);
     };
     let outline = &reading.outline;
     let spot = outline.spots.get(at)?;
@@ -181,26 +203,23 @@ fn text_in(
         let name = spot.text.rsplit('/').next().unwrap_or_default();
         name.to_lowercase()
     };
-    let program = outline.before(at).next().map(name).unwrap_or_default();
-    if spot.substitutes {
-        return None;
-    }
+    let program = program(outline, at).unwrap_or_default().to_lowercase();
     let feeds = outline
         .before(at)
         .any(|word| RUNNING.contains(&&*name(word)));
     match spot.role {
-        Role::Here if !outline.pipes_text && !feeds => Some(inside(command, piece)),
+        Role::Here if !outline.pipes_text && !feeds => Some(whole.start),
         Role::Argument if SAYING.contains(&&*program) => {
             let is_text = !outline.pipes_text && !spot.text.starts_with('-');
-            is_text.then(|| inside(command, piece))
+            is_text.then_some(whole.start)
         }
         Role::Argument => {
-            let raw = command.get(piece.clone())?;
+            let raw = command.get(whole.clone())?;
             if let Some(flag) = attached(&program, raw) {
-                return Some(inside(command, piece.start + flag..piece.end));
+                return Some(whole.start + flag);
             }
             let before = outline.before(at).last()?;
-            takes_text(&program, &before.text).then(|| inside(command, piece))
+            takes_text(&program, &before.text).then_some(whole.start)
         }
         _ => None,
     }

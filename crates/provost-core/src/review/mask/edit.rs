@@ -1,11 +1,16 @@
-//! Arguments that a person edited in a view: what the view masked is put back.
+//! Arguments that a person edited in a view: what the view masked is put back, and what it withheld where it stands
+//! as it was. A description of content must not run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::{Labels, Masking, labels, mask_map};
-use crate::review::secret::{holds_mask, masks};
+use crate::review::{
+    redact::{is_description, redact_map},
+    secret::{holds_mask, masks},
+    withhold::holds_withheld,
+};
 
 /// Arguments with what the view masked put back. `None`: a mask is left whose secret is not certain, and such
 /// arguments must not run.
@@ -13,22 +18,32 @@ pub fn unmask(
     edited: &Map<String, Value>,
     original: &Map<String, Value>,
 ) -> Option<Map<String, Value>> {
-    let shown = mask_map(original);
+    let (shown, withheld) = (mask_map(original), redact_map(original));
     let mut edit = Edit {
         known: Known::of(original),
         path: Vec::new(),
     };
-    let mut whole = Map::new();
-    for (name, value) in edited {
-        if holds_mask(name) {
-            return None;
-        }
-        let before = original.get(name).zip(shown.get(name));
-        edit.path.push(name.clone());
-        whole.insert(name.clone(), edit.restored(value, before)?);
-        edit.path.pop();
+    let before = Before {
+        original: &original.clone().into(),
+        views: [Some(&shown.into()), Some(&withheld.into())],
+    };
+    edit.members(edited, Some(before))
+}
+
+/// What stood in the place of a value: as it is, and as the views had it.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    original: &'a Value,
+    views: [Option<&'a Value>; 2],
+}
+
+impl<'a> Before<'a> {
+    fn member(self, find: impl Fn(&'a Value) -> Option<&'a Value>) -> Option<Self> {
+        Some(Self {
+            original: find(self.original)?,
+            views: self.views.map(|view| view.and_then(&find)),
+        })
     }
-    Some(whole)
 }
 
 /// The secrets of a view, by where they stand and what stands there instead.
@@ -87,44 +102,51 @@ struct Edit {
 }
 
 impl Edit {
-    /// A value, and what stood in its place: as it is, and as it was shown.
-    fn restored(&mut self, edited: &Value, before: Option<(&Value, &Value)>) -> Option<Value> {
-        if let Some((original, shown)) = before
-            && edited == shown
+    fn restored(&mut self, edited: &Value, before: Option<Before<'_>>) -> Option<Value> {
+        if let Some(before) = before
+            && before.views.contains(&Some(edited))
         {
-            return Some(original.clone());
+            return Some(before.original.clone());
         }
         match edited {
             Value::String(text) => self.put_back(text).map(Value::String),
             Value::Array(items) => {
                 let items = items.iter().enumerate().map(|(at, item)| {
-                    let before = before
-                        .and_then(|(original, shown)| Some((original.get(at)?, shown.get(at)?)));
+                    let before = before.and_then(|before| before.member(|value| value.get(at)));
                     self.restored(item, before)
                 });
                 items.collect::<Option<Vec<_>>>().map(Value::Array)
             }
-            Value::Object(map) => {
-                let members = map.iter().map(|(name, value)| {
-                    let before = before.and_then(|(original, shown)| {
-                        Some((original.get(name)?, shown.get(name)?))
-                    });
-                    (!holds_mask(name)).then_some(())?;
-                    self.path.push(name.clone());
-                    let value = self.restored(value, before);
-                    self.path.pop();
-                    Some((name.clone(), value?))
-                });
-                members.collect::<Option<Map<_, _>>>().map(Value::Object)
-            }
+            Value::Object(map) if is_description(map) => None,
+            Value::Object(map) => self.members(map, before).map(Value::Object),
             other => Some(other.clone()),
         }
+    }
+
+    fn members(
+        &mut self,
+        edited: &Map<String, Value>,
+        before: Option<Before<'_>>,
+    ) -> Option<Map<String, Value>> {
+        let members = edited.iter().map(|(name, value)| {
+            let before = before.and_then(|before| before.member(|value| value.get(name)));
+            let is_known = before.is_some() || !(holds_mask(name) || holds_withheld(name));
+            is_known.then_some(())?;
+            self.path.push(name.clone());
+            let value = self.restored(value, before);
+            self.path.pop();
+            Some((name.clone(), value?))
+        });
+        members.collect()
     }
 
     /// Each mask says which secret it stands for.
     fn put_back(&self, edited: &str) -> Option<String> {
         let masks = masks(edited);
         let path = joined(&self.path);
+        if holds_withheld(edited) {
+            return None;
+        }
         if masks.is_empty() {
             return Some(edited.to_owned());
         }

@@ -363,3 +363,38 @@ fn p09_a_whole_value_under_the_name_of_a_secret_is_masked_whole() {
         assert!(hides_secret(&params));
     }
 }
+
+#[test]
+fn p09_what_a_view_withheld_is_put_back_or_refused() {
+    let original = map(json!({
+        "command": "git commit -m 'private words'", "path": "/p/a", "content": "private words",
+        "list": [{"note": "private"}], "password": "hunter2 of mine",
+    }));
+    let shown = crate::review::redact_map(&original);
+    assert_ne!(shown, original);
+    assert_eq!(unmask(&shown, &original), Some(original.clone()));
+    let mut edited = shown.clone();
+    edited.insert("path".into(), "/p/b".into());
+    let whole = unmask(&edited, &original).unwrap();
+    assert_eq!(
+        (&whole["path"], &whole["content"]),
+        (&json!("/p/b"), &json!("private words"))
+    );
+    // What stands for content elsewhere, or in another text, must not run.
+    for (name, wrong) in [
+        (
+            "command",
+            json!("git commit -m '[content, 13 characters]' --no-verify"),
+        ),
+        ("other", shown["content"].clone()),
+        ("list", json!([{"other": shown["list"][0]["note"]}])),
+        (
+            "[13 bytes, sha256 0000000000000000000000000000000000000000000000000000000000000000]",
+            json!(1),
+        ),
+    ] {
+        let mut edited = shown.clone();
+        edited.insert(name.into(), wrong);
+        assert_eq!(unmask(&edited, &original), None, "{name}");
+    }
+}

@@ -96,7 +96,7 @@ pub(in crate::review) fn is_random(text: &str) -> bool {
 /// One long part of a token, without the signs between its parts.
 pub(super) fn is_long_token(part: &str) -> bool {
     let digits = part.bytes().filter(u8::is_ascii_digit).count();
-    part.len() >= 20 && digits >= 2 && digits < part.len() && switches(part) * 7 >= part.len()
+    part.len() >= 20 && digits >= 2 && digits < part.len()
 }
 
 /// One line of the shortest private key there is.

@@ -17,15 +17,19 @@ fn name(spot: &Spot) -> &str {
     spot.text.rsplit('/').next().unwrap_or_default()
 }
 
-/// The program of the command that a word belongs to, behind those that start it.
+/// The program of the command that a word belongs to, behind those that start it. `None` where it is not certain.
 pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
     let mut words = outline.before(at);
-    let mut starter = false;
+    let mut starter = "";
     while let Some(word) = words.next() {
-        match word.text.as_str() {
-            "-u" | "-g" | "--user" | "--group" if starter => _ = words.next(),
-            text if starter && (text.starts_with('-') || assigned_name(text).is_some()) => {}
-            _ if STARTERS.contains(&name(word)) => starter = true,
+        match (starter, word.text.as_str()) {
+            ("sudo" | "doas", "-u" | "-g") => _ = words.next(),
+            ("sudo" | "doas", "-n" | "-E" | "-H" | "-S" | "-k" | "-b")
+            | ("env", "-i")
+            | ("time" | "command", "-p") => {}
+            ("sudo" | "doas" | "env", text) if assigned_name(text).is_some() => {}
+            (_, text) if text.starts_with('-') => return None,
+            _ if STARTERS.contains(&name(word)) => starter = name(word),
             _ => return Some(name(word)),
         }
     }

@@ -108,8 +108,57 @@ pub(super) fn words(command: &str, bodies: &[Range<usize>]) -> Vec<Range<usize>>
             && !is_delimiter
             && !is_end
             && !is_head
-            && !text.contains("$(")
-            && !text.contains('`')
     });
     words
+}
+
+/// What of a word or a body is no substitution, without the quotes around it if there is one.
+pub(super) fn literals(command: &str, whole: Range<usize>) -> Vec<Range<usize>> {
+    let text = command.get(whole.clone()).unwrap_or_default();
+    if !text.contains("$(") && !text.contains('`') {
+        return vec![whole];
+    }
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(at..).unwrap_or_default();
+        let length = match letter {
+            '\\' => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+            '"' => 1,
+            '$' if rest.starts_with("$(") => substitution(rest),
+            '`' => rest
+                .get(1..)
+                .and_then(|it| it.find('`'))
+                .map_or(rest.len(), |end| end + 2),
+            _ => {
+                at += letter.len_utf8();
+                continue;
+            }
+        };
+        pieces.push(from..at);
+        at += length;
+        from = at;
+    }
+    pieces.push(from..text.len());
+    let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+    pieces
+        .map(|piece| whole.start + piece.start..whole.start + piece.end)
+        .collect()
+}
+
+/// How long the substitution is that a text begins with.
+fn substitution(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut quote = None;
+    for (at, letter) in text.char_indices() {
+        match (quote, letter) {
+            (Some(mark), letter) if letter == mark => quote = None,
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '(') => open += 1,
+            (None, ')') if open == 1 => return at + 1,
+            (None, ')') => open -= 1,
+            _ => {}
+        }
+    }
+    text.len()
 }

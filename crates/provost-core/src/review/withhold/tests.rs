@@ -70,3 +70,49 @@ fn p09_nothing_that_runs_is_withheld() {
         );
     }
 }
+
+#[test]
+fn p09_texts_around_what_runs_are_withheld() {
+    for (command, shown) in [
+        ("cat <<E > f\nWORDS of $(date) WORDS\nE", "$(date)"),
+        ("cat <<E > f\nWORDS of `date` WORDS\nE", "`date`"),
+        ("git commit -m \"WORDS $(date) WORDS\"", "$(date)"),
+        ("git commit -m\"WORDS $(date)\"", "$(date)"),
+        (
+            "cd /p && git commit -m \"WORDS in $(basename $PWD)\"",
+            "$(basename $PWD)",
+        ),
+        (
+            "git commit -m \"$(cat <<'EOF'\nWORDS\n\nCo-Authored-By: x\nEOF\n)\"",
+            "cat <<'EOF'",
+        ),
+        (
+            "gh pr create --title x --body \"$(cat <<'EOF'\nWORDS more\nEOF\n)\"",
+            "gh pr create",
+        ),
+        ("echo \"WORDS $(rm -rf /)\" > f", "$(rm -rf /)"),
+        ("echo \"WORDS $(echo ')' ; rm -rf /)\" > f", "rm -rf /"),
+        ("sudo echo WORDS", "sudo echo"),
+        ("sudo -u ann echo WORDS", "sudo -u ann echo"),
+        ("env X=1 echo WORDS", "env X=1 echo"),
+        ("time echo WORDS", "time echo"),
+        ("command echo 'WORDS a'", "command echo"),
+        ("builtin echo 'WORDS a'", "builtin echo"),
+        ("nohup echo WORDS &", "nohup echo"),
+        ("sudo git commit -m WORDS", "sudo git commit"),
+    ] {
+        let withheld = withhold(command);
+        assert!(
+            !withheld.contains("WORDS"),
+            "{command} is shown as {withheld}"
+        );
+        assert!(withheld.contains(shown), "{command} is shown as {withheld}");
+    }
+    for command in [
+        "sudo -p echo rm folder",
+        "sudo rm echo folder",
+        "env -S echo rm folder",
+    ] {
+        assert_eq!(withhold(command), command);
+    }
+}
