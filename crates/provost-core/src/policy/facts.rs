@@ -28,7 +28,9 @@ impl Facts {
         let facts = review::Facts::of(&call.tool, &call.params);
         let judged = facts.command.is_some() || facts.change.is_some();
         Self {
-            risks: judged.then(|| risks(&facts.risks, facts.is_sure())),
+            // Of any other call, only that it hides a secret is known.
+            risks: (judged || !facts.risks.is_empty())
+                .then(|| risks(&facts.risks, judged && facts.is_sure())),
             unreadable: (!facts.is_empty()).then(|| Known::Bool(facts.is_unreadable())),
             command: facts
                 .command

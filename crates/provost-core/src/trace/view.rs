@@ -38,6 +38,7 @@ const SAID: [&str; 4] = [
 /// recorded yet) or `none` (nothing was forwarded).
 pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> {
     let mut view = object(&entry.decision);
+    let mut hides_secret = false;
     for (name, value) in &mut view {
         let shown = match (&*value, exposure) {
             (Value::Object(params), Exposure::Structure) => review::redact_map(params).into(),
@@ -47,7 +48,15 @@ pub fn trace_view(entry: &TraceEntry, exposure: Exposure) -> Map<String, Value> 
             }
             _ => continue,
         };
+        hides_secret |= matches!(&*value, Value::Object(params) if review::hides_secret(params));
         *value = shown;
+    }
+    if hides_secret {
+        view.insert("hides_secret".into(), true.into());
+    }
+    // By a digest of the arguments, what is short and not shown would be found.
+    if hides_secret || exposure == Exposure::Structure {
+        view.remove("digest");
     }
     if let Some(edit) = edit(&view) {
         view.insert("edited".into(), true.into());
@@ -126,5 +135,23 @@ mod tests {
         }
         let hidden = trace_view(&edited, Exposure::Structure);
         assert!(!hidden["edit"].as_str().unwrap().contains("\"y\""));
+    }
+
+    #[test]
+    fn p09_no_digest_tells_what_is_not_shown() {
+        let entry = |params: &str| TraceEntry {
+            place: 1,
+            decision: format!(r#"{{"params":{params},"digest":"00"}}"#),
+            outcome: None,
+            in_flight: false,
+        };
+        let plain = entry(r#"{"a":1}"#);
+        let view = trace_view(&plain, Exposure::Everything);
+        assert_eq!(view["digest"], "00");
+        assert!(!view.contains_key("hides_secret"));
+        assert!(!trace_view(&plain, Exposure::Structure).contains_key("digest"));
+        let view = trace_view(&entry(r#"{"pin":"4711"}"#), Exposure::Everything);
+        assert!(!view.contains_key("digest"));
+        assert_eq!(view["hides_secret"], true);
     }
 }

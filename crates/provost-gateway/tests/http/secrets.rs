@@ -133,6 +133,46 @@ async fn p09_a_mask_says_kind_and_length_and_is_a_risk() {
 }
 
 #[tokio::test]
+async fn p09_no_view_of_what_is_hidden_has_a_digest() {
+    for (exposure, params) in [
+        (Exposure::Everything, json!({"pin": "4711"})),
+        (Exposure::Structure, json!({"note": "4711"})),
+    ] {
+        let app = TestApp::with(exposure, false).await;
+        let body = json!({"tool": "fs.any", "arguments": params});
+        let asked = app
+            .ask(Who::Agent, "POST", "/decide?wait=0", body)
+            .await
+            .body;
+        let id = asked["approval_id"].as_str().unwrap();
+        let approve = format!("/approvals/{id}/approve");
+        let forever = json!({"remember": "until_revoked"});
+        app.ask(Who::Human, "POST", &approve, forever).await;
+        let trace = format!("/traces/{}", asked["trace_id"].as_str().unwrap());
+        for path in [
+            "/approvals?status=approved",
+            &format!("/approvals/{id}"),
+            "/traces",
+            &trace,
+            "/grants",
+        ] {
+            let shown = app.ask(Who::Supervisor, "GET", path, Value::Null).await;
+            assert_eq!(shown.status, 200, "{path} {}", shown.body);
+            assert!(
+                !shown.body.to_string().contains("\"digest\""),
+                "{path} {}",
+                shown.body
+            );
+        }
+    }
+    let app = TestApp::new().await;
+    let id = app.pending("pay.run", json!({"args": ["x"]})).await;
+    let path = format!("/approvals/{id}");
+    let shown = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+    assert!(shown["digest"].is_string(), "{shown}");
+}
+
+#[tokio::test]
 async fn p09_a_grant_and_the_loser_of_a_race_see_no_secret() {
     let app = TestApp::new().await;
     let grant = json!({

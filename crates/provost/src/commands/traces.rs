@@ -12,7 +12,7 @@ use provost_core::ports::Store;
 use provost_store::OpenError;
 use serde_json::Value;
 
-use super::view::{pages, parse_moment, some_text, text, traces_table};
+use super::view::{pages, parse_moment, some_text, traces_table};
 use crate::{
     client::{ClientError, Target},
     context::Context,
@@ -227,7 +227,7 @@ fn detail(trace: &Value) -> Fields {
         fields.add_some(shown, trace.get(name));
     }
     fields.add_some("door", some_text(trace, "door"));
-    fields.add("digest", text(trace, "digest"));
+    fields.add_some("digest", some_text(trace, "digest"));
     let params = trace.get("params").unwrap_or(&Value::Null);
     fields.add(
         "arguments",

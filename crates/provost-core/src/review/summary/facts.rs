@@ -51,7 +51,8 @@ pub struct Facts {
     pub change: Option<ChangeFacts>,
     /// What could not be taken apart is an error.
     pub url: Option<Result<Url, url::Unreadable>>,
-    /// Of command and change. Others may be there if these are not [sure](Self::is_sure).
+    /// Of command and change, and of any call that it hides a secret. Others may be there if these are not
+    /// [sure](Self::is_sure).
     pub risks: Risks,
 }
 
@@ -95,7 +96,7 @@ impl Facts {
         if !facts.is_sure() {
             facts.risks.insert(Risk::Unreadable);
         }
-        if !facts.is_empty() && hides_secret(params) {
+        if hides_secret(params) {
             facts.risks.insert(Risk::HidesSecret);
         }
         facts

@@ -54,11 +54,16 @@ pub(super) fn grant_view(grant: &Grant, now: Time) -> Value {
         || "until revoked".to_owned(),
         |at| format_duration(at.since(now)),
     );
-    mask_value(&json!(GrantView {
+    let mut view = json!(GrantView {
         grant,
         remaining,
         scope: grant.scope_words(),
-    }))
+    });
+    // By a digest of the arguments, what is short and not shown would be found.
+    if let Some(remembered) = view.get_mut("remembered").and_then(Value::as_object_mut) {
+        remembered.retain(|name, _| !matches!(name.as_str(), "digest" | "rest"));
+    }
+    mask_value(&view)
 }
 
 pub(super) async fn list(

@@ -4,12 +4,13 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use provost_core::{
     approval::Question,
+    call::Digest,
     card::Whole,
     review::{Excerpt, Risk, more_lines},
     time::Time,
     trace::view::Exposure,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     commands::{
@@ -63,7 +64,13 @@ pub(in crate::commands) fn whole_detail(approval: &Value, now: Time) -> String {
 
 /// All of the act: every step, every line of a change, every argument.
 pub(super) fn whole(approval: &Value) -> String {
-    let question = serde_json::from_value::<Question>(approval.clone());
+    let mut view = approval.clone();
+    if let Some(view) = view.as_object_mut() {
+        // A view that hides something has no digest. Showing it needs none.
+        view.entry("digest")
+            .or_insert_with(|| json!(Digest::of(&Value::Null)));
+    }
+    let question = serde_json::from_value::<Question>(view);
     let text = question.map_or_else(
         |_| arguments(approval),
         |question| Whole::of(&question, Exposure::Everything).to_text(),
@@ -312,8 +319,6 @@ fn because(who: &str, why: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

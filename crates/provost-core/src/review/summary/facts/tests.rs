@@ -518,3 +518,10 @@ fn p19_people_and_rules_are_told_the_same() {
         assert!(shown.contains(&expected), "{params:?} {shown:?}");
     }
 }
+
+#[test]
+fn p09_any_call_that_hides_a_secret_has_that_risk() {
+    let secret = facts("pay.send", json!({"password": "x"}));
+    assert!(secret.risks.contains(&Risk::HidesSecret));
+    assert!(facts("pay.send", json!({"to": "x"})).risks.is_empty());
+}

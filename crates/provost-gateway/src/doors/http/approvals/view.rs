@@ -166,11 +166,20 @@ fn masked_vote(vote: &Vote) -> Vote {
 }
 
 fn masked(question: Question) -> Vec<u8> {
-    serde_json::to_vec(&question.masked()).unwrap_or_default()
+    without_digest(&question.masked())
 }
 
 fn redacted(question: Question) -> Vec<u8> {
-    serde_json::to_vec(&question.structure()).unwrap_or_default()
+    without_digest(&question.structure())
+}
+
+/// By a digest of the arguments, what is short and not shown would be found.
+fn without_digest(question: &Question) -> Vec<u8> {
+    let mut question = serde_json::to_value(question).unwrap_or_default();
+    if let Some(question) = question.as_object_mut() {
+        question.remove("digest");
+    }
+    serde_json::to_vec(&question).unwrap_or_default()
 }
 
 pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_json::Value {
