@@ -9,7 +9,7 @@ use provost_core::ports::StoreError;
 use super::{
     Trouble,
     connect::ImapSession,
-    place::{Place, Stuck},
+    place::{self, Place, Stuck},
 };
 use crate::channels::email::{
     Email,
@@ -30,9 +30,6 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 const TURN: Duration = Duration::from_mins(4);
 /// Of a longer mail only the head is read.
 const LARGEST: u32 = 2 * 1024 * 1024;
-/// So many unread mails are looked at when a mailbox is read for the first time.
-const MOST_AT_FIRST: usize = 200;
-
 pub(super) struct Reader {
     session: ImapSession,
     cursor: String,
@@ -57,7 +54,10 @@ impl Reader {
             session,
             cursor: format!("email:{user}@{}/{}", imap.server.host, imap.mailbox),
             validity: mailbox.uid_validity.unwrap_or(0),
-            next: mailbox.uid_next,
+            // Not every server tells it. An empty mailbox begins at its first mail.
+            next: mailbox
+                .uid_next
+                .or_else(|| (mailbox.exists == 0).then_some(1)),
             can_idle,
             wait: SHORTEST_WAIT,
         })
@@ -107,29 +107,22 @@ impl Reader {
         let after = place.map_or(0, |place| place.uid);
         let mut uids: Vec<u32> = found.into_iter().filter(|uid| *uid > after).collect();
         uids.sort_unstable();
-        let skip = if place.is_none() {
-            uids.len().saturating_sub(MOST_AT_FIRST)
-        } else {
-            0
-        };
-        Ok(uids.split_off(skip))
+        Ok(match place {
+            Some(_) => uids,
+            None => place::at_first(uids, self.next),
+        })
     }
 
-    /// A mailbox that held nothing to handle is read from here on.
+    /// A mailbox that held nothing to handle is read from here on, an empty one from its first mail.
     async fn mark_start(&mut self, email: &Email) -> Result<(), Trouble> {
-        let Some(next) = self.next.filter(|next| *next > 1) else {
+        let Some(start) = Place::before(self.validity, self.next) else {
             return Ok(());
         };
         let handled = email.desk.cursor(&self.cursor).await?;
         let handled = handled.as_deref().and_then(Place::parse);
-        let beyond = |place: Place| place.validity == self.validity && place.uid >= next - 1;
-        if handled.is_some_and(beyond) {
+        if handled.is_some_and(|place| place.is_beyond(start)) {
             return Ok(());
         }
-        let start = Place {
-            validity: self.validity,
-            uid: next - 1,
-        };
         Ok(email
             .desk
             .set_cursor(&self.cursor, &start.to_string())
