@@ -36,11 +36,9 @@ impl Parties {
         let (parties, name) = match who {
             Who::Agent(name) => (&mut table.agents, name),
             Who::Decider(name) => (&mut table.deciders, name),
-            Who::Stranger
-            | Who::Sender
-            | Who::SignIn
-            | Who::Anybody
-            | Who::Challenger => return None,
+            Who::Stranger | Who::Sender | Who::SignIn | Who::Anybody | Who::Challenger => {
+                return None;
+            }
         };
         if let Some(party) = parties.get(name).and_then(Weak::upgrade) {
             return Some(party);
