@@ -7,6 +7,7 @@ mod agent_tools;
 mod ancestor;
 mod auth;
 mod channels;
+mod cli_flags;
 mod cli_tools;
 mod compile;
 mod cover;
@@ -267,6 +268,7 @@ impl Reader<'_> {
         if let Some(set) = policy_set.as_ref().filter(|_| sound) {
             self.lint(set, &policies, &auth);
             self.lint_agent_tools(&policies, &backends);
+            self.lint_cli_flags(&policies, &backends);
         }
         let config = self.read_rest(&top, listen, auth, policies, backends);
         Some((config, policy_set?))
