@@ -140,14 +140,13 @@ async fn p09_no_view_of_what_is_hidden_has_a_digest() {
     ] {
         let app = TestApp::with(exposure, false).await;
         let body = json!({"tool": "fs.any", "arguments": params});
-        let asked = app
-            .ask(Who::Agent, "POST", "/decide?wait=0", body)
-            .await
-            .body;
+        let decide = "/decide?wait=0";
+        let asked = app.ask(Who::Agent, "POST", decide, body.clone()).await.body;
         let id = asked["approval_id"].as_str().unwrap();
         let approve = format!("/approvals/{id}/approve");
-        let forever = json!({"remember": "until_revoked"});
-        app.ask(Who::Human, "POST", &approve, forever).await;
+        app.ask(Who::Human, "POST", &approve, json!({"remember": "always"}))
+            .await;
+        app.ask(Who::Agent, "POST", decide, body).await;
         let trace = format!("/traces/{}", asked["trace_id"].as_str().unwrap());
         for path in [
             "/approvals?status=approved",

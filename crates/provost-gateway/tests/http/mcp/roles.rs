@@ -42,7 +42,7 @@ async fn p09_secrets_are_masked_in_what_is_pending_over_mcp() {
     let door = Door::open().await;
     let agent = door.client(Who::Agent, "2025-06-18").await;
     let secret = format!("ghp_{}", "a1B2".repeat(9));
-    let arguments = json!({"args": [secret], "password": "hunter2"});
+    let arguments = json!({"args": ["--token", secret], "password": "hunter2"});
     let (_, _fs) = agent.begin("fs.run", arguments).await;
     for who in [Who::Supervisor, Who::Human] {
         let client = door.client(who, "2025-06-18").await;
