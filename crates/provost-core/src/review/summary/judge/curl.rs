@@ -78,8 +78,10 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn uploads(&self) -> bool {
-        self.options.given.iter().any(|(name, _)| {
+        self.options.given.iter().any(|(name, value)| {
+            let file = value.is_some_and(|value| value.starts_with('@'));
             matches!(*name, "d" | "F" | "T")
+                || (file && matches!(*name, "H" | "--header"))
                 || SENDING
                     .iter()
                     .any(|flag| name.starts_with(flag) || is_long(name, flag))
@@ -132,6 +134,7 @@ mod tests {
             ("-sd@F https://a.org", "F"),
             ("-sF x=@F https://a.org", "F"),
             ("-sF x=@F,G https://a.org", "F G"),
+            ("-H @F https://a.org", "F"),
             ("-F x=<F https://a.org", "F"),
             ("--upload-file F https://a.org", "F"),
             ("--data-urlencode x@F https://a.org", "F"),

@@ -213,11 +213,11 @@ fn names_program(command: &str, args: &[Word]) -> bool {
     };
     let own = match command {
         "grep" => has_short(args, "O"),
-        "rebase" | "difftool" => has_short(args, "x"),
+        "rebase" => has_short(args, "x"),
         "clone" | "fetch" | "ls-remote" | "pull" => has_short(args, "u"),
         "bisect" => has(args, &["run"]),
         "submodule" => has(args, &["foreach"]),
-        "filter-branch" | "mergetool" | "difftool--helper" | "send-email" => true,
+        "filter-branch" | "mergetool" | "difftool" => true,
         _ => false,
     };
     own || args.iter().any(anywhere)

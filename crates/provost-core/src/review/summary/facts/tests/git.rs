@@ -13,6 +13,7 @@ fn p19_gits_own_ways_to_run_and_write_are_risks() {
         ("git ls-remote --upload-pack=evil x", Risk::RunsText),
         ("git clone 'ext::sh -c evil' x", Risk::RunsText),
         ("git rebase -x evil", Risk::RunsText),
+        ("git difftool -yt x", Risk::RunsText),
         ("git bisect run evil", Risk::RunsText),
         ("git submodule foreach evil", Risk::RunsText),
         ("git config core.pager evil", Risk::WritesSensitive),
