@@ -16,6 +16,7 @@ use std::{
 };
 
 use provost_gateway::hooks::Dialect;
+use serde_json::{Value, json};
 
 /// Commands that are about this repository: they are what runs this test, or take minutes.
 const NOT_RUN: [&str; 3] = [
@@ -207,6 +208,7 @@ fn p17_the_page_on_coding_agents_is_true() {
     // What the page shows is what the command prints.
     let printed = command(env!("CARGO_BIN_EXE_provost"), &root(), 1)
         .args(["policy", "example", "coding-agent"])
+        .args(["--project", "/srv/project"])
         .output()
         .unwrap();
     let shown = blocks(&text).into_iter().find(|block| block.info == "yaml");
@@ -234,7 +236,7 @@ fn p19_the_policies_of_the_pages_allow_no_hidden_commands() {
         fs::write(folder.path().join("provost.yaml"), shown.unwrap().text).unwrap();
         let asked = commands.iter().take(commands.len() - 3 + more);
         let case = |command: &String, expect: &str| {
-            serde_json::json!({
+            json!({
                 "name": command, "agent": "claude-1", "tool": tool,
                 "params": {"command": command}, "expect": expect,
             })
@@ -245,6 +247,110 @@ fn p19_the_policies_of_the_pages_allow_no_hidden_commands() {
         fs::write(folder.path().join("cases.yaml"), cases).unwrap();
         shell(page, "provost policy test cases.yaml", folder.path(), 1);
     }
+}
+
+/// The policy for coding agents reads in the project, and asks about the rest.
+#[test]
+fn p19_the_policy_for_coding_agents_keeps_to_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(root().join("docs/agents.md")).unwrap();
+    let shown = blocks(&text).into_iter().find(|block| block.info == "yaml");
+    fs::write(folder.path().join("provost.yaml"), shown.unwrap().text).unwrap();
+    let asked = [
+        ("claude.Grep", json!({"pattern": ".", "glob": ".e*"})),
+        ("claude.Grep", json!({"pattern": ".", "glob": "*.env"})),
+        ("claude.Grep", json!({"pattern": ".", "glob": "*"})),
+        ("claude.Grep", json!({"pattern": "KEY", "path": "/root"})),
+        (
+            "claude.Grep",
+            json!({"pattern": "KEY", "path": "/srv/project/.env"}),
+        ),
+        ("claude.Glob", json!({"pattern": "/root/**"})),
+        ("claude.Glob", json!({"pattern": "**/.e*"})),
+        (
+            "claude.Read",
+            json!({"file_path": "/root/.git-credentials"}),
+        ),
+        ("claude.Read", json!({"file_path": "/proc/self/environ"})),
+        ("claude.Read", json!({"file_path": "/srv/project/../x"})),
+        ("claude.Read", json!({"file_path": "/srv/project/.env"})),
+        (
+            "claude.Read",
+            json!({"file_path": "/srv/project/provost-data/admin.key"}),
+        ),
+        ("cursor.Read", json!({"path": "/etc/passwd"})),
+        ("cursor.Read", json!({"target_file": "/srv/project/a"})),
+        ("cursor.Grep", json!({"pattern": ".", "path": "/root"})),
+        (
+            "cursor.Shell",
+            json!({"command": "git diff shadow passwd", "cwd": "/etc"}),
+        ),
+        (
+            "cursor.Shell",
+            json!({"command": "git status", "working_directory": "/tmp/evil"}),
+        ),
+        ("claude.Bash", json!({"command": "cat .env"})),
+        ("claude.Bash", json!({"command": "git log | grep -f .env"})),
+        ("claude.Bash", json!({"command": "git log | grep -r TOKEN"})),
+        ("claude.Bash", json!({"command": "git log | head < .env"})),
+        ("claude.Bash", json!({"command": "npm test"})),
+        (
+            "claude.Bash",
+            json!({"command": "python3 - <<'EOF'\nprint(1)\nEOF"}),
+        ),
+        (
+            "claude.Bash",
+            json!({"command": "git --no-pager --git-dir=x log"}),
+        ),
+    ];
+    let allowed = [
+        ("claude.Grep", json!({"pattern": "fn main"})),
+        (
+            "claude.Grep",
+            json!({"pattern": "x", "path": "/srv/project/src", "glob": "**/*.rs"}),
+        ),
+        ("claude.Glob", json!({"pattern": "src/**/*.ts"})),
+        (
+            "claude.Read",
+            json!({"file_path": "/srv/project/src/main.rs"}),
+        ),
+        (
+            "cursor.Read",
+            json!({"file_path": "/srv/project/src/main.rs"}),
+        ),
+        (
+            "cursor.Shell",
+            json!({"command": "git status", "cwd": "/srv/project/sub"}),
+        ),
+        ("cursor.Shell", json!({"command": "git status", "cwd": ""})),
+        ("claude.Bash", json!({"command": "git diff HEAD@{1}"})),
+        ("claude.Bash", json!({"command": "git --no-pager log -5"})),
+        (
+            "claude.Bash",
+            json!({"command": "git log --oneline | head -5"}),
+        ),
+        ("claude.Bash", json!({"command": "git status | cat"})),
+        (
+            "claude.Bash",
+            json!({"command": "git log | tail -n 5 | wc -l"}),
+        ),
+    ];
+    let asked = asked.iter().map(|it| (it, "human_approval"));
+    let cases: Vec<Value> = asked
+        .chain(allowed.iter().map(|it| (it, "allow")))
+        .map(|((tool, params), expect)| {
+            json!({
+                "name": format!("{tool} {params}"), "agent": "a", "tool": tool,
+                "params": params, "expect": expect,
+            })
+        })
+        .collect();
+    let cases = serde_json::to_string(&cases).unwrap();
+    fs::write(folder.path().join("cases.yaml"), cases).unwrap();
+    let page = "docs/agents.md";
+    shell(page, "provost policy test cases.yaml", folder.path(), 1);
+    let warned = "! provost check 2>&1 | grep 'with .* warning'";
+    shell(page, warned, folder.path(), 1);
 }
 
 #[test]

@@ -170,7 +170,7 @@ const CODEX: [AgentTool; 8] = [
 
 /// Of Cursor, by its documentation: the first two have events of their own, the others come as `preToolUse`.
 const CURSOR: [AgentTool; 6] = [
-    tool("Shell", &["command", "cwd"]),
+    tool("Shell", &["command", "cwd", "working_directory"]),
     tool("Read", &["file_path"]),
     tool("Write", &["file_path", "content"]),
     tool("Delete", &["file_path"]),

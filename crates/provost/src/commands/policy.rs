@@ -37,7 +37,8 @@ A case:
     Replay(replay::Args),
     /// Print a policy to begin with
     #[command(after_help = "Examples:
-  provost policy example coding-agent > provost.yaml")]
+  provost policy example coding-agent > provost.yaml
+  provost policy example coding-agent --project /srv/project > provost.yaml")]
     Example(example::Args),
 }
 
