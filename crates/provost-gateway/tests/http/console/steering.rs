@@ -139,8 +139,8 @@ async fn an_admin_stops_and_resumes_and_every_page_says_so() {
 async fn p17_a_stop_of_a_glob_shows_with_every_agent_and_session_it_holds() {
     let app = TestApp::new().await;
     let root = Tab::signed_in(&app, "admin-key").await;
-    let call = json!({"params": {}, "session_id": "s-1"});
-    app.ask(Who::Agent, "POST", "/tool/ok.run", call).await;
+    let call = json!({"tool": "ok.run", "arguments": {}, "session_id": "s-1"});
+    app.ask(Who::Agent, "POST", "/decide", call).await;
     for (agent, unseen) in [("codex*", true), ("cl*", false)] {
         let form = [("scope", "agent"), ("agent", agent)];
         let page = root.post("/console/stop", &form).await.is(303);

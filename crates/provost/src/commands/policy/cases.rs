@@ -177,7 +177,7 @@ mod tests {
         let found = read("- {agent: a, tool: b, expect: alow}\n- {name: n, agent: a, tool: b, expect: deny, prams: {}}\n").unwrap_err();
         assert_eq!(found.len(), 2);
         assert!(
-            found[0].starts_with("case 1: unknown variant `alow`"),
+            found[0].starts_with("case 1: unknown value `alow`"),
             "{found:?}"
         );
         assert!(
