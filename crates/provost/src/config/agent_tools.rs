@@ -103,7 +103,11 @@ fn misnamed(
         if prefix == dialect.prefix() {
             return misnamed_of(dialect, name);
         }
-        let meant = meant(dialect, name).unwrap_or(name);
+        let meant = if matches_known(dialect, name) {
+            name
+        } else {
+            meant(dialect, name).unwrap_or(name)
+        };
         return (!is_ours(prefix)).then(|| told(dialect, tool, Some(meant)));
     }
     let is_shell = |name: &str| SHELLS.contains(&&*name.to_ascii_lowercase());
@@ -114,6 +118,8 @@ fn misnamed(
     let meant = match prefix {
         Some(prefix) if is_shell(prefix) && !is_ours(prefix) => shell(dialect).to_owned(),
         Some(_) => return None,
+        // A pattern without a prefix is not about the tools of one agent.
+        None if name.contains(['*', '?', '[', '\\']) => return None,
         None if name.starts_with("mcp__") => name.to_owned(),
         None => meant(dialect, name)?.to_owned(),
     };
@@ -122,9 +128,7 @@ fn misnamed(
 
 /// The name stands behind the agent's own prefix.
 fn misnamed_of(dialect: Dialect, name: &str) -> Option<(String, String)> {
-    let is_pattern = name.contains(['*', '?', '[', '\\']);
-    let is_known = dialect.tools().iter().any(|tool| tool.name == name);
-    if is_pattern || is_known || name.starts_with("mcp__") {
+    if matches_known(dialect, name) || may_be_of_server(name) {
         return None;
     }
     let meant = meant(dialect, name);
@@ -136,11 +140,27 @@ fn misnamed_of(dialect: Dialect, name: &str) -> Option<(String, String)> {
     Some(told(dialect, &tool, meant))
 }
 
+fn matches_known(dialect: Dialect, pattern: &str) -> bool {
+    let glob = Glob::new(pattern);
+    glob.is_ok_and(|glob| dialect.tools().iter().any(|tool| glob.matches(tool.name)))
+}
+
+/// Whether a name or a pattern may match a tool of an MCP server, which nobody can list here.
+fn may_be_of_server(pattern: &str) -> bool {
+    const SERVER: &str = "mcp__";
+    let fixed = pattern.split(['*', '?', '[', '\\']).next();
+    let fixed = fixed.unwrap_or_default();
+    let is_pattern = fixed.len() < pattern.len();
+    fixed.starts_with(SERVER) || (is_pattern && SERVER.starts_with(fixed))
+}
+
 fn meant(dialect: Dialect, name: &str) -> Option<&'static str> {
-    let mut tools = dialect.tools().iter();
-    let alike = tools.find(|tool| tool.name.eq_ignore_ascii_case(name));
     let name = name.to_ascii_lowercase();
-    let is = |names: &[&str]| names.contains(&&*name);
+    let glob = Glob::new(&name).ok()?;
+    let mut tools = dialect.tools().iter();
+    let alike = tools.find(|tool| glob.matches(&tool.name.to_ascii_lowercase()));
+    let name = name.trim_end_matches('*');
+    let is = |names: &[&str]| names.contains(&name);
     alike.map(|tool| tool.name).or_else(|| match dialect {
         _ if is(&SHELLS) => Some(shell(dialect)),
         Dialect::ClaudeCode if is(&EDITORS) => Some("Edit"),
@@ -217,6 +237,12 @@ mod tests {
             ),
             ("claude.bash", None, "claude.Bash"),
             ("claude.Shell", None, "claude.Bash"),
+            ("claude.bas*", None, "claude.Bash"),
+            ("claude.b?sh", None, "claude.Bash"),
+            ("claude.shell*", None, "claude.Bash"),
+            ("codex.edit*", None, "codex.apply_patch"),
+            ("cursor.shell*", Some(Cursor), "cursor.Shell"),
+            ("claude.no_such_*", None, "claude.mcp__SERVER__TOOL"),
             ("codex.Edit", None, "codex.apply_patch"),
             ("cursor.Bash", None, "cursor.Shell"),
             ("claude.NoSuchTool", None, "claude.mcp__SERVER__TOOL"),
@@ -237,6 +263,12 @@ mod tests {
             ("claude.*", Some(ClaudeCode)),
             ("claude.Bash", Some(ClaudeCode)),
             ("claude.mcp__files__read", None),
+            ("claude.mcp__files__*", None),
+            ("claude.m*", None),
+            ("claude.*__read", None),
+            ("claude.Bas*", None),
+            ("claude.[BE]*", None),
+            ("codex.a_new_*", None),
             ("codex.a_new_tool", None),
             ("payments.send", Some(Cursor)),
         ] {

@@ -28,6 +28,28 @@ pub(crate) struct Auth {
     pub(crate) keys: Vec<Key>,
 }
 
+const MAKE_ONE: &str = "make one with `openssl rand -hex 24`, or with `provost keys create`";
+
+/// Why no request can bring this key, and what to do.
+fn never_accepted(key: &str) -> Option<(&'static str, &'static str)> {
+    if key.trim_start().starts_with("agent:") {
+        return Some((
+            "a key cannot begin with `agent:`: it would never be accepted",
+            "`Bearer agent:NAME` means an agent that declares its name; use a random key (`provost keys \
+             create` makes one)",
+        ));
+    }
+    let is_printable = key.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    if !is_printable || key.trim() != key {
+        return Some((
+            "a key is printable ASCII without blanks at its ends: this one could not be sent in a header, and \
+             would never be accepted",
+            MAKE_ONE,
+        ));
+    }
+    None
+}
+
 /// What is read, and where the names of the keys stand.
 #[derive(Default)]
 pub(super) struct ReadAuth {
@@ -153,22 +175,20 @@ impl Reader<'_> {
         read.places.push(place);
     }
 
-    /// `Bearer agent:NAME` is how an agent without a key says its name, so such a key would never be looked up.
     fn key_secret(&mut self, field: Field<'_>) -> Option<Secret> {
         let secret = self.secret(field)?;
-        if !secret.expose().trim_start().starts_with("agent:") {
-            if secret.expose().len() < SHORTEST && !self.stands_in(field, &secret) {
-                let message = format!("a key of fewer than {SHORTEST} characters can be guessed");
-                let help = "make one with `openssl rand -hex 24`, or with `provost keys create`";
-                self.warn(field.node.span, message, help);
-            }
+        if self.stands_in(field, &secret) {
             return Some(secret);
         }
-        let message = "a key cannot begin with `agent:`: it would never be accepted";
-        let help = "`Bearer agent:NAME` means an agent that declares its name; use a random key (`provost keys \
-                    create` makes one)";
-        self.error(field.node.span, message, help);
-        None
+        if let Some((message, help)) = never_accepted(secret.expose()) {
+            self.error(field.node.span, message, help);
+            return None;
+        }
+        if secret.expose().len() < SHORTEST {
+            let message = format!("a key of fewer than {SHORTEST} characters can be guessed");
+            self.warn(field.node.span, message, MAKE_ONE);
+        }
+        Some(secret)
     }
 
     fn read_tools(&mut self, field: Field<'_>, role: Option<Role>) -> Vec<Glob> {
@@ -203,7 +223,7 @@ impl Reader<'_> {
     ) -> Option<Arc<str>> {
         let name = self.text(field)?;
         if let Some(role) = role.filter(|role| !role.is_person()) {
-            let message = format!("a key of role `{role}` is nobody's");
+            let message = format!("a key of role `{role}` belongs to no person");
             let help = "only keys of role human and admin have a `person`: remove it";
             self.error(field.span(), message, help);
             return None;
@@ -228,7 +248,7 @@ impl Reader<'_> {
         for (name, span) in &read.tied {
             if people.named(name).is_none() {
                 let help = "name somebody of `people`, or remove it";
-                self.error(*span, format!("`{name}` is nobody"), help);
+                self.error(*span, format!("there is no person called `{name}`"), help);
             }
         }
     }
@@ -241,11 +261,11 @@ impl Reader<'_> {
         let keys = read.auth.keys.iter().zip(&read.places);
         for (key, place) in keys.filter(|(key, _)| key.role.is_person() && key.person.is_none()) {
             let message = format!(
-                "the key `{}` is nobody's, and {} people must approve what `{}` is about",
+                "the key `{}` belongs to no person, and {} people must approve what `{}` is about",
                 key.name, route.needed, route.name
             );
-            let help = "say whose it is with `person`: as it is, whoever has it and another key, or an address, \
-                        counts twice";
+            let help = "name its owner in `person`: otherwise somebody with this key and another key, or an \
+                        address, counts twice";
             self.warn(*place, message, help);
         }
     }
@@ -296,6 +316,30 @@ impl Reader<'_> {
                 let message = format!("`{}` and `{other}` have the same key", key.name);
                 self.error(*place, message, "give each a key of its own");
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::never_accepted;
+
+    #[test]
+    fn p18_a_key_that_no_request_can_bring_is_refused() {
+        for key in [
+            "agent:xxxxxxxxxxxxxxxxxxxx",
+            " agent:xxxxxxxxxxxxxxxxxxxx",
+            "ünïcode-key-of-enough-length",
+            "trailing-blank-key-xxxxxxx ",
+            " leading-blank-key-xxxxxxx",
+            "tab\there-key-of-enough-length",
+            "line\nbreak-key-of-enough-length",
+            "line-break-at-its-end-xxxxxx\n",
+        ] {
+            assert!(never_accepted(key).is_some(), "{key:?}");
+        }
+        for key in ["with blanks in the key", "plain-key", "~!@#$%^&*()_+"] {
+            assert_eq!(never_accepted(key), None, "{key:?}");
         }
     }
 }

@@ -164,7 +164,11 @@ impl Reader<'_> {
                 names.push(person.name.clone());
             } else {
                 let help = "name somebody of `people`, or a group of `groups`";
-                self.error(span, format!("`{text}` is nobody"), help);
+                self.error(
+                    span,
+                    format!("there is no person or group called `{text}`"),
+                    help,
+                );
             }
         }
         let mut seen = HashSet::new();
@@ -240,7 +244,7 @@ impl Reader<'_> {
             self.error(field.span(), message, "ask more people, or need fewer");
         }
         if needed > 1 && fallback == Some(Fallback::Approve) {
-            let message = "where several people must approve, nobody's silence does";
+            let message = "`default: approve` is not allowed where several people must approve";
             self.error(field.span(), message, "write `default: deny`");
         }
     }

@@ -83,6 +83,7 @@ impl<'e> Linter<'e> {
             name, list, body, ..
         } = &expr.kind
         {
+            self.members(name, list);
             self.known.enter(name, list);
             self.condition(body);
         }
@@ -249,6 +250,22 @@ impl<'e> Linter<'e> {
                 span,
                 format!("it can never be judged: `{stray}` is no number"),
                 help.to_owned(),
+            );
+        }
+    }
+
+    /// A quantifier goes over a list.
+    fn members(&mut self, name: &str, list: &Expr) {
+        if let Some(kind) = self.kind_of(list)
+            && kind != Kind::List
+        {
+            self.report(
+                list.span,
+                format!(
+                    "`{name} IN {list}` can never be judged: `{list}` is {}, and no list",
+                    kind.name()
+                ),
+                "name a list, such as `command.parts`, or compare the value itself".to_owned(),
             );
         }
     }
@@ -444,6 +461,22 @@ mod tests {
             ("agent", "`agent` is text, and no condition"),
             ("risks", "`risks` is a list, and no condition"),
             (
+                "ANY a IN agent SATISFY (a == 'x')",
+                "`agent` is text, and no list",
+            ),
+            (
+                "NONE p IN params SATISFY (p == 'x')",
+                "`params` is an object, and no list",
+            ),
+            (
+                "ALL n IN LENGTH(files) SATISFY (n > 1)",
+                "is a number, and no list",
+            ),
+            (
+                "ANY f IN files SATISFY (ANY n IN f.name SATISFY (n == 'x'))",
+                "`f.name` is text, and no list",
+            ),
+            (
                 "ANY f IN files SATISFY (f.size == 'big')",
                 "`f.size` is a number",
             ),
@@ -462,6 +495,8 @@ mod tests {
             "params.x == 5 AND LENGTH(risks) == 1 AND agent.length > 3",
             "risks CONTAINS 'deletes' AND risks == ['deletes']",
             "ALL f IN files SATISFY (f.name ENDS_WITH '.md' AND f.size < 5)",
+            "ANY x IN params.list SATISFY (x == 1) AND ANY x IN [1, 2] SATISFY (x == port)",
+            "ANY w IN SPLIT(agent, '-') SATISFY (w == 'x')",
         ] {
             let expr = parse(source).expr.unwrap();
             assert_eq!(strict_lints(&expr, types), [], "{source}");
