@@ -32,7 +32,7 @@ Examples:
   provost serve --config team.yaml --data /var/lib/provost
   PROVOST_LOG=debug provost serve --listen 127.0.0.1:8080";
 
-/// The supervision gateway for AI agents: everything an agent does is decided first, and recorded.
+/// The supervision gateway for AI agents: it decides and records every call before it runs.
 #[derive(Debug, Parser)]
 #[command(name = "provost", version, after_help = EXAMPLES, propagate_version = true, subcommand_required = true)]
 pub(crate) struct Cli {
@@ -61,8 +61,8 @@ impl Cli {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The configuration [default: for serve, check, policy, doctor and traces accept-gap provost.yaml of this
-    /// folder, else the embedded defaults; for run it is the run's own file, run.json; env: PROVOST_CONFIG]
+    /// The configuration file [default: for serve, check, policy, doctor and traces accept-gap, provost.yaml in
+    /// this folder or else the embedded defaults; for run, the file of the run; env: PROVOST_CONFIG]
     #[arg(
         long,
         global = true,
@@ -73,8 +73,8 @@ pub(crate) struct Global {
     )]
     pub(crate) config: Option<PathBuf>,
 
-    /// The folder of the database and the admin key [default: provost-data for serve, else that of the gateway
-    /// you have started; env: PROVOST_DATA]
+    /// The folder with the database and the admin key [default: for serve, provost-data; otherwise that of the
+    /// gateway you have started; env: PROVOST_DATA]
     #[arg(
         long,
         global = true,
@@ -89,7 +89,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Where the gateway is reached [default: the one you have started; env: PROVOST_URL]
+    /// The URL of the gateway [default: the gateway you have started; env: PROVOST_URL]
     #[arg(
         long,
         global = true,
@@ -100,8 +100,8 @@ pub(crate) struct Global {
     )]
     pub(crate) url: Option<String>,
 
-    /// The key to use [default: the admin key in the gateway's data folder; env: PROVOST_KEY, which others
-    /// cannot see in the list of processes]
+    /// The key to use [default: the admin key in the gateway's data folder; env: PROVOST_KEY, which does not
+    /// show in the list of processes]
     #[arg(
         long,
         global = true,
@@ -116,7 +116,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Say more on stderr
+    /// Print more details on stderr
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -131,45 +131,45 @@ pub(crate) enum Command {
     /// Run the gateway
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(serve::Args),
-    /// See it work: a gateway, an agent and a supervisor, and you decide
+    /// Try it: a gateway, an agent and a supervisor, and you decide
     Demo(demo::Args),
-    /// Check a configuration: every problem with its line and help
+    /// Check a configuration file and print every problem, with its line and help
     Check(check::Args),
-    /// Show what runs, and what is wrong with it
+    /// Check the gateway, and say what is wrong and how to fix it
     #[command(
         after_help = "Examples:\n  provost doctor\n  provost doctor --json | jq '.findings[] | select(.state != \"ok\")'"
     )]
     Doctor,
-    /// Have an agent's own settings ask the gateway: Claude Code, Codex, Cursor, MCP
+    /// Connect Claude Code, Codex, Cursor or an MCP client to the gateway
     #[command(subcommand)]
     Connect(Connect),
-    /// Print a link that signs in to the web console, once
+    /// Print a link that signs you in to the web console; it works once
     Console(console::Args),
     /// Make, list and remove keys
     #[command(subcommand)]
     Keys(Keys),
-    /// See what waits for a decision, and decide
+    /// List pending approvals, and decide them
     #[command(subcommand)]
     Approvals(Approvals),
-    /// Standing permissions
+    /// List, create and revoke grants: calls that are allowed without asking
     #[command(subcommand)]
     Grants(Grants),
-    /// The record of every decision
+    /// Read, verify and export the record of decisions
     #[command(subcommand)]
     Traces(Traces),
-    /// Who may be asked, and whether questions reach them
+    /// List the people who may be asked, and test their channels
     #[command(subcommand)]
     People(People),
     /// Explain, test and replay policies
     #[command(subcommand)]
     Policy(Policy),
-    /// Answer a coding agent's hook: what it says on stdin is decided by the gateway
+    /// Answer the hook of a coding agent: read the event on stdin, and ask the gateway
     Hook(hook::Args),
-    /// Be an MCP server over stdio: the gateway's tools, or the gate in front of a server
+    /// Run an MCP server over stdio: the gateway's tools, or the gate in front of a server
     Mcp(mcp::Args),
-    /// Run a prompt of a coding agent over ACP: unattended, reported and supervised
+    /// Run a coding agent unattended over ACP, with reports, limits and supervision
     Run(Box<run::Args>),
-    /// Hold back everything, one agent or one session; what waits is denied
+    /// Stop everything, some agents or one session: deny their calls and pending approvals
     Stop(stop::StopArgs),
     /// Lift a stop
     Resume(stop::ResumeArgs),

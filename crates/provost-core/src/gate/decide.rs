@@ -59,8 +59,8 @@ pub enum Decided {
     /// Permitted, and executed: by the backend that [`Gate::walk`] was given.
     Ran(Box<Executed>),
     Refused(Box<Refusal>),
-    /// The caller's patience ended before the question was decided. The identical call, made again,
-    /// takes the decision.
+    /// The caller's patience ended before the question was decided. The identical call
+    /// collects the answer.
     Waiting(Box<Approval>),
     /// The idempotency key stands for a call that was answered: this is the answer.
     Replayed(Box<Executed>),

@@ -26,9 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
   provost check --strict                    where the gateway will run, with its secrets
   provost check --json | jq '.problems[].message'")]
 pub(crate) struct Args {
-    /// The file to check [default: the configuration that would be used]
+    /// The file to check [default: the one that `provost serve` would use]
     file: Option<PathBuf>,
-    /// Secrets that are not set here (`env:`, `file:`) are errors, as they are for `serve`
+    /// Make unset secrets (`env:`, `file:`) errors, as for `provost serve`
     #[arg(long)]
     strict: bool,
 }

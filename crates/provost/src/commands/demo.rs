@@ -20,9 +20,9 @@ use story::Teller;
 #[command(after_help = "Examples:
   provost demo          decide yourself
   provost demo --yes    watch; the demo decides, and says so
-  provost demo --json   the decisions and the proof of their record, for programs; the demo decides")]
+  provost demo --json   the decisions and the verified record; the demo decides")]
 pub(crate) struct Args {
-    /// Do not ask: the demo decides by itself, and says so
+    /// Do not ask: the demo decides for you, and says so
     #[arg(long)]
     yes: bool,
 }

@@ -11,19 +11,22 @@ pub(crate) enum Grants {
     /// List the grants in force
     #[command(after_help = "Examples:\n  provost grants list")]
     List,
-    /// Permit, for a time, what would otherwise be asked; a deny rule still denies
+    /// Allow calls for a while without asking; a deny rule still denies
     #[command(after_help = "Examples:
   provost grants create --agent claude --tools 'filesystem.write_*' --for 30m
   provost grants create --agent 'ci-*' --tools make --for 2h --when 'params.target == \"test\"'")]
     Create(Box<CreateArgs>),
-    /// Take a grant back
+    /// Revoke a grant
     #[command(after_help = "Examples:\n  provost grants revoke 1f0c9a7be2d45a63")]
-    Revoke { id: String },
+    Revoke {
+        /// The id of the grant, as in `provost grants list`
+        id: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CreateArgs {
-    /// The agents it is for
+    /// The agents that may make the calls
     #[arg(long, value_name = "GLOB")]
     agent: String,
     /// The tools it permits
@@ -35,13 +38,13 @@ pub(crate) struct CreateArgs {
     /// Only calls for which this expression holds
     #[arg(long, value_name = "EXPR")]
     when: Option<String>,
-    /// Only so many calls
+    /// At most this many calls
     #[arg(long, value_name = "N")]
     max_uses: Option<u64>,
     /// Only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

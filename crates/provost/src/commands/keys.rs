@@ -37,22 +37,25 @@ pub(crate) enum Keys {
     /// List the keys, without their secrets
     #[command(after_help = "Examples:\n  provost keys list")]
     List,
-    /// Remove a key; whoever holds it is locked out at once
+    /// Remove a key; it stops working at once
     #[command(after_help = "Examples:\n  provost keys remove claude")]
-    Remove { name: String },
+    Remove {
+        /// The name of the key, as in `provost keys list`
+        name: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum RoleName {
-    /// Asks
+    /// Asks for permission to act
     Agent,
-    /// Decides what is for supervisors, within its tools
+    /// Decides calls that policy sends to supervisors, for its tools
     Supervisor,
-    /// Decides everything
+    /// Decides every approval
     Human,
-    /// Also keys, grants and stops
+    /// Also makes keys, grants and stops
     Admin,
-    /// Brings replies that came by e-mail, and nothing else
+    /// Only delivers replies that came by e-mail
     Inbox,
 }
 

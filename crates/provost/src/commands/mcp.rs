@@ -62,14 +62,14 @@ const END_TIME: Duration = Duration::from_secs(5);
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// What the server's tools are called in policies: NAME.tool [default: from the command]
+    /// The prefix of the server's tools in policies: NAME.tool [default: from the command]
     #[arg(long, value_name = "NAME", requires = "command")]
     name: Option<String>,
-    /// A file with the agent's key [default: agents/AGENT.key in the gateway's data folder, where
-    /// there is one]
+    /// A file with the agent's key [default: agents/AGENT.key in the gateway's data folder, if it
+    /// exists]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// As which agent, by the key that `provost connect` left in the gateway's data folder
+    /// The agent's name; its key is the one that `provost connect` left in the gateway's data folder
     #[arg(
         long,
         value_name = "NAME",
@@ -78,7 +78,7 @@ pub(crate) struct Args {
         conflicts_with = "key_file"
     )]
     agent: String,
-    /// A server of its own, and its arguments; without it, the tools are the gateway's
+    /// The command of an MCP server to put behind the gate; without it, the tools are the gateway's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -100,7 +100,7 @@ impl Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Look at tools of the gateway's MCP servers that changed, and accept them
+    /// Review changed tools of the gateway's MCP servers, and accept them
     Trust(trust::Args),
 }
 

@@ -10,16 +10,16 @@ use crate::{client::Target, context::Context, exit::Exit, output, table::Table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum People {
-    /// List who may be asked, where, and whether they may be disturbed now
+    /// List the people who may be asked, their channels, and whether they may be asked now
     #[command(after_help = "Examples:\n  provost people list\n  provost people list --json")]
     List,
-    /// Send a test question on each of a person's channels, and show the answers arriving
+    /// Send a test question on each of a person's channels, and wait for the answers
     #[command(
-        after_help = "The question decides nothing and opens no tool; any answer will do.\n
+        after_help = "The question decides nothing and opens no tool. Answer it with 1 or 3.\n
 Examples:
   provost people test carol
   provost people test carol --timeout 1m
-  provost people test carol --no-wait          only see that it is sent"
+  provost people test carol --no-wait          only send, do not wait"
     )]
     Test(test::Args),
 }

@@ -12,12 +12,12 @@ use crate::{context::Context, exit::Exit};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
-    /// Say what the policy rules for one call, and why
+    /// Show what the policy decides for one call, and why
     #[command(after_help = "Examples:
   provost policy explain --agent claude --tool filesystem.write_file --params '{\"path\": \"/etc/passwd\"}'
   provost policy explain --config new.yaml --agent claude --tool payments.send --params-file call.json")]
     Explain(explain::Args),
-    /// Run a file of cases against the policy
+    /// Test the policy with a file of cases
     #[command(after_help = "Examples:
   provost policy test cases.yaml
   provost policy test cases.yaml --config new.yaml
@@ -30,12 +30,12 @@ A case:
     expect: deny            # allow, deny, supervisor or human_approval
     rule: claude:rule-2     # optional")]
     Test(test::Args),
-    /// Run a policy over recorded decisions, and say which would change
+    /// Apply a policy to recorded decisions, and show which would change
     #[command(after_help = "Examples:
   provost policy replay --config new.yaml --since 7d
   provost policy replay --config new.yaml --from export.jsonl --fail-on-change")]
     Replay(replay::Args),
-    /// Print a policy to begin with
+    /// Print an example policy to start from
     #[command(after_help = "Examples:
   provost policy example coding-agent > provost.yaml
   provost policy example coding-agent --project /srv/project > provost.yaml")]

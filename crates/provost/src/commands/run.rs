@@ -50,10 +50,10 @@ Exit codes: 0 the prompt was answered, 1 it failed, 2 wrong use, 3 the gateway c
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// What the agent is to do; in the place of a configuration file
+    /// The prompt for the agent, instead of a configuration file
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The folder that it works in [default: this one]
+    /// The folder that the agent works in [default: this one]
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
     /// The agent [default: env CODING_AGENT_ACP_COMMAND, CLAUDE_ACP_COMMAND, else Claude Code by npx]
@@ -63,28 +63,28 @@ pub(crate) struct Args {
     /// --config says; of --prompt gateway, or terminal with --watch]
     #[arg(long, value_name = "WHO", value_parser = who)]
     permissions: Option<By>,
-    /// As whom it asks the gateway, where it has no key
+    /// The agent's name at the gateway, if it has no key
     #[arg(long = "as", value_name = "NAME", default_value = "runner")]
     name: String,
     /// A file with the agent's key for the gateway
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The session to go on with
+    /// The session to continue
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The model, by the agent's own name of it
+    /// The model, as the agent calls it
     #[arg(long, value_name = "ID")]
     model: Option<String>,
     /// The agent's mode, such as plan or read-only
     #[arg(long, value_name = "ID")]
     mode: Option<String>,
-    /// Confine the agent to its folders by the kernel; `best-effort`: as far as the kernel can
+    /// Let the kernel limit the agent to its folders; `best-effort`: as far as the kernel can
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "required", value_parser = ["required", "best-effort"])]
     sandbox: Option<String>,
-    /// Show what it does, and answer its permission requests, here
+    /// Show what the agent does, and answer its permission requests here
     #[arg(long)]
     watch: bool,
-    /// The configuration needs no callback: the journal is enough
+    /// Run without a callback; the journal is written all the same
     #[arg(long)]
     no_callback: bool,
     /// Where the journal goes [default: ~/.local/state/provost/runs/RUN/journal.jsonl, or below --data]
@@ -94,7 +94,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show a journal in its own time, or send its reports again
+    /// Show the journal of a run as it happened, or send its reports again
     Replay(replay::Args),
 }
 

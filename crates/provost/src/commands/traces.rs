@@ -31,16 +31,16 @@ pub(crate) enum Traces {
   provost traces list --agent claude --verdict deny --since 24h
   provost traces list --tool 'filesystem.*' --limit 1000 --json")]
     List(Box<ListArgs>),
-    /// Show one decision with all that is known of it
+    /// Show one decision in detail
     #[command(after_help = "Examples:\n  provost traces show 0af7651916cd43dd8448eb211c80319c")]
     Show {
         /// The id, or its first eight characters or more
         id: String,
-        /// Show what is otherwise only described, for those who may see it
+        /// Also show withheld content, if your key may see it
         #[arg(long)]
         full: bool,
     },
-    /// Prove that no record was changed, or point at the first that was
+    /// Verify that no record was changed, or name the first that was
     #[command(after_help = "Examples:
   provost traces verify                        of the running gateway
   provost traces verify --data provost-data    of a gateway that does not run
@@ -53,7 +53,7 @@ pub(crate) enum Traces {
   provost traces export --data provost-data    without a gateway, from its data folder
   provost traces export | gzip > traces.jsonl.gz")]
     Export(export::Args),
-    /// Accept this record in the place of another that was here before, and note it
+    /// Accept a record that lacks earlier entries, such as a restored backup, and note it
     #[command(
         name = "accept-gap",
         after_help = "For a record that `provost serve` refuses because it lacks what was here before. It reads \
@@ -66,21 +66,21 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only of this agent
+    /// Only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only of tools that match
+    /// Only tools that match
     #[arg(long, value_name = "GLOB")]
     tool: Option<String>,
-    /// Only of this session
+    /// Only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only those answered so: allow, deny, expired, rate_limited, stopped or invalid
+    /// Only decisions with this verdict
     #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped", "invalid"])]
     verdict: Option<String>,
     #[command(flatten)]
     span: SpanArgs,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 }
@@ -88,10 +88,10 @@ pub(crate) struct ListArgs {
 /// From when to when.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SpanArgs {
-    /// Not before: a time, or how long ago, such as 2h
+    /// From this time on: a time, or how long ago, such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Not after: a time, or how long ago
+    /// Until this time: a time, or how long ago
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
 }

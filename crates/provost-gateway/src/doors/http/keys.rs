@@ -79,13 +79,14 @@ pub(super) async fn create(
 /// Somebody of `people`, whose key it is to be.
 fn person_of(app: &App, role: Role, name: &str) -> ApiResult<Arc<str>> {
     if !role.is_person() {
-        let why = format!("a key of role {role} is nobody's: only human and admin are people");
+        let why =
+            format!("a key of role {role} belongs to no person: only human and admin keys do");
         return Err(ApiError::bad_request(why).help("leave `person` out"));
     }
     let people = app.gate.people();
     let person = people.named(name).map(|person| person.name.clone());
     person.ok_or_else(|| {
-        ApiError::bad_request(format!("`{name}` is nobody"))
+        ApiError::bad_request(format!("there is no person called `{name}`"))
             .help("name somebody of `people` in the config file")
     })
 }

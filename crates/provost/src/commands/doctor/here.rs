@@ -12,6 +12,7 @@ use crate::{
     gateway,
     heads::Heads,
     locate::{FoundBy, Located},
+    output::counted,
 };
 
 /// Of the gateway that runs; where none does, the one that `provost serve` would read here. The file of this folder
@@ -50,12 +51,15 @@ pub(super) fn configuration(
         (Some(_), 0) => findings.ok("config", format!("{file}")),
         (Some(_), _) => findings.warn(
             "config",
-            format!("{file}: {problems} warnings"),
+            format!("{file}: {}", counted(problems, "warning")),
             "`provost check` shows them",
         ),
         (None, _) => findings.fail(
             "config",
-            format!("{file}: {problems} problems; a gateway cannot start with it"),
+            format!(
+                "{file}: {}; a gateway cannot start with it",
+                counted(problems, "problem")
+            ),
             "`provost check` shows them",
         ),
     }
@@ -162,7 +166,10 @@ pub(super) async fn record(config: &Config, reached: Exit, findings: &mut Findin
             let (file, at) = (file.display(), kept.written_at);
             findings.ok(
                 "record",
-                format!("{records} records, heads kept in {file} at {at}"),
+                format!(
+                    "{}, heads kept in {file} at {at}",
+                    counted(records, "record")
+                ),
             );
         }
         Ok(None) => findings.ok("record", "nothing is kept of it yet"),
@@ -194,8 +201,8 @@ pub(super) fn settings(config: &Config, findings: &mut Findings) {
         findings.ok(
             "auth",
             format!(
-                "deciding needs a key; {} keys in the file",
-                config.auth.keys.len()
+                "deciding needs a key; {} in the file",
+                counted(config.auth.keys.len(), "key")
             ),
         );
     }
@@ -203,8 +210,8 @@ pub(super) fn settings(config: &Config, findings: &mut Findings) {
         Some(limit) => findings.ok(
             "loop limit",
             format!(
-                "the same call at most {} times in {}",
-                limit.max,
+                "the same call at most {} in {}",
+                counted(limit.max, "time"),
                 format_duration(limit.window)
             ),
         ),
@@ -213,7 +220,7 @@ pub(super) fn settings(config: &Config, findings: &mut Findings) {
     match config.retention {
         Some(kept) => findings.ok(
             "retention",
-            format!("traces are kept for {} days", kept.as_secs() / 86_400),
+            format!("traces are kept for {}", format_duration(kept)),
         ),
         None => findings.ok("retention", "traces are kept for ever"),
     }

@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_hours(1);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Of `people` in the configuration
+    /// The person's name in the configuration
     name: String,
     /// How long to wait for the answers
     #[arg(long, value_name = "DURATION", default_value = "5m")]

@@ -9,7 +9,7 @@ use crate::{exit::Exit, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// For whom
+    /// The agents it is for
     #[arg(value_enum)]
     example: Example,
     /// The folder that the agent works in [default: the current folder]

@@ -13,13 +13,13 @@ use crate::{commands::traces::SpanArgs, context::Context, exit::Exit, output, ta
 pub(crate) struct Args {
     #[command(flatten)]
     span: SpanArgs,
-    /// At most so many decisions, the newest
+    /// At most this many decisions, the newest
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     limit: usize,
     /// An export to read the decisions from, instead of the running gateway
     #[arg(long, value_name = "EXPORT")]
     from: Option<PathBuf>,
-    /// End with 1 if any decision would change
+    /// Exit with 1 if any decision would change
     #[arg(long)]
     fail_on_change: bool,
 }
@@ -69,9 +69,9 @@ fn print(replayed: &Replayed) -> anyhow::Result<()> {
         skipped => format!(" ({skipped} were limited or stopped before any rule was asked)"),
     };
     output::line(format_args!(
-        "{} of {} decisions would change{skipped}",
+        "{} of {} would change{skipped}",
         replayed.changed.len(),
-        replayed.decisions
+        output::counted(replayed.decisions, "decision")
     ))?;
     Ok(())
 }

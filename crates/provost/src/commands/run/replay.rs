@@ -33,22 +33,22 @@ const TOKEN_VARIABLE: &str = "PROVOST_CALLBACK_TOKEN";
   provost run replay journal.jsonl --fast --json | jq 'select(.decision)'
   provost run replay journal.jsonl --to https://factory.example/callback --token-file token
 
-With --to, the run's notifications go out again with their run, session and phase, each byte for byte as the
-agent wrote it and in their order, and then its end. They are put into reports anew, numbered from 1: this is
-for a receiver that does not have the run, not for one that misses some of it.
+With --to, the callback gets every notification of the run again, byte for byte
+and in order, and then the end of the run. The reports are numbered from 1: use
+this for a receiver that has nothing of the run yet.
 
-Exit codes: 0 shown, or everything was delivered; 1 something was not; 2 wrong use; 4 the callback does not
-know the token.")]
+Exit codes: 0 shown, or everything delivered; 1 not everything delivered;
+2 wrong use; 4 the callback does not accept the token.")]
 pub(crate) struct Args {
     /// The journal of a run
     journal: PathBuf,
-    /// So many times as fast as it was; 0: at once
+    /// How many times faster than the run; 0 is without any pause
     #[arg(long, value_name = "TIMES", default_value_t = 1.0, value_parser = speed, conflicts_with = "to")]
     speed: f64,
-    /// At once
+    /// Without any pause
     #[arg(long, conflicts_with_all = ["speed", "to"])]
     fast: bool,
-    /// The longest pause that is waited for, in seconds
+    /// The longest pause, in seconds
     #[arg(
         long,
         value_name = "SECONDS",

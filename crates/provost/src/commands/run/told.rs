@@ -5,7 +5,10 @@ use std::path::Path;
 use provost_runner::run::{Ended, Outcome};
 use serde_json::{Value, json};
 
-use crate::{context::Context, output};
+use crate::{
+    context::Context,
+    output::{self, counted},
+};
 
 /// As one more line of a stream.
 pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
@@ -26,13 +29,17 @@ pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> a
     };
     output::line(output::safe_lines(&how))?;
     output::line(format_args!(
-        "{} turns, {} tool calls, {} tokens, {} files changed",
-        spent.turns, spent.tool_calls, spent.tokens, spent.files_changed
+        "{}, {}, {}, {} changed",
+        counted(spent.turns, "turn"),
+        counted(spent.tool_calls, "tool call"),
+        counted(spent.tokens, "token"),
+        counted(spent.files_changed, "file")
     ))?;
     if ended.drained.left > 0 {
         output::line(format_args!(
-            "{} reports were not delivered; {} of them are kept beside the journal",
-            ended.drained.left, ended.drained.kept
+            "not delivered: {}; kept beside the journal: {}",
+            counted(ended.drained.left, "report"),
+            ended.drained.kept
         ))?;
     }
     if let Some(journal) = journal {

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Why, for those who read the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

@@ -19,12 +19,12 @@ use crate::{
     client::{Client, ClientError, Target},
     context::Context,
     exit::Exit,
-    output,
+    output::{self, counted},
 };
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to; `-` is stdout
+    /// The file to write; `-` is stdout
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
 }
@@ -80,10 +80,7 @@ impl Written {
 
 impl Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let records = match self.records {
-            1 => "1 record".to_owned(),
-            records => format!("{records} records"),
-        };
+        let records = counted(self.records, "record");
         match self.chains {
             1 => write!(f, "{records}, and a line with the ends of their chain"),
             chains => write!(

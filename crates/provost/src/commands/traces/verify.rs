@@ -35,7 +35,7 @@ const SHORTEST_HEAD: usize = 16;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// An export; without it, the record itself
+    /// An export to verify; without it, the record itself
     file: Option<PathBuf>,
     /// A head noted earlier, or its first 16 characters: it must still be in the chain
     #[arg(long, value_name = "HASH")]

@@ -231,7 +231,7 @@ fn waiting(approval: &Approval) -> Response {
         "agent": question.agent_id,
         "tool": question.tool,
         "expires_at": approval.state.expires_at,
-        "reason": "waiting for a decision; make the identical call again to take it",
+        "reason": "waiting for a decision; repeat the call to collect the answer",
     });
     traced(
         (StatusCode::ACCEPTED, Json(body)).into_response(),

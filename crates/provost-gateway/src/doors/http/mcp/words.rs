@@ -24,7 +24,7 @@ pub(super) fn refusal(refusal: &Refusal, tool: &str) -> String {
         ),
         Answer::Expired => format!(
             "Not permitted: {reason} whether `{tool}` may run. It was not run. Tell the person you work for \
-             that it waits for approval; the same call, made again, asks again. (trace {trace})"
+             that it waits for approval; if you repeat the call, a person is asked again. (trace {trace})"
         ),
         Answer::RateLimited => format!(
             "Not run: {reason}. {} (trace {trace})",
@@ -57,8 +57,7 @@ pub(super) fn left(approval: &Approval) -> String {
     let (tool, id) = (&approval.question.tool, &approval.question.id);
     format!(
         "Not run yet: `{tool}` waits for approval {id}, and the user chose not to wait for it. Go on with \
-         something else. The same call with the same arguments, made again, takes the decision once there \
-         is one."
+         something else. Repeat the call with the same arguments to collect the answer."
     )
 }
 

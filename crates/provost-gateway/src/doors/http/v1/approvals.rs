@@ -49,7 +49,7 @@ pub(in crate::doors::http) async fn create(
     if request.channel == CHANNEL && person.is_none() && people.has_any_on(CHANNEL) {
         return Err(unprocessable(
             "unknown_target",
-            "the target is nobody of `people`, who are the ones that may be asked here",
+            "the target is not one of `people`, and only they may be asked here",
         )
         .help("name the address of one of them, or add it to `people` in the config"));
     }

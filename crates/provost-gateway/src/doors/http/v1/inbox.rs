@@ -104,7 +104,7 @@ async fn sender(app: &App, key: &Key, approval: &Approval, mail: &Mail) -> ApiRe
         return Ok(Decider::of(key));
     }
     let name = name(app, copy).ok_or_else(|| {
-        ApiError::forbidden("the address that was asked is nobody's of `people` any more")
+        ApiError::forbidden("nobody in `people` has the address that was asked any more")
     })?;
     Ok(person(app, name, email::CHANNEL.into()))
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     context::Context,
     exit::{Exit, usage},
-    output,
+    output::{self, counted},
 };
 
 /// Reports that wait before the next line is read: a journal may be larger than memory.
@@ -193,7 +193,11 @@ impl Sending {
         if let (Some(pen), Some(run)) = (&mut self.pen, &self.run) {
             let counts = run.reporter.counts();
             let (delivered, told) = (counts.delivered, counts.notifications);
-            let line = format!("{delivered} reports delivered, {told} notifications read");
+            let line = format!(
+                "{} delivered, {} read",
+                counted(delivered, "report"),
+                counted(told, "notification")
+            );
             pen.write(&[], &[line])?;
         }
         Ok(())
@@ -252,8 +256,12 @@ impl Run {
 impl Tally {
     fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "{} notifications in {} reports: {} delivered, {} refused, {} left",
-            self.notifications, self.reports, self.delivered, self.refused, self.left
+            "{} in {}: {} delivered, {} refused, {} left",
+            counted(self.notifications, "notification"),
+            counted(self.reports, "report"),
+            self.delivered,
+            self.refused,
+            self.left
         )];
         if self.given_up && !self.unauthorized {
             lines.push("the callback takes nothing: the rest was not sent".to_owned());
