@@ -187,7 +187,10 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
 fn refused(refusal: &Refusal) -> ApiError {
     let (code, help) = match refusal.answer {
         Answer::Deny | Answer::Allow => ("denied", None),
-        Answer::Stopped => ("stopped", Some("an admin can lift it: `provost resume`")),
+        Answer::Stopped => (
+            "stopped",
+            Some("an admin can lift it; `provost doctor` shows the command"),
+        ),
         Answer::Expired => ("approval_timeout", Some("make the call again to ask again")),
         Answer::RateLimited => ("rate_limited", None),
         Answer::Invalid => (
