@@ -416,14 +416,24 @@
 
   const shown = one("[data-fresh]");
   let changes = null;
+  let pressed = false;
+  let missed = false;
 
   async function show_anew() {
     const answer = await fetch(shown.dataset.fresh + location.search, { redirect: "error" });
     if (answer.status === 401) return changes.close();
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // A press that has begun must find its button when it ends.
+    missed = pressed;
+    if (pressed) return;
     shown.replaceChildren(...fresh.body.children);
     localise(shown);
+  }
+
+  function released() {
+    pressed = false;
+    if (missed) show_anew();
   }
 
   function follow() {
@@ -435,6 +445,9 @@
   }
 
   if (shown) {
+    shown.addEventListener("pointerdown", () => (pressed = true));
+    // The click comes after the pointer is up.
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(released));
     document.addEventListener("visibilitychange", follow);
     addEventListener("pagehide", () => changes?.close());
     follow();

@@ -104,14 +104,14 @@ impl Browser {
     }
 
     pub(crate) fn go(&mut self, url: &str) {
-        // The page that is left may be asked once more after the answer, and is complete as well.
-        self.eval("window.left = true");
         let went = self.send("Page.navigate", json!({"url": url}));
         assert!(went.get("errorText").is_none(), "{url}: {went}");
-        self.until(
-            "the page",
-            "!window.left && document.readyState === 'complete'",
-        );
+        // The page that is left may be asked once more, and is complete as well.
+        eventually("the page", || {
+            let tree = self.send("Page.getFrameTree", json!({}));
+            (tree["frameTree"]["frame"]["loaderId"] == went["loaderId"]).then_some(())
+        });
+        self.until("the page", "document.readyState === 'complete'");
     }
 
     /// The value of an expression in the page.
