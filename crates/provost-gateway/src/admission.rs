@@ -70,9 +70,8 @@ pub struct Admission {
 }
 
 /// As whom a request in progress is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    #[default]
     Not,
     Agent,
     Decider,

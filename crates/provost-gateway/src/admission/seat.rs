@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{
             AtomicBool, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release},
@@ -21,7 +21,6 @@ const RESTED: Duration = Duration::from_secs(1);
 /// A new one that has said nothing for so long has nothing to say.
 const SILENT: Duration = Duration::from_millis(100);
 
-/// HTTP/1.1 has one request at a time on a connection, so the seat holds what is counted for it.
 #[derive(Debug)]
 pub struct Seat {
     admission: Arc<Admission>,
@@ -33,21 +32,23 @@ pub struct Seat {
     of_decider: AtomicBool,
     leaving: AtomicBool,
     turned_away: AtomicBool,
-    current: Mutex<Current>,
-    bytes: AtomicUsize,
-    waker: AtomicWaker,
-}
-
-#[derive(Debug, Default)]
-struct Current {
-    counted: Counted,
     /// Of the last request: most connections serve one caller.
-    party: Option<Arc<Party>>,
+    party: Mutex<Option<Arc<Party>>>,
+    /// Requests in progress: the next may begin while the last answer is on its way.
+    in_progress: AtomicUsize,
+    waker: AtomicWaker,
 }
 
 /// A request in progress. Dropped when its answer is complete, or small enough to be sent at once.
 #[derive(Debug)]
-pub(crate) struct Occupied(Arc<Seat>);
+pub(crate) struct Occupied {
+    seat: Arc<Seat>,
+    counted: Counted,
+    party: Option<Arc<Party>>,
+    bytes: AtomicUsize,
+    /// It is counted among those who sign in slowly.
+    is_slow: AtomicBool,
+}
 
 impl Seat {
     pub fn new(admission: Arc<Admission>) -> Self {
@@ -59,8 +60,8 @@ impl Seat {
             of_decider: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             turned_away: AtomicBool::new(false),
-            current: Mutex::default(),
-            bytes: AtomicUsize::new(0),
+            party: Mutex::default(),
+            in_progress: AtomicUsize::new(0),
             waker: AtomicWaker::new(),
         }
     }
@@ -74,7 +75,6 @@ impl Seat {
         if may_be_turned_away && self.turned_away.load(Relaxed) {
             return Err(Full::Address(self.admission.room().per_address));
         }
-        let mut current = self.lock();
         let counted = match who {
             Who::Agent(_) => Counted::Agent,
             Who::Decider(_) => Counted::Decider,
@@ -83,23 +83,33 @@ impl Seat {
             Who::SignIn => Counted::Prompt,
             Who::Anybody | Who::Challenger => Counted::Not,
         };
-        let is_same = |party: &Arc<Party>| party.who == *who;
-        if !current.party.as_ref().is_some_and(is_same) {
-            current.party = self.admission.parties.party(who);
-        }
-        self.admission.enter(counted, current.party.as_deref())?;
-        current.counted = counted;
+        let party = self.party(who);
+        self.admission.enter(counted, party.as_deref())?;
         self.used.store(true, Relaxed);
+        self.in_progress.fetch_add(1, Relaxed);
         self.resting.store(0, Release);
-        Ok(Occupied(self.clone()))
+        Ok(Occupied {
+            seat: self.clone(),
+            counted,
+            party,
+            bytes: AtomicUsize::new(0),
+            is_slow: AtomicBool::new(false),
+        })
+    }
+
+    fn party(&self, who: &Who) -> Option<Arc<Party>> {
+        let mut last = self.party.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |party: &Arc<Party>| party.who == *who;
+        if !last.as_ref().is_some_and(is_same) {
+            *last = self.admission.parties.party(who);
+        }
+        last.clone()
     }
 
     fn left(&self) {
-        let mut current = self.lock();
-        let counted = std::mem::take(&mut current.counted);
-        let bytes = self.bytes.swap(0, Relaxed);
-        let party = current.party.as_deref();
-        self.admission.leave(counted, party, bytes);
+        if self.in_progress.fetch_sub(1, Relaxed) > 1 {
+            return;
+        }
         let now = self.opened.elapsed().as_millis() as u64;
         self.resting.store(now + 1, Release);
     }
@@ -150,52 +160,48 @@ impl Seat {
     pub(crate) fn leaves(&self) -> bool {
         self.leaving.load(Acquire) && self.resting.load(Acquire) > 0
     }
-
-    fn lock(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Occupied {
     /// Whether nobody knows who asks.
     pub(crate) fn is_of_stranger(&self) -> bool {
-        use Counted::{Prompt, Sender, SigningIn, Stranger};
-        let counted = self.0.lock().counted;
-        matches!(counted, Stranger | Sender | Prompt | SigningIn)
+        use Counted::{Prompt, Sender, Stranger};
+        matches!(self.counted, Stranger | Sender | Prompt)
     }
 
     /// The request waits for its body: from now on those who sign in are counted, too.
     pub(crate) fn waits_for_body(&self) -> Result<(), Full> {
-        let mut current = self.0.lock();
-        if current.counted == Counted::Prompt {
-            self.0.admission.enter(Counted::SigningIn, None)?;
-            current.counted = Counted::SigningIn;
+        if self.counted == Counted::Prompt && !self.is_slow.load(Relaxed) {
+            self.seat.admission.enter(Counted::SigningIn, None)?;
+            self.is_slow.store(true, Relaxed);
         }
+        Ok(())
+    }
+
+    /// Counts bytes that the request holds from now on.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<(), Full> {
+        let admission = &self.seat.admission;
+        admission.hold(self.counted, self.party.as_deref(), bytes)?;
+        self.bytes.fetch_add(bytes, Relaxed);
         Ok(())
     }
 
     /// Lets go of some of the bytes that the request holds.
     pub(crate) fn release(&self, bytes: usize) {
-        let seat = &self.0;
-        let current = seat.lock();
-        seat.bytes.fetch_sub(bytes, Relaxed);
-        let party = current.party.as_deref();
-        seat.admission.release(current.counted, party, bytes);
-    }
-
-    /// Counts bytes that the request holds from now on.
-    pub(crate) fn hold(&self, bytes: usize) -> Result<(), Full> {
-        let seat = &self.0;
-        let current = seat.lock();
-        let party = current.party.as_deref();
-        seat.admission.hold(current.counted, party, bytes)?;
-        seat.bytes.fetch_add(bytes, Relaxed);
-        Ok(())
+        self.bytes.fetch_sub(bytes, Relaxed);
+        let admission = &self.seat.admission;
+        admission.release(self.counted, self.party.as_deref(), bytes);
     }
 }
 
 impl Drop for Occupied {
     fn drop(&mut self) {
-        self.0.left();
+        let admission = &self.seat.admission;
+        if self.is_slow.load(Relaxed) {
+            admission.leave(Counted::SigningIn, None, 0);
+        }
+        let (party, bytes) = (self.party.as_deref(), self.bytes.load(Relaxed));
+        admission.leave(self.counted, party, bytes);
+        self.seat.left();
     }
 }

@@ -75,6 +75,24 @@ fn p10_a_connection_that_changes_hands_is_counted_for_who_asks() {
     assert_eq!(all.len(), admission.room().per_agent);
 }
 
+/// The next request may come while a large answer to the last one is on its way.
+#[test]
+fn p10_requests_that_overlap_on_a_connection_are_each_counted() {
+    let admission = admission();
+    let seats = Seats::new(admission.clone());
+    let taken = seats.take(Ipv4Addr::LOCALHOST.into(), Instant::now());
+    let first = taken.seat.enter(&agent("a")).unwrap();
+    first.hold(1000).unwrap();
+    let second = taken.seat.enter(&agent("b")).unwrap();
+    drop(first);
+    assert_eq!(admission.agents_bytes.load(Relaxed), 0);
+    assert_eq!(admission.agents.load(Relaxed), 1);
+    assert!(!seats.make_room(Instant::now() + Duration::from_mins(1)));
+    drop(second);
+    assert_eq!(admission.agents.load(Relaxed), 0);
+    assert!(seats.make_room(Instant::now() + Duration::from_mins(1)));
+}
+
 #[test]
 fn p10_bodies_are_counted_until_their_request_is_answered() {
     let admission = admission();

@@ -72,7 +72,7 @@ impl Lasting {
             return Ok(bytes);
         };
         let counted = if self.is_counted { 0 } else { bytes.len() };
-        if occupied.hold(counted).is_err() {
+        if counted > 0 && occupied.hold(counted).is_err() {
             let why = "the answers that are not read yet hold too much";
             return Err(axum::Error::new(why));
         }
