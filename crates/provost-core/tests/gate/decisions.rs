@@ -172,7 +172,7 @@ async fn p10_who_hangs_up_at_once_leaves_a_question_like_any_other() {
     .await;
     for n in 0..40 {
         let asked = bench.gate.walk(bench.ask("l2.pay", json!({"n": n})), None);
-        hang_up_after(asked, 1 + n % 4).await;
+        hang_up_after(&bench, asked, 1 + n % 4).await;
     }
     // Written after all of theirs.
     let mut other = bench.ask("l2.pay", json!({}));
@@ -189,13 +189,14 @@ async fn p10_who_hangs_up_at_once_leaves_a_question_like_any_other() {
     assert_eq!(pending.len(), 3);
 }
 
-/// Polls a caller so many times, each time when there is something to do, and drops it.
-async fn hang_up_after(caller: impl Future, polls: u64) {
+/// Polls a caller so many times, each time when there is something to do, and drops it: at the latest when it
+/// waits for a person.
+async fn hang_up_after(bench: &Bench, caller: impl Future, polls: u64) {
     let mut caller = pin!(caller);
     let mut polled = 0;
     poll_fn(|context| {
         polled += 1;
-        let is_done = caller.as_mut().poll(context).is_ready();
+        let is_done = caller.as_mut().poll(context).is_ready() || bench.gate.waiting() > 0;
         if is_done || polled == polls {
             return Poll::Ready(());
         }

@@ -265,9 +265,9 @@ async fn p11_a_cut_end_is_noticed_while_nothing_is_written(place: &Place) {
 async fn p11_a_beginning_that_is_gone_is_a_gap(place: &Place) {
     let kept = fill(place, 0).await;
     place
-        .intrude("DELETE FROM traces WHERE tool IN ('fs.0', 'fs.1')")
+        .intrude("DELETE FROM traces WHERE tool IS NULL OR tool NOT IN ('fs.8', 'fs.9')")
         .await;
     let found = problems(place, &kept).await;
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("its first, is missing"), "{found:?}");
+    let is_told = |problem: &String| problem.contains("its first, is missing");
+    assert!(found.iter().any(is_told), "{found:?}");
 }
