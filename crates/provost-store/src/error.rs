@@ -15,6 +15,8 @@ pub enum OpenError {
     Corrupt { path: PathBuf, why: String },
     #[error("another process uses `{path}` (it holds `{lock}`)")]
     Locked { path: PathBuf, lock: PathBuf },
+    #[error("`{path}` is a link, or the database has a second name")]
+    Linked { path: PathBuf },
     #[error("cannot open `{path}`: {why}")]
     Unusable { path: PathBuf, why: String },
     #[error("{place} has schema {found}, made by a newer provost; this one knows up to {known}")]
@@ -53,6 +55,10 @@ impl OpenError {
             Self::Corrupt { .. } => {
                 "restore the file from a backup, or move it away together with its `-wal` and \
                  `-shm` files to start anew; it was not changed"
+            }
+            Self::Linked { .. } => {
+                "point `data` at the folder of the database itself, and remove its other names (hard links): \
+                 two gateways could write it at once; it was not changed"
             }
             Self::Locked { .. } => {
                 "stop the other process or use another data folder; for several processes use \

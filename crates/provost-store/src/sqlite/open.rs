@@ -5,7 +5,7 @@ use std::{
     cmp::Ordering,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _},
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -47,6 +47,7 @@ const APPLICATION_ID: i64 = 0x5072_7673;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 pub(super) fn open(path: &Path, now: Time) -> Result<Opened, OpenError> {
+    check_name(path)?;
     let lock_path = lock_path(path);
     let lock = lock(path, &lock_path)?;
     let is_new = look_at(path)?;
@@ -105,6 +106,18 @@ pub(super) fn look(path: &Path) -> Result<(), OpenError> {
             found,
             known,
         }),
+    }
+}
+
+/// The lock, the log and its index stand beside one name of the file: by another, a second process would write it
+/// unseen.
+fn check_name(path: &Path) -> Result<(), OpenError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() || found.nlink() > 1 => Err(OpenError::Linked {
+            path: path.to_owned(),
+        }),
+        // What else is wrong is told where it is opened.
+        _ => Ok(()),
     }
 }
 

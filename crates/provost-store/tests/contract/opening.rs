@@ -104,6 +104,28 @@ async fn one_file_is_used_by_one_process() {
     place.open().await.close().await;
 }
 
+/// A second name has a lock and a log of its own.
+#[tokio::test]
+async fn p11_a_file_with_two_names_is_refused() {
+    let place = Place::sqlite();
+    place.open().await.close().await;
+    let other = place.file().with_file_name("other.db");
+    fs::hard_link(place.file(), &other).unwrap();
+    let refused = || async {
+        let Err(error) = place.try_open().await else {
+            panic!("it opened")
+        };
+        assert!(matches!(error, OpenError::Linked { .. }), "{error}");
+        assert!(error.help().contains("hard links"));
+    };
+    refused().await;
+    fs::remove_file(place.file()).unwrap();
+    std::os::unix::fs::symlink(&other, place.file()).unwrap();
+    refused().await;
+    fs::rename(&other, place.file()).unwrap();
+    place.open().await.close().await;
+}
+
 #[tokio::test]
 async fn only_the_owner_may_read_the_file() {
     let place = Place::sqlite();
