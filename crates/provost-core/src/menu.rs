@@ -1,12 +1,16 @@
 //! The menu: six codes, and one reply that decides. Every channel reads replies here, so that the same words
 //! mean the same everywhere.
 //!
-//! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 4 and 5 have a text that is no
-//! time, unit, date or question, 3 takes any text. Everything else is prose that happens to begin with a digit
+//! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 3 takes any text. The text of 4 or 5
+//! stands behind a separator (`4: keep the logs`) or between fences; without one, a note must begin as notes do, and
+//! the desk looks at what is to be done instead. Everything else is prose that happens to begin with a digit
 //! ("6 PM would be better"), decides nothing, and is asked again.
 
 mod codes;
+mod corrections;
+mod digits;
 mod lines;
+mod notes;
 mod prose;
 mod signature;
 mod words;
@@ -14,9 +18,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    codes::plain_digit,
+    digits::plain_digit,
     lines::{LineBreaks, UNREADABLE, contradicts, has_code, lines, parse_lines},
-    prose::{is_date, is_month},
+    prose::{is_date, is_everyday_word, is_month},
 };
 
 /// Longer texts than that are no notes.
@@ -94,8 +98,8 @@ impl Code {
 pub struct Reply {
     pub code: Code,
     pub text: Option<String>,
-    /// The text stood between two lines of ```: it is meant as it stands.
-    pub fenced: bool,
+    /// The text stood behind a separator or between two lines of ```: it is meant as the text of its code.
+    pub marked: bool,
 }
 
 impl Reply {
@@ -103,7 +107,7 @@ impl Reply {
         Self {
             code,
             text: None,
-            fenced: false,
+            marked: false,
         }
     }
 
@@ -121,13 +125,17 @@ pub enum Unclear {
     #[error("invalid code: reply with 1, 2, 3, 4, 5 or 6")]
     NoCode,
     #[error(
-        "invalid code: {} stands alone on its line; to allow once with a note, write 4 and the note", .0.as_str()
+        "invalid code: {} stands alone on its line; to allow once with a note, write `4: ` and the note", .0.as_str()
     )]
     NotAlone(Code),
     #[error(
         "invalid code: what follows {} may be a time, an amount, a date, a question or a remark; if it is the text you mean, put it between two lines of ```", .0.as_str()
     )]
     Prose(Code),
+    #[error(
+        "invalid code: it is not clear that what follows {} is a {}; if it is, send `{}: {}`", .0.as_str(), what(*.0), .0.as_str(), .1
+    )]
+    Unmarked(Code, String),
     #[error(
         "invalid code: your reply has a second line with a code (`{0}`); send one code, and put a signature below a line of `--`"
     )]
@@ -156,12 +164,22 @@ impl Unclear {
         Self::Several(line.trim().chars().take(SHOWN).collect())
     }
 
+    /// For a text that its sender did not mark as one. It is shown ready to be sent again.
+    pub fn unmarked(code: Code, text: &str) -> Self {
+        /// What is longer is not shown whole: it would be sent back cut.
+        const SHOWN: usize = 300;
+        let text = text.trim();
+        let whole = text.chars().count() <= SHOWN && !text.contains('\n');
+        Self::Unmarked(code, if whole { text } else { "…" }.to_owned())
+    }
+
     /// As errors of the HTTP door name it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::NoCode
             | Self::NotAlone(_)
             | Self::Prose(_)
+            | Self::Unmarked(..)
             | Self::Several(_)
             | Self::Unreadable => "invalid_code",
             Self::TextNeeded(_) | Self::GoesOn(_) | Self::OpenFence(_) => "payload_required",

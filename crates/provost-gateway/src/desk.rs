@@ -45,7 +45,7 @@ pub(crate) enum Choice {
     Arguments(Map<String, Value>),
     /// With this in the place of a call's command or arguments, or of what an agent asked in its own words.
     Instead(String),
-    /// The same, from a line of a reply. On a call it must be clear that it is no remark: it would run.
+    /// The same, from a line of a reply that does not mark it. It must be clear that it is no remark.
     InsteadInLine(String),
 }
 
@@ -110,13 +110,13 @@ impl Said {
 
     /// A reply with one of the six codes.
     pub(crate) fn reply(reply: Reply) -> Self {
-        let Reply { code, text, fenced } = reply;
+        let Reply { code, text, marked } = reply;
         let (choice, note) = match code {
             Code::Once | Code::Note => (Choice::Once, text),
             Code::Deny => (Choice::Deny, text),
             Code::Session => (Choice::Remember(Remember::narrowly(true)), text),
             Code::Always => (Choice::Remember(Remember::narrowly(false)), text),
-            Code::Change if fenced => (Choice::Instead(text.unwrap_or_default()), None),
+            Code::Change if marked => (Choice::Instead(text.unwrap_or_default()), None),
             Code::Change => (Choice::InsteadInLine(text.unwrap_or_default()), None),
         };
         Self {
@@ -222,7 +222,10 @@ fn resolution(
             resolution.breadth = breadth(app, decider.role, approval, remember)?;
         }
         Choice::Arguments(arguments) => resolution.arguments = Some(arguments),
-        Choice::Instead(text) | Choice::InsteadInLine(text) => resolution.replacement = Some(text),
+        Choice::InsteadInLine(text) => {
+            resolution.replacement = Some(change::words_in_line(&approval.question, &text)?);
+        }
+        Choice::Instead(text) => resolution.replacement = Some(text),
     }
     Ok(resolution)
 }

@@ -111,7 +111,7 @@ const NOT_SO_WIDE: &str = "this scope is not offered for this call: it shows a r
 const ONLY_ADMINS: &str = "only an admin's key has any command remembered; remember these words of it, or exactly these \
      arguments, or have an admin make a grant";
 const NO_CHANGE: &str = "a change needs what it is changed to";
-const ONLY_A_TEST: &str = "this is a test question, which opens nothing: 1 or 3";
+const ONLY_A_TEST: &str = "this is a test question, which opens nothing: answer with 1 or 3";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
 
@@ -201,7 +201,8 @@ impl Gate {
         if is_remembered(resolution) && !decider.may_open(&question.tool) {
             return Some(Resolving::Forbidden(NOT_YOUR_TOOL));
         }
-        let opens_more = is_remembered(resolution) || resolution.code == Some(Code::Change);
+        let opens_more =
+            is_remembered(resolution) || matches!(resolution.code, Some(Code::Note | Code::Change));
         if question.kind == Kind::Test && (opens_more || resolution.arguments.is_some()) {
             return Some(Resolving::Unfit(ONLY_A_TEST.into()));
         }

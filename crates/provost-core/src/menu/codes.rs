@@ -2,53 +2,108 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::Code;
+use super::{
+    Code,
+    digits::{any_digit, plain_digit},
+};
 
 /// The code that a line begins with, and what follows on the line.
-pub(super) fn lead(line: &str) -> Option<(Code, &str)> {
+pub(super) struct Lead<'l> {
+    pub(super) code: Code,
+    /// How the text was set apart from the code.
+    pub(super) separator: Separator,
+    pub(super) rest: &'l str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// A blank, or a dot or comma: "4. Stock" and "4, or 5" are no notes.
+    None,
+    /// A colon, a dash or a bracket, and a blank: the text is meant as one.
+    Clear,
+}
+
+pub(super) fn lead(line: &str) -> Option<Lead<'_>> {
     let line = trim(line);
-    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let mut word = trim(word).chars();
-    let (Some(digit), None) = (word.next(), word.next()) else {
-        return None;
+    let (word, rest) = first_word(line);
+    let mut chars = trim(word).chars();
+    let code = code(chars.next()?)?;
+    let takes_text = code.needs_text() || code == Code::Deny;
+    let separator = match (chars.as_str(), takes_text) {
+        ("", _) => Separator::None,
+        (":" | "：", true) => Separator::Clear,
+        (")", _) if code.needs_text() => Separator::Clear,
+        ("." | ",", _) if code.needs_text() && rest.starts_with(char::is_alphabetic) => {
+            Separator::None
+        }
+        _ => return None,
     };
-    Some((code(digit)?, trim(rest)))
+    Some(
+        match dashed(rest).filter(|_| separator == Separator::None) {
+            Some(rest) => Lead {
+                code,
+                separator: Separator::Clear,
+                rest,
+            },
+            None => Lead {
+                code,
+                separator,
+                rest,
+            },
+        },
+    )
+}
+
+/// Up to a blank, or behind a full-width colon, which brings its own.
+fn first_word(line: &str) -> (&str, &str) {
+    let blank = line.find(char::is_whitespace).unwrap_or(line.len());
+    let colon = line.find('：').map(|at| at + '：'.len_utf8());
+    let end = colon.filter(|colon| *colon < blank).unwrap_or(blank);
+    let (word, rest) = line.split_at_checked(end).unwrap_or((line, ""));
+    (word, trim(rest))
+}
+
+/// As in "5 - npm test" and "3 : too risky".
+fn dashed(rest: &str) -> Option<&str> {
+    let after = rest.strip_prefix(['-', '–', '—', ':'])?;
+    after.starts_with(char::is_whitespace).then(|| trim(after))
 }
 
 /// The code that a line may mean, however it is written: `3)`, `*3*`, `- 3: no`, ③. Too loose for an answer, it
 /// finds the line that contradicts one. Our own menu has brackets around its codes, which are none here.
 pub(super) fn mentioned(line: &str) -> Option<(Code, String)> {
     let visible = line.chars().filter(|c| !is_invisible(*c));
-    let line: String = visible.nfkc().collect();
-    let line = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '[');
-    let mut chars = line.chars();
+    let line: String = visible.nfkc().map(any_digit).collect();
+    let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '[');
+    // +1 415 555 0100 is a phone number.
+    let before = line.strip_suffix(bare).unwrap_or_default();
+    if before.ends_with('+') {
+        return None;
+    }
+    let mut chars = bare.chars();
     let code = code(chars.next()?)?;
     let rest = chars.as_str();
     let (next, after) = (chars.next(), chars.next());
     // 3D, 3.5, 10:30 and 2-4 are other things.
     let joined = next.is_some_and(|c| ".,:-–/".contains(c)) && after.is_some_and(char::is_numeric);
-    if joined || next.is_some_and(char::is_alphanumeric) {
+    if joined || next.is_some_and(char::is_alphanumeric) || is_phone(rest) {
         return None;
     }
     let rest = rest.trim_matches(|c: char| !c.is_alphanumeric());
     Some((code, rest.to_owned()))
 }
 
-/// Japanese and Chinese keyboards write full-width digits; Arabic, Persian and Hindi have their own.
-fn code(digit: char) -> Option<Code> {
-    Code::parse(plain_digit(digit).encode_utf8(&mut [0; 4]))
+/// The rest of a phone number: "1 (415) 555-0100".
+fn is_phone(rest: &str) -> bool {
+    let digits = rest.chars().filter(char::is_ascii_digit).count();
+    digits >= 7
+        && rest
+            .chars()
+            .all(|c| c.is_ascii_digit() || "+-()/. ".contains(c))
 }
 
-/// The digit of our script for one of another.
-pub fn plain_digit(c: char) -> char {
-    let zero = match c {
-        '０'..='９' => '０',
-        '\u{660}'..='\u{669}' => '\u{660}',
-        '\u{6f0}'..='\u{6f9}' => '\u{6f0}',
-        '\u{966}'..='\u{96f}' => '\u{966}',
-        _ => return c,
-    };
-    char::from_digit(u32::from(c) - u32::from(zero), 10).unwrap_or(c)
+fn code(digit: char) -> Option<Code> {
+    Code::parse(plain_digit(digit).encode_utf8(&mut [0; 4]))
 }
 
 pub(super) fn trim(text: &str) -> &str {

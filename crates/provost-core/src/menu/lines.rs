@@ -2,8 +2,8 @@
 
 use super::{
     Code, LONGEST_TEXT, Reply, Unclear,
-    codes::{is_blank, lead, mentioned, trim},
-    prose, signature,
+    codes::{Lead, Separator, is_blank, lead, mentioned, trim},
+    corrections, notes, prose, signature,
 };
 
 const FENCE: &str = "```";
@@ -55,7 +55,8 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
     if own.iter().any(|line| line.contains(UNREADABLE)) {
         return Err(Unclear::Unreadable);
     }
-    let (code, rest) = lead(first).ok_or(Unclear::NoCode)?;
+    let lead = lead(first).ok_or(Unclear::NoCode)?;
+    let (code, rest) = (lead.code, lead.rest);
     if matches!(code, Code::Once | Code::Session | Code::Always) {
         if !rest.is_empty() {
             return Err(Unclear::NotAlone(code));
@@ -68,20 +69,43 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
             one_code(first, after)?;
             let reply = with_text(code, &text)?;
             Ok(Reply {
-                fenced: reply.text.is_some(),
+                marked: reply.text.is_some(),
                 ..reply
             })
         }
         Fence::Open => Err(Unclear::OpenFence(code)),
         Fence::None => {
-            let asks = |line: &&str| breaks == LineBreaks::Typed && prose::is_question(line);
-            if code.needs_text() && (prose::is_prose(code, rest) || below.iter().any(asks)) {
-                return Err(Unclear::Prose(code));
+            let marked = lead.separator == Separator::Clear;
+            if code.needs_text() {
+                is_meant(&lead, below, breaks)?;
             }
             one_code(first, below)?;
-            let rest = without_separator(rest);
-            with_text(code, &text(code, rest, below, breaks)?)
+            let reply = with_text(code, &text(code, rest, below, breaks)?)?;
+            Ok(Reply { marked, ..reply })
         }
+    }
+}
+
+/// Whether what follows a 4 or a 5 is its text. What is to be done instead is looked at by the desk, which knows
+/// what was asked.
+fn is_meant(lead: &Lead<'_>, below: &[&str], breaks: LineBreaks) -> Result<(), Unclear> {
+    let (code, rest) = (lead.code, lead.rest);
+    if !rest.contains(char::is_alphanumeric) && !prose::is_prose(code, rest) {
+        return Ok(());
+    }
+    if rest.len() > LONGEST_TEXT {
+        return Err(Unclear::TooLong);
+    }
+    let asks = |line: &&str| breaks == LineBreaks::Typed && prose::is_question(line);
+    if prose::is_certain(code, rest) || below.iter().any(asks) {
+        return Err(Unclear::Prose(code));
+    }
+    let clear = lead.separator == Separator::Clear
+        || (!prose::is_prose(code, rest) && (code == Code::Change || notes::begins(rest)));
+    if clear {
+        Ok(())
+    } else {
+        Err(Unclear::unmarked(code, rest))
     }
 }
 
@@ -97,13 +121,6 @@ fn with_text(code: Code, text: &str) -> Result<Reply, Unclear> {
         text: (!text.is_empty()).then(|| text.to_owned()),
         ..Reply::bare(code)
     })
-}
-
-/// As in "5 - npm test" and "3 : too risky".
-fn without_separator(rest: &str) -> &str {
-    let after = rest.strip_prefix(['-', '–', '—', ':']);
-    let after = after.filter(|after| after.starts_with(char::is_whitespace));
-    after.map_or(rest, trim)
 }
 
 /// The text that begins behind the code.
@@ -148,17 +165,28 @@ fn goes_on(code: Code, rest: &str, next: &str, breaks: LineBreaks) -> bool {
 /// address ("3 too risky" below "Wrong number") may be a change of mind. A no that is said again stays one.
 fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
     let said = mentioned(first);
-    let differs = |line: &&&str| {
-        mentioned(line).is_some_and(|found| {
-            let denies_again =
-                found.0 == Code::Deny && said.as_ref().is_some_and(|said| said.0 == Code::Deny);
-            !denies_again && said.as_ref() != Some(&found)
-        })
+    // A no with a reason may speak of numbers: it stays a no.
+    let explains = |said: &(Code, String)| said.0 == Code::Deny && !said.1.is_empty();
+    let explains = said.as_ref().is_some_and(explains);
+    let denies = |found: &Code| {
+        *found == Code::Deny && said.as_ref().is_some_and(|said| said.0 == Code::Deny)
     };
-    below
-        .iter()
-        .find(differs)
-        .map_or(Ok(()), |line| Err(Unclear::several(line)))
+    let mut at = 0;
+    while let Some(line) = below.get(at) {
+        if let Some(items) = corrections::numbered_list(below, at) {
+            at += items;
+            continue;
+        }
+        let contradicts =
+            mentioned(line).is_some_and(|found| !denies(&found.0) && said.as_ref() != Some(&found));
+        let corrects = corrections::meant_code(below, at)
+            .is_some_and(|code| !denies(&code) && said.as_ref().is_none_or(|said| said.0 != code));
+        if contradicts || (corrects && !explains) {
+            return Err(Unclear::several(line));
+        }
+        at += 1;
+    }
+    Ok(())
 }
 
 /// Whether a line that stands apart from a reply has a code, and another one.

@@ -1,14 +1,10 @@
 //! Whether the text behind a 4 or a 5 makes prose of the number: a time, an amount, a date, a question, or a
 //! sentence about so many things. Lists of words find the usual ones, and endings some others. Nothing finds
-//! all: with 5 on a call, the desk wants more than that.
+//! all: a text is taken only if there is evidence that it is one, too.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{
-    Code,
-    codes::{is_invisible, plain_digit},
-    words,
-};
+use super::{Code, codes::is_invisible, digits::plain_digit, words};
 
 /// So many small words may stand between the number and its unit: "4 or 5 more full days".
 const MOST_SMALL: usize = 5;
@@ -32,6 +28,52 @@ pub(super) fn is_prose(code: Code, text: &str) -> bool {
         || is_plural(code, &words)
         || is_short_date(&words)
         || refuses(code, &folded)
+}
+
+/// Whether a text that stands behind a separator is prose for certain: it asks, takes back the yes, or begins with a
+/// number or a unit ("4: 30", "4 - 5 pm").
+pub(super) fn is_certain(code: Code, text: &str) -> bool {
+    let text = text.trim();
+    if is_json(text) {
+        return false;
+    }
+    let folded = fold(text);
+    let first = words_of(&folded).next();
+    let counts = first.is_some_and(|first| {
+        is_number(&first) || is_unit(&first) || is_span(&first) || counts_in_east_asia(&first)
+    });
+    text.starts_with(['º', 'ª']) || counts || asks(&folded) || refuses(code, &folded)
+}
+
+/// Whether the words that follow a word of politeness, or a limit, speak of the number: "4 please in the afternoon".
+pub(super) fn is_about_number(words: &[String]) -> bool {
+    let near = words.get(..MOST_SMALL.min(words.len())).unwrap_or_default();
+    is_amount(near) || states(near)
+}
+
+/// Whether the words that follow a limit are a time or an amount of their own. What is counted elsewhere may stand
+/// there: "without tests".
+pub(super) fn is_time_or_amount(words: &[String]) -> bool {
+    let near = words.get(..MOST_SMALL.min(words.len())).unwrap_or_default();
+    counts(near, Before::SmallWord) || states(near)
+}
+
+/// Whether a word is a unit, a day or a span of time.
+pub(super) fn measures(word: &str) -> bool {
+    is_unit(word) || is_day(word) || is_span(word)
+}
+
+/// Whether a word belongs to sentences, and not to commands: "would", "please", "nicht".
+pub fn is_everyday_word(word: &str) -> bool {
+    let folded = fold(word);
+    let lists = [
+        words::SMALL,
+        words::QUESTIONS,
+        words::STATING,
+        words::COMPARING,
+        words::EVERYDAY,
+    ];
+    words_of(&folded).any(|word| lists.iter().any(|list| words::has(list, &word)))
 }
 
 /// Whether a line asks something.
@@ -68,13 +110,13 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Full-width and other forms of letters become plain ones, small, and without marks that nobody sees.
-fn fold(text: &str) -> String {
+pub(super) fn fold(text: &str) -> String {
     let visible = text.chars().filter(|c| !is_invisible(*c)).map(plain_digit);
     let folded = visible.nfkc().collect::<String>().to_lowercase();
     folded.nfc().collect()
 }
 
-fn words_of(folded: &str) -> impl Iterator<Item = String> {
+pub(super) fn words_of(folded: &str) -> impl Iterator<Item = String> {
     folded.split_whitespace().filter_map(|word| {
         let word = word.trim_matches([
             ',', ';', '!', '?', '"', '\'', '’', '“', '”', '„', '«', '»', '(', ')', '…', '،', '؛',
@@ -94,7 +136,18 @@ fn words_of(folded: &str) -> impl Iterator<Item = String> {
 
 /// A unit or a number follows, behind some small words at most.
 fn is_amount(words: &[String]) -> bool {
-    let mut linked = false;
+    counts(words, Before::Number)
+}
+
+/// What stands before the words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Number,
+    SmallWord,
+}
+
+fn counts(words: &[String], before: Before) -> bool {
+    let mut linked = before == Before::SmallWord;
     // "4 of us", and as Spanish writes it: "4 p. m."
     let halves = matches!(words, [half, m, ..] if matches!(half.as_str(), "a" | "p") && m == "m");
     if halves || words.first().is_some_and(|first| first == "of") {
@@ -104,7 +157,6 @@ fn is_amount(words: &[String]) -> bool {
         // As in "4 minute-long breaks" and "5 min/day".
         let mut parts = word.split(['-', '–', '/']);
         let part = parts.next().filter(|part| part.chars().count() > 1);
-        let measures = |word: &str| is_unit(word) || is_day(word) || is_span(word);
         if is_number(word) || measures(word) || part.is_some_and(measures) {
             return true;
         }

@@ -48,12 +48,22 @@ fn ends_a_letter(rest: &str) -> bool {
 }
 
 /// One to four words that begin with a capital, or one or two short ones in a script that has none. What
-/// follows a bar, as in "Bob Smith | ACME", does not matter.
+/// follows a bar or a dash, as in "Bob Smith | ACME", and a bracket, as in "Bob Smith (Ops)", does not matter.
 fn is_name(line: &str) -> bool {
-    let line = line.split(" | ").next().unwrap_or_default();
+    let ends = [" | ", " – ", " — ", " (", " · "];
+    let line = line.trim();
+    let end = ends.iter().filter_map(|end| line.find(end)).min();
+    let line = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
     let line = line
-        .trim()
-        .trim_start_matches(['-', '–', '—', '~', '/', ' ']);
+        .trim_start_matches(['-', '–', '—', '~', '/', ' '])
+        .trim_end_matches(|c: char| {
+            matches!(c, '!' | ' ') || !(c.is_ascii() || c.is_alphanumeric())
+        });
+    // "i.A. Hans Meyer" signs for somebody else.
+    let line = ["i.A.", "i. A.", "i.V.", "i. V.", "p.p.", "ppa."]
+        .iter()
+        .find_map(|by| line.strip_prefix(by))
+        .map_or(line, str::trim);
     let mut words: Vec<&str> = line.split_whitespace().collect();
     // Anna de Vries, Ludwig van Beethoven
     if words.len() > 2 {

@@ -9,13 +9,13 @@ fn reply(code: Code, text: Option<&str>) -> Result<Reply, Unclear> {
     Ok(Reply {
         code,
         text: text.map(str::to_owned),
-        fenced: false,
+        marked: false,
     })
 }
 
-fn as_fenced(read: Result<Reply, Unclear>) -> Result<Reply, Unclear> {
+fn as_marked(read: Result<Reply, Unclear>) -> Result<Reply, Unclear> {
     read.map(|reply| Reply {
-        fenced: true,
+        marked: true,
         ..reply
     })
 }
@@ -54,9 +54,41 @@ fn replies_are_read_as_the_menu_says() {
         ("۳", reply(Code::Deny, None)),
         ("६", reply(Code::Always, None)),
         ("٤ احتفظ", reply(Code::Note, Some("احتفظ"))),
-        ("5 - npm test", reply(Code::Change, Some("npm test"))),
-        ("5 : npm test", reply(Code::Change, Some("npm test"))),
-        ("3 — too risky", reply(Code::Deny, Some("too risky"))),
+        (
+            "5 - npm test",
+            as_marked(reply(Code::Change, Some("npm test"))),
+        ),
+        (
+            "5 : npm test",
+            as_marked(reply(Code::Change, Some("npm test"))),
+        ),
+        (
+            "3 — too risky",
+            as_marked(reply(Code::Deny, Some("too risky"))),
+        ),
+        (
+            "3: too risky",
+            as_marked(reply(Code::Deny, Some("too risky"))),
+        ),
+        ("4: ore", as_marked(reply(Code::Note, Some("ore")))),
+        ("4 – ore", as_marked(reply(Code::Note, Some("ore")))),
+        ("4) ore", as_marked(reply(Code::Note, Some("ore")))),
+        (
+            "4：ログを残して",
+            as_marked(reply(Code::Note, Some("ログを残して"))),
+        ),
+        ("4. keep the logs", reply(Code::Note, Some("keep the logs"))),
+        ("4, keep the logs", reply(Code::Note, Some("keep the logs"))),
+        ("4. Stock", Err(Unclear::unmarked(Code::Note, "Stock"))),
+        ("4, or five", Err(Unclear::unmarked(Code::Note, "or five"))),
+        ("4: 30", Err(Unclear::Prose(Code::Note))),
+        ("4: why?", Err(Unclear::Prose(Code::Note))),
+        ("4: no", Err(Unclear::Prose(Code::Note))),
+        ("4:", Err(Unclear::TextNeeded(Code::Note))),
+        ("5:", Err(Unclear::TextNeeded(Code::Change))),
+        ("4:30", Err(Unclear::NoCode)),
+        ("4.5", Err(Unclear::NoCode)),
+        ("1:", Err(Unclear::NoCode)),
         ("4 -", Err(Unclear::TextNeeded(Code::Note))),
         ("4 caf\u{fffd}", Err(Unclear::Unreadable)),
         ("1\n\u{fffd}3", Err(Unclear::Unreadable)),
@@ -79,6 +111,11 @@ fn the_reasons_are_those_of_the_contract() {
             "invalid code",
         ),
         (Unclear::Prose(Code::Note), "invalid_code", "invalid code"),
+        (
+            Unclear::unmarked(Code::Note, "ore"),
+            "invalid_code",
+            "invalid code: it is not clear that what follows 4 is a note; if it is, send `4: ore`",
+        ),
         (Unclear::Several("3".into()), "invalid_code", "invalid code"),
         (Unclear::Unreadable, "invalid_code", "invalid code"),
         (
@@ -106,6 +143,9 @@ fn the_reasons_are_those_of_the_contract() {
 /// Lines that begin with a digit and answer something else than the menu, with ` | ` between them.
 const PROSE: &[&str] = &[
     // 1, 2 and 6 stand alone.
+    "4 ore | 4 e meia | 4 point réunions | 4 might work, I am in meetings until then | 4 Freigaben fehlen noch | \
+     4 prod boxes are affected | 4 点再说 | 4 po południu | 4 buçukta bakarım | 4 بعد الظهر أفضل | 4 시로 미뤄 주세요 | \
+     4 ce soir plutôt | 4 vanmiddag | 4 пополудни | 4 r u sure | 4 new alerts since you asked, hold",
     "6 PM would be better | 2 minutes please | 1 question first: why? | 1 but not on prod | \
      1 yes | 2 ok | 6 always | 1 Anhang | 1 . | 1 👍 | 2 , please | 6 months is too long | 1 3 | \
      2\tfine | 1\u{a0}ok | １ 質問があります | 1 quick thing | 2 Fragen vorab | 6 Uhr passt | 1 ```",
@@ -211,26 +251,16 @@ fn p13_texts_of_4_and_5_are_taken() {
         (Code::Note, "do not delete the logs"),
         (Code::Note, "do this first"),
         (Code::Note, "let me know when it is done"),
-        (Code::Note, "the tests must pass first"),
         (Code::Note, "tag the release"),
         (Code::Change, "m4 a.m4"),
         (Code::Change, "aws s3 ls"),
         (Code::Note, "so please keep the logs"),
         (Code::Note, "set the flag first"),
-        (Code::Note, "an extra line in the log"),
-        (Code::Note, "wait 5 minutes, then run it"),
         (Code::Note, "keep it until 6 PM"),
         (Code::Note, "wie besprochen"),
         (Code::Note, "comme convenu"),
         (Code::Note, "bitte nicht am Freitag"),
-        (Code::Note, "когда закончишь, напиши"),
-        (Code::Note, "ログを残して"),
-        (Code::Note, "日志要保留"),
-        (Code::Note, "分析してから"),
-        (Code::Note, "加日志"),
         (Code::Note, "احتفظ بالسجلات"),
-        (Code::Note, "명령만 바꿔"),
-        (Code::Note, "port 8080 only"),
         (Code::Change, "npm test"),
         (Code::Change, "./run.sh --days 5"),
         (Code::Change, "curl https://example.com/a?b=1"),
@@ -256,9 +286,29 @@ fn p13_texts_of_4_and_5_are_taken() {
         );
         // Between fences everything is meant as it stands.
         let fenced = format!("{}\n```\n{text}\n```", code.as_str());
-        assert_eq!(parse(&fenced), as_fenced(expected), "{fenced}");
+        assert_eq!(parse(&fenced), as_marked(expected), "{fenced}");
     }
-    let fenced = as_fenced(reply(Code::Note, Some("PM\n1 first\n2 second")));
+    for text in [
+        "the tests must pass first",
+        "an extra line in the log",
+        "wait 5 minutes, then run it",
+        "когда закончишь, напиши",
+        "ログを残して",
+        "日志要保留",
+        "分析してから",
+        "加日志",
+        "명령만 바꿔",
+        "port 8080 only",
+    ] {
+        let unmarked = format!("4 {text}");
+        assert_eq!(
+            parse(&unmarked).map_err(|why| why.as_str()),
+            Err("invalid_code")
+        );
+        let expected = as_marked(reply(Code::Note, Some(text)));
+        assert_eq!(parse(&format!("4: {text}")), expected, "{text}");
+    }
+    let fenced = as_marked(reply(Code::Note, Some("PM\n1 first\n2 second")));
     assert_eq!(parse("4\n```\nPM\n1 first\n2 second\n```\nBob"), fenced);
 }
 
@@ -303,7 +353,14 @@ fn p13_lines_without_a_code_do_not_matter() {
         "Bob",
         "Thanks, Bob",
         "12 is my lucky number",
-        "see 3 above",
+        "see you at 3",
+        "back in 3 minutes",
+        "Sent from my iPhone 6",
+        "+1 (415) 555-0100",
+        "1 (415) 555-0100",
+        "Bob\nBefore you print:\n1. Think\n2. Think again",
+        "NOTICE:\n(1) This message is for you.\n(2) Any disclosure is prohibited.",
+        "the 3 replicas have all been migrated",
         "\n\nBob Smith\nACME\nMain Street 5\n10115 Berlin",
         "[3] Deny",
         "3.5 GB are free",
@@ -323,9 +380,53 @@ fn p13_lines_without_a_code_do_not_matter() {
     }
 }
 
+/// Corrections in words, in every script.
+#[test]
+fn p13_a_short_line_with_another_number_is_asked_about() {
+    for text in [
+        "1\n\nSorry, I meant 3.",
+        "1\nno, 3",
+        "1\nOops, make that 3",
+        "1\nQuatsch, ich meine 3",
+        "1\n\nPardon, je voulais dire 3",
+        "1\nPerdón, quería decir 3",
+        "6\nOption 3, sorry",
+        "1\nBob\nOption 3",
+        "1\n❸ no",
+        "1\n৩ না",
+        "1\n๓ ไม่",
+        "1\nsorry ③",
+        "3\nno, 1",
+        "1\nsee 3 above",
+        "1\n\nSorry:\n3 may break prod, ask ops@example.org first",
+    ] {
+        for breaks in [LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped] {
+            let read = parse_lines(&lines(text), breaks);
+            assert!(
+                matches!(read, Err(Unclear::Several(_))),
+                "{text:?} {read:?}"
+            );
+        }
+    }
+    let read = parse("3 too risky\nthe db has 2 replicas");
+    assert_eq!(read.map(|reply| reply.code), Ok(Code::Deny));
+}
+
 #[test]
 fn p13_a_signature_below_does_not_hide_a_text() {
     for below in [
+        "Best wishes,\nBob",
+        "Mit besten Grüßen\nHans",
+        "Mit freundlichem Gruß",
+        "Met vriendelijke groeten",
+        "Pozdrawiam serdecznie",
+        "Un saludo cordial",
+        "Merci d’avance",
+        "Yours faithfully",
+        "Bob Smith (Ops)",
+        "Bob – Platform Team",
+        "Bob 👋",
+        "i.A. Hans Meyer",
         "Bob",
         "Bob Smith",
         "bob@example.com",
@@ -380,9 +481,9 @@ fn p13_a_signature_below_does_not_hide_a_text() {
         assert_eq!(read, Err(Unclear::GoesOn(Code::Change)), "{text:?}");
     }
     for text in [
-        "4 fine, but\nnot on Friday",
-        "4 fine,\nBob",
-        "4 ログを\n残して",
+        "4 keep it, but\nnot on Friday",
+        "4 keep it,\nBob",
+        "4: ログを\n残して",
     ] {
         let read = parse_lines(&lines(text), LineBreaks::Seen);
         assert_eq!(read, Err(Unclear::GoesOn(Code::Note)), "{text:?}");
@@ -422,7 +523,7 @@ fn may_decide(first: &str, code: Code) -> bool {
     let first = first.trim_matches(|c: char| c.is_whitespace() || codes::is_invisible(c));
     let digit = code.as_str();
     let mut chars = first.chars();
-    let begins = chars.next().map(|c| codes::plain_digit(c).to_string());
+    let begins = chars.next().map(|c| plain_digit(c).to_string());
     if begins.as_deref() != Some(digit) {
         return false;
     }
@@ -441,8 +542,10 @@ proptest! {
         if let Ok(reply) = parse(&text) {
             let first = text.split_whitespace().next().unwrap_or_default();
             let first = first.trim_matches(codes::is_invisible);
-            let plain: String = first.chars().map(codes::plain_digit).collect();
-            prop_assert_eq!(plain, reply.code.as_str());
+            let plain: String = first.chars().map(plain_digit).collect();
+            prop_assert!(plain.starts_with(reply.code.as_str()), "{plain:?}");
+            let mark = plain.chars().nth(1);
+            prop_assert!(mark.is_none_or(|mark| ":：).,".contains(mark)), "{plain:?}");
             prop_assert!(reply.text.is_some() || !reply.code.needs_text());
         }
     }

@@ -166,12 +166,40 @@ pub(super) const REFUSALS: &str = "\
     no, nope, never, not now, not yet, not today, stop, wait, cancel, abort, dont, do not, nein, non, нет, \
     ні, não, nej, nee, nie, hayır, לא, لا, いいえ, だめ, 不, 不行, 不要, 아니요, 안돼, hold on, later, nicht, lieber nicht, \
     rather not, maybe, perhaps, vielleicht, peut-être, quizás, forse, talvez, misschien, kanske, może, \
-    может, not sure, please, hmm, too many, not enough, enough";
+    может, not sure, please, hmm, too many, not enough, enough, bitte, por favor, sil vous plaît, sil te plaît, svp, \
+    stp, per favore, proszę, lütfen, пожалуйста, graag, alsjeblieft, aub";
 
 pub(super) const REFUSING: &str = "\
     too risky, zu riskant, trop risqué, muy arriesgado, no way, dont run, do not run, do not do, dont do, \
     deny, denied, reject, i disagree, i refuse, i object, id rather not, auf keinen fall, bitte nicht tun, \
-    i said no, this is a no";
+    i said no, this is a no, skip it, skip this, skip that, leave it, forget it, forget this, drop it, drop this, \
+    please wait, please hold, please stop, please ask, please check, please let me, bitte warte, bitte stopp, bitte frag, \
+    bitte erst fragen, bitte nicht ausführen, bitte lass, por favor esper, per favore aspett, sil te plaît attend, \
+    sil vous plaît attend, merci dattendre, only if you are sure, but wait, but first ask, aber warte";
+
+/// Words of sentences that no command has as a bare word.
+pub(super) const EVERYDAY: &str = "\
+    not no please this that these those it its they we you i he she my our your should could must may might need needs be \
+    been do does wait never only first then too much many very also already still yet another way sure ahead like \
+    because since if when unless but with without some any there here nicht kein keine bitte nein ja doch noch schon \
+    erst dann warten warte aber weil wenn ist bin wird kann muss soll pas non mais encore attends déjà sans avec pero con \
+    sin espera aún ya não mas ainda com sem espere ma ancora aspetta niet geen maar wacht nog met nie ale jeszcze czekaj \
+    не нет но ещё подожди fine ok okay yes thanks later now today tomorrow affected instead";
+
+/// Words before a time of the day, and before numbers that are no code: "see you at 3", "Suite 3".
+pub(super) const BEFORE_TIMES: &str = "\
+    at by around about until till before after from past near in @ um ab bis gegen vor nach zwischen seit à vers avant \
+    après dès jusquà às as las a alle dalle ore om rond tegen voor na kl klockan klo efter före kello o po przed od do в \
+    после до с к о v ve před saat pukul lúc";
+
+pub(super) const BEFORE_NUMBERS: &str = "\
+    suite floor room etage raum haus apt apartment flat building gebäude unit level stock street str straße strasse road rd \
+    ave avenue rue via calle piso iphone ipad galaxy pixel version line step ticket issue page section chapter sprint phase \
+    week day team kw woche tag";
+
+/// Words before a number that choose it.
+pub(super) const CHOICES: &str =
+    "option code number nr no answer choice antwort wahl réponse respuesta";
 
 /// First words that end as plurals do, and are none.
 pub(super) const NO_PLURALS: &str = "\
@@ -230,7 +258,15 @@ pub(super) const CLOSINGS: &str = "\
     great day, bonne soirée, bien à toi, un abrazo, um abraço, abs, ciao, a presto, buona giornata, \
     groet, vriendelijke groeten, hartelijke groet, hartelijke groeten, vänligen, pozdr, z \
     pozdrowieniami, с ув, всего доброго, хорошего дня, sevgiler, iyi çalışmalar, selamlar, धन्यवाद, \
-    सादर, 고맙습니다, 수고하세요, お疲れ様です, お願いします, أطيب التحيات, ty, thank u";
+    सादर, 고맙습니다, 수고하세요, お疲れ様です, お願いします, أطيب التحيات, ty, thank u, best wishes, with best wishes, warmly, \
+    all the best, yours faithfully, yours truly, yours sincerely, talk soon, have a nice weekend, have a good weekend, \
+    mit besten grüßen, mit freundlichem gruß, mit freundlichem gruss, mit herzlichen grüßen, herzliche grüße, beste \
+    grüsse, danke im voraus, schönes wochenende, schönen tag noch, von unterwegs gesendet, met vriendelijke groeten, met \
+    hartelijke groet, alvast bedankt, pozdrawiam serdecznie, serdecznie pozdrawiam, serdeczne pozdrowienia, un saludo \
+    cordial, saludos cordiales, un cordial saludo, merci davance, merci d’avance, merci d'avance, très cordialement, \
+    bien à vous, bisous, bonne semaine, bon week-end, com os melhores cumprimentos, melhores cumprimentos, un caro \
+    saluto, buon lavoro, iyi günler, i̇yi günler, مع خالص التحية, hezký den, s přátelským pozdravem, med venlige \
+    hilsner, bästa hälsningar, ystävällisin terveisin, parhain terveisin";
 
 /// How a line with a phone number or an address begins.
 pub(super) const CONTACTS: &str = "\

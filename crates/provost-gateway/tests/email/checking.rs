@@ -109,7 +109,10 @@ async fn p12_a_test_question_by_mail_says_so_and_is_answered_by_mail() {
     let mail = site.smtp.mails().pop().unwrap();
     assert!(mail.subject().starts_with("Test question from Provost ["));
     let text = mail.text();
-    assert!(text.starts_with("Provost sends a test question."), "{text}");
+    assert!(
+        text.starts_with("This is a test question from Provost."),
+        "{text}"
+    );
     // Nothing of what an agent could have written.
     assert!(!text.contains("rm -rf"), "{text}");
     assert!(!text.contains("claude"), "{text}");

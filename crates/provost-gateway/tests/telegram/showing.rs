@@ -85,7 +85,7 @@ async fn a_question_has_buttons_that_name_nothing_but_the_delivery() {
     let text = asked["text"].as_str().unwrap();
     assert!(text.contains("ls &lt;dir&gt; &amp; rm"), "{text}");
     assert!(
-        text.contains("<code>4 note</code> or <code>5 replacement</code>"),
+        text.contains("<code>4: note</code> or <code>5: replacement</code>"),
         "{text}"
     );
 }

@@ -83,9 +83,9 @@ pub(super) fn ask(card: &Card, purpose: Purpose, link: Option<String>) -> Words 
 /// All of it is our own words: no agent can have a mail begin like this.
 fn test_question(card: &Card) -> Words {
     let mut page = Page::default();
-    page.text("Provost sends a test question.");
+    page.text("This is a test question from Provost.");
     page.text(
-        "It decides nothing and opens no tool. It shows whether questions reach you here and answers come back. Any answer will do.",
+        "It decides nothing and opens no tool. It shows whether questions reach you here and answers come back. Answer with 1 or 3.",
     );
     menu(&mut page, card);
     identify(&mut page, card);

@@ -53,7 +53,11 @@ fn own_reply(text: &str, breaks: LineBreaks) -> Result<Reply, Misread> {
         Own::Nothing => return Err(Unclear::NoCode.into()),
         Own::Mixed => return Err(Misread::Mixed),
     };
-    let reply = menu::parse_lines(&own, breaks)?;
+    let reply = menu::parse_lines(&own, breaks);
+    if below_quote && matches!(reply, Err(Unclear::Unmarked(..) | Unclear::Prose(_))) {
+        return Err(Misread::BelowQuote);
+    }
+    let reply = reply?;
     // "4 Privet Drive" may be the footer of a server.
     if below_quote && (reply.text.is_some() || reply.code.needs_text()) {
         return Err(Misread::BelowQuote);

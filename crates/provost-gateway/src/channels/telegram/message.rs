@@ -91,7 +91,7 @@ fn test_question(card: &Card) -> String {
     let mut text = Text::default();
     text.bold("🧪 This is a test question")
         .plain("\nIt decides nothing and opens no tool. It shows whether questions reach you here and answers ")
-        .plain("come back. Any answer will do.");
+        .plain("come back. Answer with 1 or 3.");
     menu(&mut text, card);
     identify(&mut text, card);
     text.into_html()
@@ -214,7 +214,7 @@ fn menu(text: &mut Text, card: &Card) {
         return;
     }
     text.plain("\n\n").plain(&menu_lines(card));
-    let words: Vec<_> = [(Code::Note, "4 note"), (Code::Change, "5 replacement")]
+    let words: Vec<_> = [(Code::Note, "4: note"), (Code::Change, "5: replacement")]
         .into_iter()
         .filter(|(code, _)| choices.contains(code))
         .collect();

@@ -115,7 +115,7 @@ impl Telegram {
     ) -> Result<(), StoreError> {
         let card = desk.card(delivery).await?;
         let words = format!(
-            "Nothing was decided. {why}\n\n{}\n\nReply with the number; 4 and 5 are followed by the text.",
+            "Nothing was decided. {why}\n\n{}\n\nReply with the number; behind 4 and 5 a colon and the text, as in 4: note.",
             card.as_ref().map(menu_lines).unwrap_or_default()
         );
         let Some(asked) = self.ask_again(key, &words).await else {
@@ -146,6 +146,7 @@ fn written(text: &str, entities: &[Entity]) -> String {
             _ => {}
         }
     }
+    let units = without_quotes(units, entities);
     marks.sort_by_key(|(at, _)| *at);
     let mut written = String::with_capacity(text.len());
     let mut from = 0;
@@ -157,6 +158,36 @@ fn written(text: &str, entities: &[Entity]) -> String {
         from = at;
     }
     written + &String::from_utf16_lossy(units.get(from..).unwrap_or_default())
+}
+
+/// What somebody quotes is not their answer, and becomes spaces. Between two parts of an answer it may be meant as
+/// a part of it, and cannot be read.
+fn without_quotes(mut units: Vec<u16>, entities: &[Entity]) -> Vec<u16> {
+    let quotes: Vec<&Entity> = entities
+        .iter()
+        .filter(|entity| matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote"))
+        .collect();
+    for quote in &quotes {
+        let end = quote.offset.saturating_add(quote.length).min(units.len());
+        if let Some(quoted) = units.get_mut(quote.offset..end) {
+            quoted.fill(u16::from(b' '));
+        }
+    }
+    let is_said = |units: Option<&[u16]>| {
+        let text = String::from_utf16_lossy(units.unwrap_or_default());
+        !text.trim().is_empty()
+    };
+    for quote in quotes {
+        let end = quote.offset.saturating_add(quote.length);
+        if is_said(units.get(..quote.offset)) && is_said(units.get(end..)) {
+            let mut mark = [0; 2];
+            let mark = menu::UNREADABLE.encode_utf16(&mut mark);
+            if let (Some(unit), Some(mark)) = (units.get_mut(quote.offset), mark.first()) {
+                *unit = *mark;
+            }
+        }
+    }
+    units
 }
 
 fn asked_again(known: &Known, chat: i64) -> String {
@@ -181,7 +212,7 @@ mod tests {
     fn p13_formatting_is_read_as_it_was_typed() {
         let fenced = |code, text| {
             Ok(Reply {
-                fenced: true,
+                marked: true,
                 ..Reply::with_text(code, text)
             })
         };
@@ -207,6 +238,31 @@ mod tests {
                 Err(menu::Unclear::Unreadable),
             ),
             ("1", vec![entity("bold", 0, 1)], Ok(Reply::bare(Code::Once))),
+            (
+                "1\nis that the one to press",
+                vec![entity("blockquote", 0, 1)],
+                Err(menu::Unclear::NoCode),
+            ),
+            (
+                "3 Deny\n1",
+                vec![entity("expandable_blockquote", 0, 6)],
+                Ok(Reply::bare(Code::Once)),
+            ),
+            (
+                "1\n3 Deny",
+                vec![entity("blockquote", 2, 6)],
+                Ok(Reply::bare(Code::Once)),
+            ),
+            (
+                "5 npm ci\nnpm x\nnpm test",
+                vec![entity("blockquote", 9, 5)],
+                Err(menu::Unclear::Unreadable),
+            ),
+            (
+                "1",
+                vec![entity("blockquote", 0, usize::MAX)],
+                Err(menu::Unclear::NoCode),
+            ),
             (
                 "1",
                 vec![entity("bold", 9, usize::MAX)],

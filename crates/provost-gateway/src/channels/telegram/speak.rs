@@ -64,7 +64,7 @@ impl Telegram {
         let placeholder = json!({
             "force_reply": true,
             "selective": true,
-            "input_field_placeholder": "1, 2, 3, 4 note, 5 replacement, 6",
+            "input_field_placeholder": "1, 2, 3, 4: note, 5: replacement, 6",
         });
         self.send_answer(to, words, Some(placeholder)).await
     }

@@ -128,17 +128,47 @@ fn line(test: &Value) -> String {
         "answered" => {
             let by = output::safe(text(test, "by"));
             let code = some_text(test, "code").map(|code| format!(" with {code}"));
-            let via = some_text(test, "via").filter(|via| *via != text(test, "channel"));
-            // Somebody else, elsewhere: the channel itself is not proved.
-            let via = via.map(|via| format!(" on {}", output::safe(via)));
+            let code = code.unwrap_or_default();
+            // By a key, there is no channel at all.
+            let via = some_text(test, "via").unwrap_or("the console, the terminal or HTTP");
+            if via == text(test, "channel") {
+                let line = format!("{channel}: answered by {by}{code}");
+                return output::paint(&line, Color::Green);
+            }
+            let via = output::safe(via);
             let line = format!(
-                "{channel}: answered by {by}{}{}",
-                via.unwrap_or_default(),
-                code.unwrap_or_default()
+                "{channel}: answered by {by}{code}, but on {via}: this does not show that {channel} works"
             );
-            output::paint(&line, Color::Green)
+            output::paint(&line, Color::Red)
         }
         "expired" => output::paint(&format!("{channel}: nobody answered in time"), Color::Red),
         _ => format!("{channel}: being sent"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p12_an_answer_from_elsewhere_says_so() {
+        let on = |via: Value| {
+            line(&json!({
+                "channel": "telegram", "state": "answered", "by": "alice", "code": "1", "via": via,
+            }))
+        };
+        let own = on("telegram".into());
+        assert!(own.contains("telegram: answered by alice with 1"), "{own}");
+        assert!(!own.contains("but on"), "{own}");
+        for (via, said) in [
+            (Value::Null, "but on the console, the terminal or HTTP"),
+            (
+                "email".into(),
+                "but on email: this does not show that telegram works",
+            ),
+        ] {
+            let line = on(via);
+            assert!(line.contains(said), "{line}");
+        }
     }
 }

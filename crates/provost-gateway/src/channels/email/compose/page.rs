@@ -81,8 +81,8 @@ impl Block {
 /// In brackets, so that a line of the menu is no answer where a program quotes it without a mark.
 fn choice(code: Code, label: &str) -> String {
     let how = match code {
-        Code::Note => " (reply: 4 your note)",
-        Code::Change => " (reply: 5 what to do instead)",
+        Code::Note => " (reply: 4: your note)",
+        Code::Change => " (reply: 5: what to do instead)",
         _ => "",
     };
     format!("[{}] {label}{how}", code.as_str())

@@ -95,7 +95,7 @@ fn a_question_says_all_there_is_and_offers_what_may_be_answered() {
         "The same was denied before.",
         "It was asked 3 times.",
         "It needs 2 people who approve. So far: alice.",
-        "[1] Allow once\n[3] Deny\n[4] Allow once, with a note (reply: 4 your note)\n\n",
+        "[1] Allow once\n[3] Deny\n[4] Allow once, with a note (reply: 4: your note)\n\n",
         "https://gate.example.com/a/d1",
         "Approval: appr_0123",
         "Expires: 2026-03-03T11:00:00",

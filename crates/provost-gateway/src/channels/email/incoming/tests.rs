@@ -202,8 +202,8 @@ fn bodies_are_decoded_however_they_were_sent() {
     for (name, body, expected) in [
         (
             "quoted-printable",
-            "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n4 caf=C3=A9 =\nnoir\n\n> x\n",
-            ok(Code::Note, Some("café noir")),
+            "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n4 keep caf=C3=A9 =\nnoir\n\n> x\n",
+            ok(Code::Note, Some("keep café noir")),
         ),
         (
             "base64",
@@ -217,13 +217,13 @@ fn bodies_are_decoded_however_they_were_sent() {
         ),
         (
             "iso-2022-jp",
-            "Content-Type: text/plain; charset=iso-2022-jp\n\n4 \u{1b}$B%m%0\u{1b}(B\n",
-            ok(Code::Note, Some("ログ")),
+            "Content-Type: text/plain; charset=iso-2022-jp\n\n4 keep \u{1b}$B%m%0\u{1b}(B\n",
+            ok(Code::Note, Some("keep ログ")),
         ),
         (
             "gb18030",
-            "Content-Type: text/plain; charset=gb18030\nContent-Transfer-Encoding: base64\n\nNCC808jV1r4K\n",
-            ok(Code::Note, Some("加日志")),
+            "Content-Type: text/plain; charset=gb18030\nContent-Transfer-Encoding: base64\n\nNCDH67GjwfTI1da+Cg==\n",
+            ok(Code::Note, Some("请保留日志")),
         ),
         (
             "flowed",

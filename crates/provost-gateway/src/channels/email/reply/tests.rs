@@ -18,7 +18,7 @@ fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
 
 fn unfenced(reply: Reply) -> Reply {
     Reply {
-        fenced: false,
+        marked: false,
         ..reply
     }
 }
@@ -243,7 +243,7 @@ fn texts_of_several_lines_stand_between_fences() {
             unclear(Unclear::GoesOn(Code::Change)),
         ),
         (
-            "4 fine, but\nnot on Friday",
+            "4 keep it, but\nnot on Friday",
             unclear(Unclear::GoesOn(Code::Note)),
         ),
         (
@@ -331,9 +331,9 @@ fn p13_the_html_has_the_exact_text_and_the_plain_one_must_agree() {
             ok(Code::Note, Some("use a.org")),
         ),
         (
-            Some("4 ask bob@a.org<mailto:bob@a.org>"),
-            Some("4 ask bob@a.org"),
-            ok(Code::Note, Some("ask bob@a.org")),
+            Some("4 use bob@a.org<mailto:bob@a.org>"),
+            Some("4 use bob@a.org"),
+            ok(Code::Note, Some("use bob@a.org")),
         ),
         (
             Some("4 use *staging* only"),

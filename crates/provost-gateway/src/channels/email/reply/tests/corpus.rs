@@ -213,7 +213,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "a phone in Japanese",
             Plain(
-                "４ ログを残してください\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
+                "４：ログを残してください\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
             ),
             with(Code::Note, "ログを残してください"),
         ),
