@@ -2,13 +2,17 @@
 //! that HTML and plain text are read by the same rules. Input that is no HTML gives some text, never an error.
 
 mod entities;
+mod rows;
 mod style;
 mod tags;
 
 use provost_core::menu;
 
-use self::tags::{Tag, Token, tokens};
-use super::quotes::HISTORY;
+use self::{
+    style::Says,
+    tags::{Tag, Token, tokens},
+};
+use super::quotes::{HISTORY, SIGNATURE_END};
 
 /// Put before what is quoted.
 const MARK: &str = "> ";
@@ -25,7 +29,8 @@ pub(super) fn text_of(html: &str) -> String {
         }
     }
     page.end_line();
-    page.lines.join("\n")
+    page.close_down_to(0);
+    page.lines.join("\n").trim_end_matches('\n').to_owned()
 }
 
 #[derive(Default)]
@@ -38,6 +43,12 @@ struct Page {
     sheet: String,
     /// The elements of which a style sheet says that they are not seen as they stand.
     doubtful: Vec<String>,
+    /// The elements of which a style sheet says that they stand beside others.
+    inline: Vec<String>,
+    /// What a picture at the start of the line shows, as far as it is text.
+    picture: String,
+    /// What floats has just ended: the next block stands beside it.
+    beside: bool,
 }
 
 /// What holds for everything inside an element that is open.
@@ -53,6 +64,12 @@ struct Element {
     hidden: bool,
     preformatted: bool,
     doubtful: bool,
+    signature: bool,
+    floats: bool,
+    /// What it holds stands side by side.
+    flex: bool,
+    /// The lines at which the cells of a row begin.
+    cells: Vec<usize>,
 }
 
 impl Page {
@@ -67,7 +84,8 @@ impl Page {
     fn text(&mut self, text: &str) {
         if self.open.last().is_some_and(|last| last.name == "style") {
             self.sheet.push_str(text);
-            self.doubtful = style::doubtful_selectors(&self.sheet);
+            self.doubtful = style::selectors(&self.sheet, Says::Doubtful);
+            self.inline = style::selectors(&self.sheet, Says::Beside);
         }
         if self.inside(|element| element.hidden) {
             return;
@@ -90,10 +108,14 @@ impl Page {
     }
 
     fn push(&mut self, c: char) {
+        if self.line.is_empty() && !self.picture.is_empty() {
+            self.line = std::mem::take(&mut self.picture);
+            self.gap = true;
+        }
         if self.gap && !self.line.is_empty() {
             self.line.push(' ');
         }
-        self.gap = false;
+        (self.gap, self.beside) = (false, false);
         self.line.push(c);
     }
 
@@ -109,14 +131,37 @@ impl Page {
         if quote {
             self.end_line();
         }
+        if tag.is_cell() {
+            self.begin_cell();
+        }
         self.open.push(Element {
             name: tag.name.clone(),
-            block: tag.is_block(),
+            block: self.is_block(tag),
             quote,
             hidden,
             preformatted: tag.is_preformatted(),
             doubtful: tag.is_doubtful() || tag.selectors().any(|it| self.doubtful.contains(&it)),
+            signature: tag.holds_signature() && !hidden && !self.in_quote(),
+            floats: tag.floats(),
+            flex: tag.is_flex(),
+            cells: Vec::new(),
         });
+    }
+
+    /// Whether a new line begins with it. What stands beside something else begins none.
+    fn is_block(&self, tag: &Tag) -> bool {
+        let in_row = self.open.last().is_some_and(|parent| parent.flex);
+        let inline = || tag.selectors().any(|it| self.inline.contains(&it));
+        tag.is_block() && !in_row && !inline()
+    }
+
+    fn begin_cell(&mut self) {
+        self.end_line();
+        let begins = self.lines.len();
+        let row = self.open.iter_mut().rfind(|element| element.name == "tr");
+        if let Some(row) = row {
+            row.cells.push(begins);
+        }
     }
 
     fn show(&mut self, tag: &Tag) {
@@ -130,11 +175,32 @@ impl Page {
         if tag.name == "br" {
             self.break_line();
         }
-        if tag.is_block() {
-            self.end_line();
+        if let Some(alt) = tag.shown_text() {
+            self.show_picture(&entities::decode(alt));
         }
+        if !self.is_block(tag) {
+            return;
+        }
+        if std::mem::take(&mut self.beside) {
+            self.gap = true;
+            return;
+        }
+        self.end_line();
         if tag.is_paragraph() {
             self.blank_line();
+        }
+    }
+
+    /// A picture in a line of text is part of it, such as a cross behind a code. One that stands alone, such as a
+    /// logo, is not.
+    fn show_picture(&mut self, alt: &str) {
+        let alt = alt.trim();
+        if self.line.is_empty() {
+            alt.clone_into(&mut self.picture);
+        } else if !alt.is_empty() {
+            self.gap = true;
+            alt.chars().for_each(|c| self.push(c));
+            self.gap = true;
         }
     }
 
@@ -156,13 +222,32 @@ impl Page {
             }
             return;
         };
-        let closed = self.open.get(found..).unwrap_or_default().to_vec();
-        if !self.inside(|element| element.hidden) && closed.iter().any(|it| it.block || it.quote) {
-            self.end_line();
-        }
-        self.open.truncate(found);
-        if closed.iter().any(|element| element.quote) {
-            self.lines.push(String::new());
+        self.close_down_to(found);
+    }
+
+    /// Closes what is open, the innermost first, until so many elements are left.
+    fn close_down_to(&mut self, left: usize) {
+        while self.open.len() > left {
+            let is_hidden = self.inside(|element| element.hidden);
+            let ends = self.open.last().is_some_and(|it| it.block || it.quote);
+            if ends && !is_hidden {
+                self.end_line();
+            }
+            let Some(closed) = self.open.pop() else {
+                return;
+            };
+            self.beside = closed.floats;
+            if closed.quote {
+                self.lines.push(String::new());
+            }
+            if closed.cells.len() > 1 {
+                self.end_line();
+                rows::join(&mut self.lines, &closed.cells);
+            }
+            if closed.signature {
+                self.end_line();
+                self.lines.push(SIGNATURE_END.to_owned());
+            }
         }
     }
 
@@ -173,6 +258,7 @@ impl Page {
             self.break_line();
         }
         self.line.clear();
+        self.picture.clear();
         self.gap = false;
     }
 
@@ -180,7 +266,9 @@ impl Page {
         let line = std::mem::take(&mut self.line);
         let mark = if self.in_quote() { MARK } else { "" };
         self.lines.push(format!("{mark}{}", line.trim_end()));
+        self.picture.clear();
         self.gap = false;
+        self.beside = false;
     }
 
     fn blank_line(&mut self) {
@@ -234,8 +322,8 @@ mod tests {
             ),
             ("<p>4 a</p><p>&nbsp;</p><p>b</p>", "4 a\n\n\nb"),
             (
-                "<div>1</div><div class=\"gmail_signature\">Bob<br>5 Main Street</div>",
-                "1\n-- \nBob\n5 Main Street",
+                "<div>1</div><div class=\"gmail_signature\">Bob<br>5 Main Street</div><div>3 no</div>",
+                "1\n-- \nBob\n5 Main Street\n\u{fdd1}\n3 no",
             ),
             (
                 "<div style=\"white-space:pre-wrap\">5 npm test\n\nBob Smith\nACME</div>",
@@ -243,8 +331,51 @@ mod tests {
             ),
             ("5 npm test<address>Bob</address>", "5 npm test\nBob"),
             (
-                "<table><tr><td>4 a</td><td>Bob</td></tr></table>",
+                "<table><tr><td>4 a</td><td>Bob</td></tr><tr><td>b</td></tr></table>",
+                "4 a Bob\nb",
+            ),
+            (
+                "<table><tr><td><p class=MsoNormal>1</p></td><td><p class=MsoNormal>Which<br>one?</p></td></tr></table>",
+                "1 Which\none?",
+            ),
+            (
+                "<table><tr><td>1</td><td><table><tr><td>a</td><td>b</td></tr></table></table>",
+                "1 a b",
+            ),
+            (
+                "<div style=\"display:inline\">6</div><div style=\"display: inline-block\">&nbsp;PM</div>",
+                "6 PM",
+            ),
+            (
+                "<style>.a{display:inline}</style><p class=\"a\">6</p> <p class=\"a\">PM</p>",
+                "6 PM",
+            ),
+            (
+                "<div style=\"float:left\">6</div><div>PM</div><div>b</div>",
+                "6 PM\nb",
+            ),
+            (
+                "<div style=\"display:flex\"><div>6</div><div> PM</div></div>b",
+                "6 PM\nb",
+            ),
+            (
+                "<div style=\"display:flex;flex-direction:column\"><div>1</div><div>b</div></div>",
+                "1\nb",
+            ),
+            ("1 <img alt=\"❌\" src=x>", "1 ❌"),
+            ("<img alt=\"❌\" src=x>1", "❌ 1"),
+            (
+                "<p class=MsoNormal>4 a</p><img alt=\"A logo\" src=x><p class=MsoNormal>Bob</p>",
                 "4 a\nBob",
+            ),
+            ("1<img alt=\"seen\" width=1 height=1>", "1"),
+            (
+                "<p style=\"color:#fff;background:#fff\">1</p>no",
+                "\u{fffd}1\nno",
+            ),
+            (
+                "<div style=\"border-left:2px solid blue\"><div>1</div></div>no",
+                "> 1\n\nno",
             ),
             ("<span style=\"display:block\">4 a</span>Bob", "4 a\nBob"),
             ("<div hidden>1</div><div>no</div>", "no"),

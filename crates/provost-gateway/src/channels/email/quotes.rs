@@ -10,6 +10,8 @@ mod words;
 
 /// Stands where everything below is the mail before, as the HTML of a mail says. No text has this character.
 pub(super) const HISTORY: &str = "\u{fdd0}";
+/// Stands where a signature ends, as the HTML of a mail says.
+pub(super) const SIGNATURE_END: &str = "\u{fdd1}";
 
 /// The lines that the sender wrote, up to the first sign of anything else.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(super) enum Own<'t> {
         /// What else may be the sender's: lines below a rule, an attribution or a quote. They decide nothing, and
         /// must not contradict.
         others: Vec<&'t str>,
+        /// So many of them stand above the first attribution.
+        above_attribution: usize,
         /// A quote stands above: a footer that a server added looks the same.
         below_quote: bool,
     },
@@ -37,6 +41,7 @@ enum Line {
     Attribution(usize),
     /// The line that a signature stands below.
     Signature,
+    SignatureEnd,
     /// The head of the mail before: nothing below is the sender's.
     History,
     /// A rule, or what a phone adds: what stands below is none of the text, and may be the sender's.
@@ -54,7 +59,7 @@ pub(super) fn own_lines<'t>(lines: &[&'t str]) -> Own<'t> {
             continue;
         }
         match kind(lines, at) {
-            Line::Blank => (at, after_blank) = (at + 1, true),
+            Line::Blank | Line::SignatureEnd => (at, after_blank) = (at + 1, true),
             Line::Quoted => (at, quote_seen, after_blank) = (at + 1, true, false),
             Line::Attribution(count) if marked_below(lines, at + count) => {
                 (at, quote_seen, after_blank) = (at + count, true, false);
@@ -80,28 +85,34 @@ fn region<'t>(lines: &[&'t str], start: usize, below_quote: bool) -> Own<'t> {
     if below_quote && quoted_again() {
         return Own::Mixed;
     }
+    let (others, above_attribution) = others(lines, end);
     Own::Lines {
         own: lines.get(start..end).unwrap_or_default().to_vec(),
-        others: others(lines, end),
+        others,
+        above_attribution,
         below_quote,
     }
 }
 
-/// The lines that are neither marked as a quote nor below the head of another mail or a signature.
-fn others<'t>(lines: &[&'t str], end: usize) -> Vec<&'t str> {
+/// The lines that are neither marked as a quote nor below the head of another mail or a signature, and how many
+/// of them stand above the first attribution.
+fn others<'t>(lines: &[&'t str], end: usize) -> (Vec<&'t str>, usize) {
     let mut at = end;
     let mut found = Vec::new();
     let mut in_signature = false;
+    let mut above_attribution = None;
     while at < lines.len() {
         match kind(lines, at) {
             Line::History => break,
             Line::Signature => in_signature = true,
-            Line::Quoted => in_signature = false,
+            Line::Quoted | Line::SignatureEnd => in_signature = false,
             // An attribution may begin with the day of the month.
             Line::Attribution(count) => {
-                let introducing = lines.iter().skip(at).take(count);
-                let own = introducing.filter(|line| !attribution::goes_on_with_date(line));
-                found.extend(own.filter(|_| !in_signature));
+                above_attribution.get_or_insert(found.len());
+                let introducing = lines.get(at..at + count).unwrap_or_default();
+                if !in_signature {
+                    found.extend(attribution::own_in(introducing));
+                }
                 at += count - 1;
             }
             _ if in_signature => {}
@@ -109,7 +120,13 @@ fn others<'t>(lines: &[&'t str], end: usize) -> Vec<&'t str> {
         }
         at += 1;
     }
-    found
+    let above = above_attribution.unwrap_or(found.len());
+    (found, above)
+}
+
+/// Whether a text says where the mail before begins: its lines are marked, or stand below their own head.
+pub(super) fn marks_history(lines: &[&str]) -> bool {
+    lines.iter().any(|line| is_marked(line) || *line == HISTORY)
 }
 
 fn kind(lines: &[&str], at: usize) -> Line {
@@ -120,6 +137,8 @@ fn kind(lines: &[&str], at: usize) -> Line {
         Line::Quoted
     } else if is_signature_mark(line) {
         Line::Signature
+    } else if line == SIGNATURE_END {
+        Line::SignatureEnd
     } else if begins_history(lines, at) {
         Line::History
     } else if is_rule(line) {

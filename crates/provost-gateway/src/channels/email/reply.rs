@@ -4,7 +4,7 @@ mod formatting;
 
 use provost_core::menu::{self, LineBreaks, Reply, Unclear};
 
-use super::quotes::{Own, own_lines};
+use super::quotes::{Own, marks_history, own_lines};
 
 /// Why a mail decides nothing: its sender is asked again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,18 +38,32 @@ pub fn reply_in_text(body: &str) -> Result<Reply, Unclear> {
 
 /// Reads the lines that the sender of a plain text wrote.
 pub fn first_line(text: &str) -> Result<Reply, Misread> {
-    own_reply(text, LineBreaks::Wrapped)
+    own_reply(text, LineBreaks::Wrapped, Below::Read)
 }
 
-fn own_reply(text: &str, breaks: LineBreaks) -> Result<Reply, Misread> {
+/// Whether what stands below an attribution may be the sender's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    Read,
+    /// Another part of the mail says that it is history.
+    History,
+}
+
+fn own_reply(text: &str, breaks: LineBreaks, below: Below) -> Result<Reply, Misread> {
     let text = text.replace('\u{a0}', " ");
     let lines: Vec<&str> = menu::lines(&text).into_iter().map(without_marks).collect();
     let (own, others, below_quote) = match own_lines(&lines) {
         Own::Lines {
             own,
-            others,
+            mut others,
+            above_attribution,
             below_quote,
-        } => (own, others, below_quote),
+        } => {
+            if below == Below::History {
+                others.truncate(above_attribution);
+            }
+            (own, others, below_quote)
+        }
         Own::Nothing => return Err(Unclear::NoCode.into()),
         Own::Mixed => return Err(Misread::Mixed),
     };
@@ -80,19 +94,29 @@ fn without_marks(line: &str) -> &str {
 /// and not those of HTML, so with both the HTML has the exact text, and the plain one must agree.
 pub(super) fn read(plain: Option<&str>, html: Option<&str>) -> Result<Reply, Misread> {
     match (plain.filter(|text| !text.trim().is_empty()), html) {
-        (Some(plain), Some(html)) => agreed(unformatted(plain), own_reply(html, LineBreaks::Seen)),
+        (Some(plain), Some(html)) => {
+            // Yahoo marks its quotes in the HTML only.
+            let marked = marks_history(&menu::lines(html));
+            let below = if marked { Below::History } else { Below::Read };
+            agreed(unformatted(plain, below), seen(html))
+        }
         (Some(plain), None) => first_line(plain),
-        (None, Some(html)) => own_reply(html, LineBreaks::Seen),
+        (None, Some(html)) => seen(html),
         (None, None) => Err(Unclear::NoCode.into()),
     }
 }
 
+fn seen(html: &str) -> Result<Reply, Misread> {
+    own_reply(html, LineBreaks::Seen, Below::Read)
+}
+
 /// Programs make `*1*` of a bold 1 where they write the plain text for an HTML one.
-fn unformatted(plain: &str) -> Result<Reply, Misread> {
-    match first_line(plain) {
+fn unformatted(plain: &str, below: Below) -> Result<Reply, Misread> {
+    match own_reply(plain, LineBreaks::Wrapped, below) {
         Err(Misread::Menu(Unclear::NoCode)) => {
             let lines = menu::lines(plain).into_iter().map(formatting::without);
-            first_line(&lines.collect::<Vec<_>>().join("\n"))
+            let plain = lines.collect::<Vec<_>>().join("\n");
+            own_reply(&plain, LineBreaks::Wrapped, below)
         }
         read => read,
     }

@@ -25,6 +25,7 @@ const QUOTES: &[&str] = &[
     "protonmail_quote",
     "tutanota_quote",
     "zmail_extra",
+    "emailquote",
 ];
 /// What Outlook puts before the mail that is answered.
 const HISTORY: &[&str] = &[
@@ -33,6 +34,7 @@ const HISTORY: &[&str] = &[
     "stopspelling",
     "mail-editor-reference-message-container",
     "olk_src_body_section",
+    "zwchr",
 ];
 /// Classes and ids of what programs add below what was written.
 const SIGNATURES: &[&str] = &[
@@ -104,8 +106,30 @@ impl Tag {
 
     pub(super) fn is_block(&self) -> bool {
         let display = self.style().value("display");
-        is_block(&self.name)
-            || display.is_some_and(|kind| matches!(kind, "block" | "flex" | "table" | "list-item"))
+        let shown_as_block =
+            display.is_some_and(|kind| matches!(kind, "block" | "flex" | "table" | "list-item"));
+        (is_block(&self.name) || shown_as_block) && !self.style().stands_beside()
+    }
+
+    pub(super) fn is_cell(&self) -> bool {
+        matches!(self.name.as_str(), "td" | "th")
+    }
+
+    pub(super) fn floats(&self) -> bool {
+        self.style().floats()
+    }
+
+    pub(super) fn is_flex(&self) -> bool {
+        self.style().is_row()
+    }
+
+    /// What a picture says to those who do not see it. The smallest ones only count who reads a mail.
+    pub(super) fn shown_text(&self) -> Option<&str> {
+        let tiny = ["width", "height"]
+            .iter()
+            .any(|name| matches!(self.attribute(name), Some("0" | "1")));
+        let alt = self.attribute("alt");
+        alt.filter(|_| self.name == "img" && !tiny)
     }
 
     /// Its line breaks are kept.
@@ -147,7 +171,12 @@ impl Tag {
             .value("border")
             .is_some_and(|it| it == "none" || it == "0")
             && style.value("border-left").is_none();
+        // Outlook and GMX draw a line beside what they quote.
+        let lined = style
+            .value("border-left")
+            .is_some_and(|it| it.contains("solid"));
         (self.name == "blockquote" && !indented)
+            || (self.name == "div" && lined)
             // Yahoo puts letters before its own.
             || self
                 .classes()
@@ -165,6 +194,12 @@ impl Tag {
     pub(super) fn begins_signature(&self) -> bool {
         let id = self.attribute("id").unwrap_or_default();
         SIGNATURES.contains(&id) || self.classes().any(|class| SIGNATURES.contains(&class))
+    }
+
+    /// It ends with this element. The mark before Gmail's stands above it.
+    pub(super) fn holds_signature(&self) -> bool {
+        let is_prefix = self.classes().any(|class| class.ends_with("_prefix"));
+        self.begins_signature() && !is_prefix
     }
 
     pub(super) fn is_hidden(&self) -> bool {

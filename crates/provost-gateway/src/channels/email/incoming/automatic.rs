@@ -76,6 +76,43 @@ const SUBJECTS: &[&str] = &[
     "自動回覆",
     "自動応答",
     "不在",
+    "out of the office",
+    "away:",
+    "away from",
+    "on leave",
+    "annual leave",
+    "parental leave",
+    "holiday",
+    "vacaciones",
+    "de vacaciones",
+    "férias",
+    "de férias",
+    "congés",
+    "en congés",
+    "en vacances",
+    "vacances",
+    "in ferie",
+    "ferie",
+    "vakantie",
+    "op vakantie",
+    "semester:",
+    "urlop",
+    "dovolená",
+    "szabadság",
+    "concediu",
+    "отпуск",
+    "в отпуске",
+    "відпустка",
+    "izin",
+    "i\u{307}zin",
+    "yıllık izin",
+    "άδεια",
+    "休假",
+    "休暇",
+    "휴가",
+    "부재중",
+    "إجازة",
+    "בחופשה",
     "undeliver",
     "delivery status",
     "mail delivery fail",
@@ -140,4 +177,34 @@ fn raw(message: &Message<'_>, name: &str) -> Option<String> {
         .headers_raw()
         .find(|(known, _)| known.trim().eq_ignore_ascii_case(name));
     header.map(|(_, value)| value.trim().to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p13_absence_notes_are_known_by_their_subject() {
+        for subject in [
+            "Out of the office: Re: x [1]",
+            "Away: x",
+            "Vacaciones: x",
+            "En congés x",
+            "Urlop x",
+            "Holiday x",
+            "Отпуск: x",
+            "İzindeyim: x",
+            "休假：x",
+            "휴가 중: x",
+        ] {
+            assert!(is_automatic_subject(subject), "{subject}");
+        }
+        for subject in [
+            "Re: Urlop",
+            "Re: builder asks [0123456789abcdef]",
+            "Awaysome",
+        ] {
+            assert!(!is_automatic_subject(subject), "{subject}");
+        }
+    }
 }

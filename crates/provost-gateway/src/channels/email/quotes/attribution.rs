@@ -23,7 +23,10 @@ pub(super) fn lines_at(lines: &[&str], at: usize) -> Option<usize> {
             return None;
         }
         joined = format!("{joined} {line}");
-        if introduces(joined.trim()) && (count == 1 || begins(first)) {
+        // The date may be wrapped as well. A number alone is an answer.
+        let goes_on = is_numbered(first) && first.contains(char::is_whitespace);
+        let starts = begins(first) || (goes_on && begins_with_date(joined.trim()));
+        if introduces(joined.trim()) && (count == 1 || starts) {
             return Some(count);
         }
     }
@@ -35,29 +38,37 @@ pub(super) fn plain(line: &str) -> String {
     line.chars().map(menu::plain_digit).collect()
 }
 
-/// Whether a line that begins with a digit goes on as a date does: "3 2026 at 10:00", "3 Nov 2026".
-pub(super) fn goes_on_with_date(line: &str) -> bool {
-    let line = plain(line);
-    let second = line.split_whitespace().nth(1).unwrap_or_default();
-    let second = second.trim_matches(|c: char| !c.is_alphanumeric());
-    is_year(second) || menu::is_month(second)
+/// The lines of an attribution that may be the sender's own. One that begins with a full date has none, and neither
+/// has one that goes on with it from the line above ("3, 2026 at 10:00").
+pub(super) fn own_in<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    if begins_with_date(&plain(&lines.join(" "))) {
+        return Vec::new();
+    }
+    let own = lines.iter().enumerate().filter(|(at, line)| {
+        let line = plain(line);
+        let second = line.split_whitespace().nth(1).unwrap_or_default();
+        let second = second.trim_matches(|c: char| !c.is_alphanumeric());
+        let goes_on = is_year(second) || (menu::is_month(second) && has_date(&line));
+        !(begins_with_date(&line) || (*at > 0 && goes_on))
+    });
+    own.map(|(_, line)| *line).collect()
 }
 
-/// Whether a text that begins with a digit begins with a date. An unknown word is a month before a year:
-/// "3 azaroa 2026", "4 Kas 26, Gate".
-pub(super) fn begins_with_date(text: &str) -> bool {
-    let clean = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let words: Vec<String> = text.split_whitespace().take(8).map(clean).collect();
-    let word = |at: usize| words.get(at).map_or("", String::as_str);
-    // "3 de noviembre de 2026"
-    let at = if matches!(word(1), "de" | "of" | "" | "er") {
-        2
-    } else {
-        1
-    };
+/// Whether a text that begins with a digit begins with a full date: the day, the month, and a year or a time. Many
+/// short months are words as well: "3 may break it". An unknown word is a month before a year and a time:
+/// "3 azaroa 2026 10:00".
+fn begins_with_date(text: &str) -> bool {
+    /// So many words a date has: "3 de noviembre de 2026".
+    const WORDS: std::ops::RangeInclusive<usize> = 3..=6;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let known = WORDS.into_iter().any(|count| {
+        let start = words.get(..count).unwrap_or_default().join(" ");
+        menu::is_date(&start) && has_date(&start.replace('.', ":").replace("::", ":"))
+    });
+    let clean = |word: &&str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let word = |at: usize| words.get(at).map(clean).unwrap_or_default();
     let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| !c.is_ascii_digit());
-    let known = menu::is_month(word(at));
-    known || is_year(word(at)) || (is_word(word(at)) && is_year(word(at + 1)))
+    known || (is_word(&word(1)) && is_year(&word(2)) && has_time(text))
 }
 
 fn begins(line: &str) -> bool {
@@ -88,11 +99,16 @@ fn introduces(text: &str) -> bool {
 
 /// A year of this time, or a time of the day.
 fn has_date(line: &str) -> bool {
-    let mut words = line.split(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
-    words.any(|word| {
-        let word = word.trim_matches(['.', ':']);
-        word.split('.').any(is_year) || is_time(word)
-    })
+    has_time(line) || numbers(line).any(|number| number.split(['.', ':']).any(is_year))
+}
+
+fn has_time(line: &str) -> bool {
+    numbers(line).any(is_time)
+}
+
+fn numbers(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_ascii_digit() && c != ':' && c != '.')
+        .map(|word| word.trim_matches(['.', ':']))
 }
 
 pub(super) fn is_year(text: &str) -> bool {
@@ -142,6 +158,15 @@ mod tests {
     #[test]
     fn p13_an_answer_with_a_time_and_an_address_is_no_attribution() {
         for line in [
+            "3 may break prod, ask ops@example.org first",
+            "3 may run at 10:00, ask ops@example.org",
+            "3 mag niet van ops@example.org",
+            "3 des risques, voir avec ops@example.org",
+            "3 des 4 serveurs, voir ops@example.org",
+            "3 sie müssen erst ops@example.org fragen",
+            "3 tem que falar com ops@example.org",
+            "3 Dec is the freeze, as Bob wrote. So no",
+            "3 until 2026, ask ops@example.org",
             "3 not before 10:00, ask ops@example.org",
             "3 as Bob wrote, not before 10:00",
             "3 Bob wrote why:",

@@ -19,15 +19,31 @@ pub(super) fn is_furniture(lines: &[&str], at: usize) -> bool {
     numbered && (counts_attachments(line) || menu::is_date(line) || is_short_attribution(line))
 }
 
-/// "3 Anhänge", "3 Attachments • Scanned by Gmail", and not "3 Anhänge, zu groß".
+/// "3 Anhänge", "3 Attachments, 24.3 MB", "3 Attachments • Scanned by Gmail", and not "3 Anhänge, zu groß".
 fn counts_attachments(line: &str) -> bool {
     let line = line.trim().to_lowercase();
     let rest = line.trim_start_matches(char::is_numeric).trim();
     let after = words::ATTACHMENTS.iter().find_map(|word| {
         let after = rest.strip_prefix(word)?;
-        Some(after.trim_start_matches(char::is_alphabetic).trim())
+        let after = after.trim_start_matches(char::is_alphabetic).trim();
+        // "3 arquivos anexados"
+        let attached = words::ATTACHED.iter().find_map(|it| after.strip_prefix(it));
+        Some(attached.unwrap_or(after).trim())
     });
-    after.is_some_and(|after| after.is_empty() || after.starts_with(['(', '•', '|', '[', '（']))
+    after.is_some_and(|after| {
+        after.is_empty() || after.starts_with(['(', '•', '|', '[', '（']) || is_size(after)
+    })
+}
+
+/// ", 24.3 MB"
+fn is_size(text: &str) -> bool {
+    let size = text.trim_start_matches([',', '-', '–', ' ']);
+    let unit = size.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    unit.len() < size.len()
+        && matches!(
+            unit.trim(),
+            "b" | "kb" | "mb" | "gb" | "ko" | "mo" | "go" | "кб" | "мб"
+        )
 }
 
 /// "4 Kas 26 Çar, Gate <gate@example.org>", "4 lis 26 Gate": a day, a month and a year of two digits.
@@ -39,8 +55,12 @@ pub(super) fn is_short_attribution(line: &str) -> bool {
     if !day.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
+    // Not every language's months are known: "aza." is one.
+    let looks_short = month.ends_with('.') || month.starts_with(char::is_uppercase);
     let is_month = menu::is_month(month)
-        || (month.chars().count() <= 5 && month.chars().all(|c| c.is_alphabetic() || c == '.'));
+        || (looks_short
+            && month.chars().count() <= 5
+            && month.chars().all(|c| c.is_alphabetic() || c == '.'));
     let digits = year.trim_end_matches([',', '.', ';']);
     let is_year = attribution::is_year(digits)
         || (digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit()) && digits >= "19");
@@ -85,7 +105,7 @@ fn clauses(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| {
         matches!(
             c,
-            '!' | '。' | '！' | ',' | '，' | ':' | '：' | ']' | '】' | ')'
+            '!' | '。' | '！' | ',' | '，' | ':' | '：' | ']' | '】' | ')' | '*'
         )
     };
     text.split(". ")
@@ -106,8 +126,9 @@ fn is_banner_clause(clause: &str) -> bool {
 
 fn is_known(clause: &str) -> bool {
     let rest = without_warning(clause);
-    let mut tails = words::BANNER_TAILS.iter();
-    rest.is_empty() || is_banner_clause(clause) || tails.any(|tail| rest.starts_with(tail))
+    let goes_on = |tail: &&str| rest.starts_with(tail) || clause.starts_with(tail);
+    let mut tails = words::BANNER_TAILS.iter().chain(words::BANNER_CONDITIONS);
+    rest.is_empty() || is_banner_clause(clause) || tails.any(goes_on)
 }
 
 /// "Caution: external e-mail" without its first word.
@@ -124,6 +145,9 @@ fn without_warning(sentence: &str) -> &str {
 /// A question, an open end, a condition, or somebody who speaks of themselves: no server writes that.
 fn is_conditional(text: &str) -> bool {
     let open = text.contains(['?', '？', '؟']) || text.trim_end().ends_with([':', '：', ',', '，']);
+    let text = words::BANNER_CONDITIONS
+        .iter()
+        .fold(text.to_owned(), |text, known| text.replace(known, ""));
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
     open || words.any(|word| words::CONDITIONS.contains(&word))
         || words::CONDITION_PARTS

@@ -107,6 +107,7 @@ pub(super) const SENDER_LABELS: &[&str] = &[
     "Từ",
     "Dari",
     "प्रेषक",
+    "จาก",
 ];
 
 pub(super) const SIGNATURES: &[&str] = &[
@@ -261,4 +262,7 @@ pub(super) const HEAD_LABELS: &[&str] = &[
     "تاريخ",
     "إلى",
     "الموضوع",
+    "ส่ง",
+    "ถึง",
+    "เรื่อง",
 ];

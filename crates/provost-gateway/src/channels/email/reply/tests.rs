@@ -1,6 +1,7 @@
 //! Replies as mail programs write them, in their styles and languages.
 
 mod corpus;
+mod found;
 
 use proptest::prelude::*;
 use provost_core::menu::Code;
