@@ -128,10 +128,12 @@ pub(super) async fn once_more(
     let hides = exposure == Exposure::Structure && visitor.is_person();
     let path = format!("/console/approval/{}", approval.question.id);
     let item = Shown::new(app, &approval, visitor, exposure);
+    let mut whole = page_of(&approval, exposure, fields, fields.number(READ));
+    whole.text = whole.text.filter(|_| choice != CHANGE);
     let page = ConfirmPage {
         word: word(&item, choice, fields.text("scope")),
         item,
-        whole: page_of(&approval, exposure, fields, fields.number(READ)),
+        whole,
         choice: choice.to_owned(),
         mark: mark(visitor, CONFIRMED, &approval),
         kept: kept(fields),

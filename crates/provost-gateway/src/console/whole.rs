@@ -34,8 +34,8 @@ pub(super) struct WholeShown {
     pub(super) bytes: usize,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
-    /// Where it is plain text, on one page.
-    pub(super) text: String,
+    /// Where it is plain text, on one page: as it was asked, and not as somebody edits it.
+    pub(super) text: Option<String>,
 }
 
 pub(super) struct Part {
@@ -85,7 +85,9 @@ impl WholeShown {
             bytes,
             before: (page.number > 1).then(|| to(page.number - 1)),
             after: (page.number < page.pages).then(|| to(page.number + 1)),
-            text: Fields::default().address(&format!("{path}/whole.txt"), &[("content", content)]),
+            text: Some(
+                Fields::default().address(&format!("{path}/whole.txt"), &[("content", content)]),
+            ),
         }
     }
 

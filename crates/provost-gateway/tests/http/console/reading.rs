@@ -275,6 +275,7 @@ async fn p14_an_edit_that_would_run_something_unread_is_asked_about_once_more() 
         let form = [("do", "change"), ("arguments", &*arguments)];
         let page = decide(&tab, &id, &form).await.is(428);
         page.says("As you edited it");
+        page.says_not("whole.txt");
         page.says("is risky");
         page.says(edited.rsplit("&& ").next().unwrap());
         page.says("name=\"do\" value=\"change\"");
