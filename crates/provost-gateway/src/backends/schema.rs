@@ -5,6 +5,7 @@
 
 mod cost;
 pub(super) mod keywords;
+mod large;
 mod misfit;
 
 use std::{error::Error, fmt};
@@ -13,6 +14,7 @@ use boon::{Compiler, SchemaIndex, Schemas, UrlLoader};
 use serde_json::Value;
 
 use cost::Cost;
+use large::Large;
 
 const PLACE: &str = "tool:/schema.json";
 
@@ -21,6 +23,7 @@ pub struct Schema {
     schemas: Schemas,
     index: SchemaIndex,
     cost: Cost,
+    large: Large,
 }
 
 struct Nowhere;
@@ -50,6 +53,7 @@ impl Schema {
             schemas,
             index,
             cost,
+            large: Large::of(schema),
         }))
     }
 
@@ -57,7 +61,8 @@ impl Schema {
     pub fn check(&self, arguments: &Value) -> Result<(), String> {
         self.cost.allows(arguments)?;
         let checked = self.schemas.validate(arguments, self.index);
-        checked.map_err(|error| misfit::told(&error))
+        checked.map_err(|error| misfit::told(&error))?;
+        self.large.allows(arguments)
     }
 
     /// How many regular expressions it has: they take room.

@@ -10,6 +10,7 @@ use axum::{
 use http::StatusCode;
 use provost_core::{
     approval::{Approval, Status},
+    call::exact_numbers,
     grant::Breadth,
     trace::view::Exposure,
 };
@@ -249,7 +250,7 @@ fn replacement(fields: &Fields) -> String {
 
 pub(super) fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError> {
     let text = fields.text("arguments").unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| {
+    serde_json::from_slice(&exact_numbers(text.as_bytes())).map_err(|error| {
         let why = json_error::told(&error);
         PageError::bad(format!(
             "The arguments are not a JSON object ({why}), so nothing was decided."
@@ -277,4 +278,19 @@ pub(super) fn said(query: &Fields) -> Option<String> {
         Some(count) => format!("{word}: {count}{left}."),
         None => format!("{word}."),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p02_what_a_double_would_round_is_refused() {
+        let fields = Fields::of(br#"arguments={"x": 9007199254740993.0}"#);
+        let given = arguments(&fields).unwrap();
+        assert!(
+            !given.values().all(provost_core::call::is_exact),
+            "{given:?}"
+        );
+    }
 }

@@ -5,7 +5,7 @@ mod remember;
 mod watch;
 
 use clap::{Subcommand, ValueEnum};
-use provost_core::time::Time;
+use provost_core::{call::exact_numbers, time::Time};
 use provost_runner::json_error;
 use serde_json::{Map, Value, json};
 
@@ -283,7 +283,7 @@ pub(super) async fn send_decision(
 }
 
 fn object(text: &str) -> anyhow::Result<Map<String, Value>> {
-    serde_json::from_str(text).map_err(|error| {
+    serde_json::from_slice(&exact_numbers(text.as_bytes())).map_err(|error| {
         let why = json_error::told(&error);
         usage(format!("`--arguments` is not a JSON object: {why}"))
     })
@@ -323,6 +323,15 @@ async fn decide(context: &Context, verb: &str, id: &str, said: Said<'_>) -> anyh
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p02_what_a_double_would_round_is_left_for_the_gateway_to_refuse() {
+        let given = object(r#"{"x": 9007199254740993.0}"#).unwrap();
+        assert!(
+            !given.values().all(provost_core::call::is_exact),
+            "{given:?}"
+        );
+    }
 
     #[test]
     fn p17_the_list_tells_calls_apart_and_names_their_risks() {

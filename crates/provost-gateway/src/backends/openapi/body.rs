@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::{
-    describe::{self, Parameter},
+    describe::{self, Parameter, Style},
     document::Document,
     schema::InputSchema,
     shape::Shape,
@@ -28,6 +28,8 @@ pub(super) struct Body {
     pub(super) properties: Option<Properties>,
     /// What its schema declares of its fields.
     pub(super) declared: HashMap<String, Declared>,
+    /// How the fields of a form are written, where it is not the usual way.
+    pub(super) styles: HashMap<String, Style>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,7 +118,36 @@ pub(super) fn request_body(
         ));
     };
     let schema = schema_of(document, media);
-    Ok(Some(described(required, format, media_type, schema)))
+    let mut described = described(required, format, media_type, schema);
+    described.body.styles = encoded(media);
+    Ok(Some(described))
+}
+
+/// `encoding` of a form's fields.
+fn encoded(media: &Value) -> HashMap<String, Style> {
+    let fields = media.get("encoding").and_then(Value::as_object);
+    let style = |encoding: &Value| {
+        let media_type = encoding.get("contentType").and_then(Value::as_str);
+        if media_type.is_some_and(is_json) {
+            return Style::Json;
+        }
+        describe::styled(encoding)
+    };
+    let fields = fields.into_iter().flatten();
+    fields
+        .map(|(name, encoding)| (name.clone(), style(encoding)))
+        .collect()
+}
+
+pub(super) fn is_json(media_type: &str) -> bool {
+    let essence = essence(media_type);
+    essence == "application/json" || essence.ends_with("+json")
+}
+
+/// A media type without its parameters.
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
 }
 
 /// `in: body` of Swagger 2.
@@ -149,12 +180,10 @@ pub(super) fn swagger_form(document: &Document, nodes: &[&Value]) -> Result<Desc
         shown: form(shown),
         source: form(sources),
     };
-    Ok(described(
-        needed,
-        Format::Form,
-        "application/x-www-form-urlencoded",
-        schema,
-    ))
+    let media_type = "application/x-www-form-urlencoded";
+    let mut described = described(needed, Format::Form, media_type, schema);
+    described.body.styles = describe::collected_styles(&fields);
+    Ok(described)
 }
 
 fn schema_of(document: &Document, node: &Value) -> InputSchema {
@@ -185,6 +214,7 @@ fn described(
         content_type: content_type.to_owned(),
         properties,
         declared: Declared::fields(&schema.shown),
+        styles: HashMap::new(),
     };
     DescribedBody {
         body,
@@ -195,14 +225,6 @@ fn described(
 
 /// JSON if it is offered, else a form. `*/*` is what some generators write for JSON.
 fn preferred(content: &Map<String, Value>) -> Option<(Format, &str, &Value)> {
-    let essence = |media_type: &str| {
-        media_type
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase()
-    };
     let find = |wanted: &dyn Fn(&str) -> bool| {
         content
             .iter()

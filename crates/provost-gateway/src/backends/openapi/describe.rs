@@ -1,5 +1,7 @@
 //! What an operation takes: its parameters, and its body.
 
+use std::collections::HashMap;
+
 use http::{HeaderMap, HeaderName};
 use serde_json::{Value, json};
 
@@ -20,25 +22,60 @@ pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) required: bool,
+    pub(super) style: Style,
     pub(super) declared: Declared,
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
     Path,
-    Query(Style),
+    Query,
     Header(HeaderName),
 }
 
-/// How a query parameter writes more than one value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a parameter, or a field of a form, is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Style {
     /// `a=1&a=2`
+    #[default]
     Repeat,
-    /// `a=1,2`, with the separator as it stands in a URL
-    Joined(&'static str),
+    /// `a=1,2`
+    Joined(Separator),
     /// `a[x]=1&a[y]=2`
     Deep,
+    /// `a={"x":1}`
+    Json,
+}
+
+/// What stands between the items of a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Separator {
+    Comma,
+    Space,
+    Tab,
+    Pipe,
+}
+
+impl Separator {
+    /// As a server has it once the URL is decoded.
+    pub(super) fn letter(self) -> char {
+        match self {
+            Self::Comma => ',',
+            Self::Space => ' ',
+            Self::Tab => '\t',
+            Self::Pipe => '|',
+        }
+    }
+
+    /// As it stands in a URL.
+    pub(super) fn encoded(self) -> &'static str {
+        match self {
+            Self::Comma => ",",
+            Self::Space => "%20",
+            Self::Tab => "%09",
+            Self::Pipe => "%7C",
+        }
+    }
 }
 
 impl Parameter {
@@ -71,15 +108,19 @@ pub(super) fn inputs(
                     .get("required")
                     .and_then(Value::as_bool)
                     .unwrap_or(false);
-                let place = place_of(document, node, name, place.unwrap_or("query"), required)?;
-                if let Some(place) = place {
+                let place = place_of(name, place.unwrap_or("query"), required)?;
+                let style = style(document, node);
+                if let Some(place) = place.filter(|_| style.is_some() || required) {
                     let required = required || place == Place::Path;
+                    let style = style.filter(|style| place != Place::Path || *style != Style::Json);
+                    let style = style.ok_or_else(|| unwritable(name))?;
                     let schema = InputSchema::of_parameter(document, node);
                     parameters.push((
                         Parameter {
                             name: name.to_owned(),
                             place,
                             required,
+                            style,
                             declared: Declared::of(&schema.shown),
                         },
                         schema,
@@ -122,16 +163,10 @@ fn merged<'d>(
 }
 
 /// Where a parameter goes; nowhere, if the gateway or the operator sends what it asks for.
-fn place_of(
-    document: &Document,
-    node: &Value,
-    name: &str,
-    place: &str,
-    required: bool,
-) -> Result<Option<Place>, String> {
+fn place_of(name: &str, place: &str, required: bool) -> Result<Option<Place>, String> {
     match place {
         "path" => Ok(Some(Place::Path)),
-        "query" => Ok(Some(Place::Query(style(document, node)))),
+        "query" => Ok(Some(Place::Query)),
         "header" => {
             let header = name
                 .parse::<HeaderName>()
@@ -148,25 +183,41 @@ fn place_of(
     }
 }
 
-fn style(document: &Document, node: &Value) -> Style {
-    let text = |key: &str| node.get(key).and_then(Value::as_str);
-    if document.is_swagger() {
-        return match text("collectionFormat") {
-            Some("multi") => Style::Repeat,
-            Some("ssv") => Style::Joined("%20"),
-            Some("tsv") => Style::Joined("%09"),
-            Some("pipes") => Style::Joined("%7C"),
-            _ => Style::Joined(","),
-        };
+/// None where its `content` is of a type that cannot be written.
+fn style(document: &Document, node: &Value) -> Option<Style> {
+    let content = node.get("content").and_then(Value::as_object);
+    match content.and_then(|content| content.keys().next()) {
+        Some(media_type) => body::is_json(media_type).then_some(Style::Json),
+        None if document.is_swagger() => Some(collected(node)),
+        None => Some(styled(node)),
     }
+}
+
+/// `collectionFormat` of Swagger 2.
+pub(super) fn collected(node: &Value) -> Style {
+    match node.get("collectionFormat").and_then(Value::as_str) {
+        Some("multi") => Style::Repeat,
+        Some("ssv") => Style::Joined(Separator::Space),
+        Some("tsv") => Style::Joined(Separator::Tab),
+        Some("pipes") => Style::Joined(Separator::Pipe),
+        _ => Style::Joined(Separator::Comma),
+    }
+}
+
+/// `style` and `explode` of OpenAPI 3.
+pub(super) fn styled(node: &Value) -> Style {
     let exploded = node.get("explode").and_then(Value::as_bool);
-    match text("style") {
+    match node.get("style").and_then(Value::as_str) {
         Some("deepObject") => Style::Deep,
-        Some("spaceDelimited") if exploded != Some(true) => Style::Joined("%20"),
-        Some("pipeDelimited") if exploded != Some(true) => Style::Joined("%7C"),
-        _ if exploded == Some(false) => Style::Joined(","),
+        Some("spaceDelimited") if exploded != Some(true) => Style::Joined(Separator::Space),
+        Some("pipeDelimited") if exploded != Some(true) => Style::Joined(Separator::Pipe),
+        _ if exploded == Some(false) => Style::Joined(Separator::Comma),
         _ => Style::Repeat,
     }
+}
+
+fn unwritable(name: &str) -> String {
+    format!("the `content` of its parameter `{name}` cannot be written there")
 }
 
 /// A hole that the document forgot to declare is a required parameter all the same.
@@ -180,6 +231,7 @@ fn add_undeclared_holes(parameters: &mut Vec<(Parameter, InputSchema)>, url: &Ur
                 name: hole.to_owned(),
                 place: Place::Path,
                 required: true,
+                style: Style::default(),
                 declared: Declared::default(),
             };
             let schema = json!({"type": ["string", "number"]});
@@ -210,6 +262,12 @@ pub(super) fn properties(
     nodes
         .iter()
         .filter_map(|node| Some((name(node)?, InputSchema::of_parameter(document, node))))
+}
+
+/// How the fields of a form are written, by name.
+pub(super) fn collected_styles(nodes: &[&Value]) -> HashMap<String, Style> {
+    let styled = |node: &&Value| Some((name(node)?, collected(node)));
+    nodes.iter().filter_map(styled).collect()
 }
 
 fn name(node: &Value) -> Option<String> {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{
     Operation,
     body::{Body, Format, WHOLE},
-    describe::{Parameter, Place, Style},
+    describe::{Parameter, Place, Separator, Style},
 };
 use crate::backends::{
     declared::Declared,
@@ -91,18 +91,15 @@ impl Operation {
             };
             match &parameter.place {
                 Place::Path => {}
-                Place::Query(style) => {
-                    problems.extend(push_styled(query, parameter, value, *style).err());
+                Place::Query => {
+                    let pushed =
+                        push_styled(query, name, value, parameter.style, &parameter.declared);
+                    problems.extend(pushed.err());
                 }
-                Place::Header(header) => match parameter.declared.text(name, value) {
-                    Ok(text) => match HeaderValue::from_str(&text) {
-                        Ok(value) => {
-                            headers.insert(header, value);
-                        }
-                        Err(_) => problems.push(format!(
-                            "`{name}` is sent as a header and must be printable ASCII in one line"
-                        )),
-                    },
+                Place::Header(header) => match header_value(parameter, value) {
+                    Ok(value) => {
+                        headers.insert(header, value);
+                    }
                     Err(problem) => problems.push(problem),
                 },
             }
@@ -206,13 +203,29 @@ fn texts(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
+/// Servers drop blanks around it, and would then read another text than the one that was decided about.
+fn header_value(parameter: &Parameter, value: &Value) -> Result<HeaderValue, String> {
+    let name = &parameter.name;
+    let text = match parameter.style {
+        Style::Json => value.to_string().into(),
+        _ => parameter.declared.text(name, value)?,
+    };
+    let is_bare = text.trim_matches([' ', '\t']) == text;
+    let header = HeaderValue::from_str(&text).ok().filter(|_| is_bare);
+    header.ok_or_else(|| {
+        format!(
+            "`{name}` is sent as a header and must be printable ASCII in one line, without blanks around it"
+        )
+    })
+}
+
 fn push_styled(
     query: &mut Query,
-    parameter: &Parameter,
+    name: &str,
     value: &Value,
     style: Style,
+    declared: &Declared,
 ) -> Result<(), String> {
-    let (name, declared) = (&parameter.name, &parameter.declared);
     match (style, declared.members(value)) {
         (Style::Deep, Some(members)) => {
             for (key, value) in members {
@@ -227,16 +240,34 @@ fn push_styled(
             let texts = declared.texts(name, value)?;
             let mut pieces = Vec::with_capacity(texts.len() * 2);
             for (at, text) in texts.iter().enumerate() {
+                if value.is_array() && text.contains(separator.letter()) {
+                    return Err(two_items(name, separator));
+                }
                 if at > 0 {
-                    pieces.push(separator);
+                    pieces.push(separator.encoded());
                 }
                 pieces.extend(encode(text));
             }
             query.push_encoded(name, pieces);
             Ok(())
         }
+        (Style::Json, _) => {
+            query.push(name, &value.to_string());
+            Ok(())
+        }
         _ => query.push_value(name, value, declared),
     }
+}
+
+/// A server would read one item as two, and no rule about the list saw them.
+fn two_items(name: &str, separator: Separator) -> String {
+    let between = match separator {
+        Separator::Comma => "a comma",
+        Separator::Space => "a space",
+        Separator::Tab => "a tab",
+        Separator::Pipe => "a `|`",
+    };
+    format!("an item of `{name}` has {between} in it, which separates the items")
 }
 
 fn form<'a>(
@@ -250,8 +281,8 @@ fn form<'a>(
             return Err(ForwardError::Arguments(unclear(name)));
         }
         let declared = declared.unwrap_or(Declared::undeclared());
-        form.push_value(name, value, declared)
-            .map_err(ForwardError::Arguments)?;
+        let style = body.styles.get(name).copied().unwrap_or_default();
+        push_styled(&mut form, name, value, style, declared).map_err(ForwardError::Arguments)?;
     }
     Ok(form.into_text().into_bytes())
 }

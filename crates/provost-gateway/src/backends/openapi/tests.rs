@@ -209,7 +209,7 @@ async fn arguments_that_do_not_fit_are_all_told_and_nothing_is_sent() {
         (
             "find_pets",
             json!({"X-Note": "a\r\nevil: 1"}),
-            "`X-Note` is sent as a header and must be printable ASCII in one line",
+            "`X-Note` is sent as a header and must be printable ASCII in one line, without blanks around it",
         ),
         (
             "find_pets",

@@ -181,3 +181,46 @@ fn p01_hostile_schemas_and_arguments_cost_little() {
         began.elapsed()
     );
 }
+
+#[test]
+fn p02_limits_are_compared_exactly() {
+    for (schema, value, fits) in [
+        (
+            json!({"maximum": 9_007_199_254_740_992_u64}),
+            9_007_199_254_740_992_u64,
+            true,
+        ),
+        (
+            json!({"maximum": 9_007_199_254_740_992_u64}),
+            9_007_199_254_740_993,
+            false,
+        ),
+        (
+            json!({"maximum": 9_007_199_254_740_993_u64}),
+            9_007_199_254_740_993,
+            true,
+        ),
+        (
+            json!({"minimum": 9_007_199_254_740_993_u64}),
+            9_007_199_254_740_992,
+            false,
+        ),
+        (
+            json!({"enum": [18_014_398_509_481_985_u64]}),
+            18_014_398_509_481_984,
+            false,
+        ),
+        (json!({"multipleOf": 2}), 9_007_199_254_740_993, false),
+        (json!({"multipleOf": 2}), 9_007_199_254_740_994, true),
+        // What no limit is near may be as large as it likes.
+        (
+            json!({"maximum": 18_446_744_073_709_551_615_u64}),
+            1_234_567_890_123_456_789,
+            true,
+        ),
+    ] {
+        let schema = compiled(&json!({"properties": {"n": schema}}));
+        let checked = schema.check(&json!({"n": value}));
+        assert_eq!(checked.is_ok(), fits, "{value} {checked:?}");
+    }
+}

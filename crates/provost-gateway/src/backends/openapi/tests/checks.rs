@@ -160,3 +160,123 @@ async fn p01_keys_write_no_structure() {
         assert_eq!(checked.is_ok(), fits, "{tool} {arguments} {checked:?}");
     }
 }
+
+const STYLES: &str = r#"
+openapi: 3.0.0
+info: {title: styles, version: "1"}
+paths:
+  /get:
+    get:
+      operationId: get
+      parameters:
+        - {name: spaced, in: query, style: spaceDelimited, explode: false, schema: {type: array, items: {type: string}}}
+        - {name: piped, in: query, style: pipeDelimited, explode: false, schema: {type: array, items: {type: string}}}
+        - {name: env, in: query, content: {application/json: {schema: {type: string}}}}
+        - {name: X-Env, in: header, schema: {type: string}}
+        - {name: odd, in: query, content: {text/xml: {schema: {type: string}}}}
+  /form:
+    post:
+      operationId: form
+      requestBody:
+        required: true
+        content:
+          application/x-www-form-urlencoded:
+            schema:
+              type: object
+              properties:
+                joined: {type: array, items: {type: string}}
+                env: {type: string}
+            encoding:
+              joined: {style: form, explode: false}
+              env: {contentType: application/json}
+  /odd:
+    get:
+      operationId: odd
+      parameters:
+        - {name: xml, in: query, required: true, content: {text/xml: {schema: {type: string}}}}
+"#;
+
+#[tokio::test]
+async fn p01_what_is_sent_reads_as_what_was_decided() {
+    let server = Loopback::start(ok).await;
+    let (operations, problems) = load(STYLES, &server, Vec::new()).await;
+    assert_eq!(
+        problems
+            .iter()
+            .map(|problem| &*problem.problem)
+            .collect::<Vec<_>>(),
+        [
+            "operation `get /odd` is not served: the `content` of its parameter `xml` cannot be written there"
+        ]
+    );
+    for (tool, arguments, expected) in [
+        (
+            "get",
+            json!({"spaced": ["a", "b|c"]}),
+            Ok("GET /api/get?spaced=a%20b%7Cc"),
+        ),
+        (
+            "get",
+            json!({"env": "prod"}),
+            Ok("GET /api/get?env=%22prod%22"),
+        ),
+        (
+            "get",
+            json!({"env": "\"prod\""}),
+            Ok("GET /api/get?env=%22%5C%22prod%5C%22%22"),
+        ),
+        ("get", json!({"X-Env": "a b"}), Ok("GET /api/get")),
+        (
+            "get",
+            json!({"spaced": ["dev prod"]}),
+            Err("an item of `spaced` has a space in it, which separates the items"),
+        ),
+        (
+            "get",
+            json!({"piped": ["a", "dev|prod"]}),
+            Err("an item of `piped` has a `|` in it, which separates the items"),
+        ),
+        (
+            "get",
+            json!({"X-Env": " prod"}),
+            Err(
+                "`X-Env` is sent as a header and must be printable ASCII in one line, without blanks around it",
+            ),
+        ),
+        (
+            "get",
+            json!({"X-Env": "prod\t"}),
+            Err(
+                "`X-Env` is sent as a header and must be printable ASCII in one line, without blanks around it",
+            ),
+        ),
+        ("get", json!({"odd": "x"}), Err("unknown argument `odd`")),
+        (
+            "form",
+            json!({"joined": ["a", "b"], "env": "x"}),
+            Ok("env=%22x%22&joined=a,b"),
+        ),
+        (
+            "form",
+            json!({"joined": ["a,b"]}),
+            Err("an item of `joined` has a comma in it, which separates the items"),
+        ),
+    ] {
+        let sent = named(&operations, tool)
+            .execute(&params(&arguments.to_string()), &trace())
+            .await;
+        match (sent, expected) {
+            (Ok(_), Ok(expected)) => {
+                let seen = server.last();
+                assert!(
+                    [&seen.line, &seen.body].contains(&&expected.to_owned()),
+                    "{arguments} {seen:?}"
+                );
+            }
+            (sent, expected) => {
+                let told = sent.err().map(|error| error.to_string());
+                assert_eq!(told.as_deref(), expected.err(), "{arguments}");
+            }
+        }
+    }
+}

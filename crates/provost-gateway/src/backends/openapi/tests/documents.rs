@@ -30,8 +30,8 @@ async fn swagger_is_understood() {
         ),
         (
             "find",
-            json!({"status": ["a", "b"], "tags": ["c", "d,e"]}),
-            "GET /api/pets?status=a&status=b&tags=c,d%2Ce",
+            json!({"status": ["a,b", "c"], "tags": ["d", "e f"]}),
+            "GET /api/pets?status=a%2Cb&status=c&tags=d,e%20f",
             None,
             "",
         ),
