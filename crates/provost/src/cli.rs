@@ -46,14 +46,23 @@ impl Cli {
     /// Ends the process where the words make no sense.
     pub(crate) fn read() -> Self {
         let matches = Self::command().get_matches();
-        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        // The folder says which gateway is meant. An agent's project may have its say in the environment of the
-        // hooks that `provost connect` wrote.
-        let is = |name, source| matches.value_source(name) == Some(source);
-        if is("data", ValueSource::CommandLine) && is("url", ValueSource::EnvVariable) {
-            cli.global.url = None;
+        let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        cli.settled(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
+    }
+
+    /// `is_typed` tells what stands on the command line. A folder there says which gateway is meant, and nothing in
+    /// the environment says otherwise: an agent's project may set that for the commands that `provost connect` wrote.
+    fn settled(mut self, is_typed: impl Fn(&str) -> bool) -> Self {
+        let is_agents = matches!(self.command, Command::Hook(_) | Command::Mcp(_));
+        let global = &mut self.global;
+        global.is_config_typed = is_typed("config");
+        if is_typed("data") {
+            global.url = global.url.take().filter(|_| is_typed("url"));
+            // What people start with `--data`, such as `serve`, still takes its configuration from there.
+            let is_kept = global.is_config_typed || !is_agents;
+            global.config = global.config.take().filter(|_| is_kept);
         }
-        cli
+        self
     }
 }
 
@@ -72,6 +81,11 @@ pub(crate) struct Global {
         hide_env = true
     )]
     pub(crate) config: Option<PathBuf>,
+
+    /// The configuration stands on the command line. One in the environment says where the gateway is, but neither
+    /// starts anything for an agent nor loosens what its hooks answer.
+    #[arg(skip)]
+    pub(crate) is_config_typed: bool,
 
     /// The folder with the database and the admin key [default: for serve, provost-data; otherwise that of the
     /// gateway you have started; env: PROVOST_DATA]
@@ -207,6 +221,26 @@ mod tests {
                 .for_each(|command| check(command, &path));
         }
         check(&Cli::command(), "");
+    }
+
+    #[test]
+    fn p06_the_environment_says_nothing_against_a_folder_that_was_typed() {
+        let both = ["--config", "/c", "--url", "http://u"];
+        for (words, typed, config, url) in [
+            ("hook codex --data /d", &["data"][..], false, false),
+            ("mcp --data /d", &["data"], false, false),
+            ("mcp --data /d", &["data", "config"], true, false),
+            ("mcp --data /d", &["data", "url"], false, true),
+            ("mcp --data /d", &[], true, true),
+            ("serve --data /d", &["data"], true, false),
+        ] {
+            let words = ["provost"].into_iter().chain(words.split(' '));
+            let cli = Cli::parse_from(words.chain(both));
+            let global = cli.settled(|name| typed.contains(&name)).global;
+            let kept = (global.config.is_some(), global.url.is_some());
+            assert_eq!(kept, (config, url), "{typed:?}");
+            assert_eq!(global.is_config_typed, typed.contains(&"config"));
+        }
     }
 
     #[test]

@@ -151,10 +151,11 @@ impl Context {
         is_said || config.data != Config::default().data
     }
 
-    /// What an agent's hook answers without a gateway: as the configuration says that somebody named, and
-    /// otherwise no.
+    /// What an agent's hook answers without a gateway: as the configuration on its command line says, and otherwise
+    /// no.
     pub(crate) fn unreachable(&self) -> Unreachable {
-        unreachable_of(self.global.config.as_deref())
+        let file = self.global.config.as_deref();
+        unreachable_of(file.filter(|_| self.global.is_config_typed))
     }
 
     /// The gateway that is meant.

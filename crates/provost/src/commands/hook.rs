@@ -46,8 +46,8 @@ pub(crate) struct Args {
     /// The agent's name: its key is agents/NAME.key in the gateway's data folder [default: AGENT]
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     name: Option<String>,
-    /// The answer if the gateway cannot be reached [default: hooks.unreachable of the file that
-    /// --config or PROVOST_CONFIG names, else deny]
+    /// The answer if the gateway cannot be reached [default: hooks.unreachable of the file that --config names,
+    /// else deny]
     #[arg(long, value_enum)]
     unreachable: Option<Unreachable>,
 }

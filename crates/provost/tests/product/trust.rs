@@ -262,7 +262,15 @@ fn p06_mcp_starts_a_gateway_only_on_a_file_that_was_named() {
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert!(!planted.exists(), "{arguments:?}");
     }
-    assert_eq!(thief.heard(), "");
+    // Variables of the environment may stand in the client's file.
+    for arguments in [&["mcp"][..], &["mcp", "--data", "provost-data"]] {
+        let mut command = site.command(arguments);
+        command.env("PROVOST_CONFIG", &file);
+        let output = run(command, repository.path(), "");
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(!planted.exists(), "{arguments:?}");
+    }
+    assert!(!thief.heard().to_lowercase().contains("authorization"));
     let own = TempDir::new().unwrap();
     let started = own.path().join("started");
     let config = own.path().join("provost.yaml");
@@ -643,7 +651,7 @@ fn p06_a_relative_path_in_the_environment_is_refused() {
 }
 
 #[test]
-fn p06_settings_are_loosened_only_by_a_file_that_was_named() {
+fn p06_settings_are_loosened_only_by_a_file_on_the_command_line() {
     let site = Site::empty();
     let folder = TempDir::new().unwrap();
     let text = "hooks: {unreachable: ask}\nlisten: 127.0.0.1:1\n";
@@ -663,6 +671,22 @@ fn p06_settings_are_loosened_only_by_a_file_that_was_named() {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let given = &answer["hookSpecificOutput"]["permissionDecision"];
         assert_eq!(given, decision, "{arguments:?}");
+    }
+    // A project may set variables for the hooks that run in it, with a gateway that is well, too.
+    let _gateway = site.start_with(&["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+    let data = site.data().display().to_string();
+    for arguments in [
+        &["hook", "claude-code"][..],
+        &["hook", "claude-code", "--data", &data],
+        &["hook", "claude-code", "--url", "http://127.0.0.1:1"],
+    ] {
+        let mut command = site.command(arguments);
+        command.env("PROVOST_CONFIG", named);
+        command.env("PROVOST_STATE", folder.path().join("state"));
+        let output = run(command, folder.path(), &bash());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let given = &answer["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(given, "deny", "{arguments:?} {answer}");
     }
 }
 

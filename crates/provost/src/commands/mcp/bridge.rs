@@ -1,6 +1,7 @@
 //! `provost mcp` without a command: the gateway itself as an MCP server over stdio. Lines go to the `/mcp` of
 //! the gateway that runs. Where none does, one is started for as long as the client lives, but only on a
-//! configuration that somebody named: the file of the current folder may be an agent's, and names commands.
+//! configuration of the command line: the file of the current folder and the environment may be an agent's, and a
+//! configuration names commands.
 
 mod line;
 mod speaker;
@@ -73,7 +74,7 @@ pub(super) fn secret(
     Ok(left.unwrap_or_else(|| format!("agent:{agent}")))
 }
 
-/// The gateway that runs; else, on a configuration that was named, one of our own.
+/// The gateway that runs; else, on a configuration of the command line, one of our own.
 async fn reach(
     context: &Context,
     identity: &Identity,
@@ -94,7 +95,7 @@ async fn reach(
     let is_away = away
         .downcast_ref::<ClientError>()
         .is_some_and(ClientError::is_unreachable);
-    if !is_away || context.global.url.is_some() {
+    if !is_away || context.global.url.is_some() || !context.global.is_config_typed {
         return Err(away);
     }
     let Some(config) = context.named_config()? else {
