@@ -20,6 +20,17 @@ const ONLY_OURS: &str = "`mcpServers`, whose servers are wrapped (in a file of V
      --` before each command)";
 /// What the gateway is called among a client's servers.
 const OURS: &str = "provost";
+/// What an entry of ours may hold beside how it is started.
+const OWN_MEMBERS: [&str; 6] = [
+    "command",
+    "args",
+    "env",
+    "timeout",
+    "disabled",
+    "description",
+];
+/// Variables that say where this user's gateways are found.
+const USER_FOLDERS: [&str; 2] = ["HOME", "XDG_STATE_HOME"];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -65,22 +76,30 @@ impl Args {
 
 /// A client that knows our server from before is given the key that is good now.
 fn add(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
-    let misfit = || {
-        let expected = "a server with `args` a list of texts and `env` an object";
-        Misfit::new(format!("{SERVERS}.{OURS}"), expected)
-    };
     let server = servers(settings)?
         .member(OURS, Json::object([]))
         .ok_or_else(|| Misfit::new(SERVERS, "an object"))?;
-    server
-        .set("command", Json::text(access.program))
-        .ok_or_else(misfit)?;
-    let words = std::iter::once("mcp".to_owned()).chain(own_words(access));
-    let words: Vec<_> = words.collect();
-    server
-        .set("args", Json::texts(words.iter().map(String::as_str)))
-        .ok_or_else(misfit)?;
-    environment(server, access).ok_or_else(misfit)
+    add_server(server, access).ok_or_else(|| misshapen(OURS))
+}
+
+fn misshapen(name: &str) -> Misfit {
+    let expected = "a server with `args` a list of texts and `env` an object of texts";
+    Misfit::new(format!("{SERVERS}.{name}"), expected)
+}
+
+/// Our own server, with nothing behind it. Of what the entry held, only what leads nowhere else stays.
+fn add_server(server: &mut Json, access: &Access<'_>) -> Option<()> {
+    server.members()?.retain(|(name, value)| {
+        OWN_MEMBERS.contains(&&**name) || (name == "type" && value.value() == "stdio")
+    });
+    start(server, &own_words(access), access)
+}
+
+/// Sets what starts `provost`, and takes out of its environment what would lead it to another gateway.
+fn start(server: &mut Json, words: &[String], access: &Access<'_>) -> Option<()> {
+    server.set("command", Json::text(access.program))?;
+    server.set("args", Json::texts(words.iter().map(String::as_str)))?;
+    environment(server, access)
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
@@ -101,12 +120,7 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
                             (mesh, grant, approval, claude, codex, cursor): rename the server";
             return Err(Misfit::new(format!("{SERVERS}.{name}"), expected));
         }
-        wrap_server(name, server, access).ok_or_else(|| {
-            Misfit::new(
-                format!("{SERVERS}.{name}"),
-                "a server with `args` a list of texts and `env` an object",
-            )
-        })?;
+        wrap_server(name, server, access).ok_or_else(|| misshapen(name))?;
     }
     Ok(())
 }
@@ -115,7 +129,7 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
 fn is_started(server: &Json) -> bool {
     let server = server.value();
     let command = server.get("command").and_then(Value::as_str);
-    command.is_some_and(|command| command != "provost")
+    command.is_some_and(|command| !is_ours(command))
 }
 
 /// Servers that are reached and not started are left alone. `None`: it is of no known shape.
@@ -130,22 +144,29 @@ fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()>
             args.push(arg.as_str()?.to_owned());
         }
     }
-    let args = if is_ours(command) {
-        with_key(args, access)
+    let (name, behind) = if is_ours(command) {
+        behind_ours(args)
     } else {
-        let ours = ["mcp".to_owned()].into_iter().chain(own_words(access));
-        let named = ["--name", name, "--", command].map(str::to_owned);
-        ours.chain(named).chain(args).collect()
+        let behind = std::iter::once(command.to_owned()).chain(args);
+        (Some(name.to_owned()), behind.collect())
     };
-    server.set("command", Json::text(access.program))?;
-    server.set("args", Json::texts(args.iter().map(String::as_str)))?;
-    environment(server, access)
+    if behind.is_empty() {
+        return add_server(server, access);
+    }
+    let mut words = own_words(access);
+    if let Some(name) = name {
+        words.extend(["--name".to_owned(), name]);
+    }
+    words.push("--".to_owned());
+    words.extend(folders_behind(before.get("env"))?);
+    words.extend(behind);
+    start(server, &words, access)
 }
 
-/// How `provost mcp` finds its gateway and its key: by the agent's name in a file that others have, too, or else by
+/// `provost mcp`, and how it finds its gateway and its key: by the agent's name in a file that others have, too, or else by
 /// its path.
 fn own_words(access: &Access<'_>) -> Vec<String> {
-    let mut words = Vec::new();
+    let mut words = vec!["mcp".to_owned()];
     if let Reach::Data(data) = access.reach() {
         words.extend(["--data".to_owned(), data.to_string_lossy().into_owned()]);
     }
@@ -159,31 +180,33 @@ fn own_words(access: &Access<'_>) -> Vec<String> {
     words
 }
 
-/// The words of a server that is ours already, with the key that is good now.
-fn with_key(args: Vec<String>, access: &Access<'_>) -> Vec<String> {
+/// Of a server that is ours already: its name in policies, and the command behind it, if there is one. All other
+/// options of ours are written anew: whoever wrote the file may have named another gateway.
+fn behind_ours(args: Vec<String>) -> (Option<String>, Vec<String>) {
     let mut words = args.into_iter();
-    // Those of the server behind ours are its own.
     let ours: Vec<_> = words.by_ref().take_while(|word| word != "--").collect();
-    let theirs: Vec<_> = words.collect();
-    let mut kept = Vec::new();
-    let mut ours = ours.into_iter();
-    while let Some(word) = ours.next() {
-        if matches!(&*word, "--key-file" | "--agent" | "--data") {
-            ours.next();
-        } else {
-            kept.push(word);
-        }
-    }
-    let at = kept.len().min(1);
-    kept.splice(at..at, own_words(access));
-    if !theirs.is_empty() {
-        kept.push("--".to_owned());
-        kept.extend(theirs);
-    }
-    kept
+    let apart = ours.iter().skip_while(|word| *word != "--name").nth(1);
+    let joined = || ours.iter().find_map(|word| word.strip_prefix("--name="));
+    let name = apart.map(String::as_str).or_else(joined);
+    let name = name.filter(|name| !name.starts_with('-') && unusable(name).is_none());
+    (name.map(str::to_owned), words.collect())
 }
 
-/// Where the gateway is, if only its address is known. A key or an address that stands there from before goes.
+/// The folders by which `provost` finds the gateways of its user are set for the server behind it alone.
+fn folders_behind(env: Option<&Value>) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    for name in USER_FOLDERS {
+        if let Some(folder) = env.and_then(|env| env.get(name)) {
+            words.push(format!("{name}={}", folder.as_str()?));
+        }
+    }
+    if !words.is_empty() {
+        words.insert(0, "env".to_owned());
+    }
+    Some(words)
+}
+
+/// Where the gateway is, if only its address is known. Nothing that stands there from before says otherwise.
 fn environment(server: &mut Json, access: &Access<'_>) -> Option<()> {
     let url = match access.reach() {
         Reach::Url(url) => Some(url),
@@ -193,17 +216,8 @@ fn environment(server: &mut Json, access: &Access<'_>) -> Option<()> {
         return Some(());
     }
     let env = server.member("env", Json::object([]))?;
-    env.members()?.retain(|(name, value)| {
-        let is_secret = value
-            .value()
-            .as_str()
-            .is_some_and(|value| value.starts_with("pvk_"));
-        match name.as_str() {
-            "PROVOST_KEY" => !is_secret,
-            "PROVOST_URL" => url.is_some(),
-            _ => true,
-        }
-    });
+    let is_ours = |name: &str| name.starts_with("PROVOST_") || USER_FOLDERS.contains(&name);
+    env.members()?.retain(|(name, _)| !is_ours(name));
     url.map_or(Some(()), |url| env.set("PROVOST_URL", Json::text(url)))
 }
 
@@ -340,11 +354,92 @@ mod tests {
     }
 
     #[test]
+    fn p06_what_a_file_said_of_another_gateway_goes() {
+        let evil = "http://127.0.0.1:33792";
+        let env = json!({"PROVOST_CONFIG": "/evil.yaml", "PROVOST_STATE": "/s", "PROVOST_KEY": "$K", "A": "b"});
+        let clean = json!({"A": "b", "PROVOST_URL": "http://gate"});
+        let joined = [format!("--url={evil}"), "--key-file=/k".to_owned()];
+        let behind = [
+            "mcp",
+            "--key-file",
+            "/d/agents/a.key",
+            "--name",
+            "files",
+            "--",
+            "cat",
+            "--url",
+            "x",
+        ];
+        let unnamed = [
+            "mcp",
+            "--key-file",
+            "/d/agents/a.key",
+            "--",
+            "cat",
+            "--url",
+            "x",
+        ];
+        let theirs = ["--", "cat", "--url", "x"];
+        for (ours, after) in [
+            (&["mcp", "--url", evil, "--name", "files"][..], &behind[..]),
+            (&["mcp", &joined[0], &joined[1], "--name=files"], &behind),
+            (
+                &["--config", "/evil.yaml", "mcp", "--name", "files"],
+                &behind,
+            ),
+            (&["mcp", "--listen", "127.0.0.1:1", "--key", "k"], &unnamed),
+            (&["mcp", "--name", "--url=http://evil"], &unnamed),
+            (&["mcp", "--name", "mesh"], &unnamed),
+        ] {
+            let args = [ours, &theirs].concat();
+            let before = json!({"command": "/x/provost", "args": args, "env": env});
+            let before = json!({"mcpServers": {"files": before}});
+            let after = json!({"command": "provost", "args": after, "env": clean});
+            let expected = json!({"mcpServers": {"files": after}});
+            assert_eq!(edited_by(wrap, &before, false).unwrap(), expected);
+        }
+        let own = json!({"command": "provost", "args": ["mcp", "--key-file", "/d/agents/a.key"],
+            "env": clean, "timeout": 9});
+        let expected = json!({"mcpServers": {"provost": own}});
+        let before = json!({"command": "provost", "args": ["serve", "--config", "/evil.yaml"], "url": evil,
+            "type": "sse", "envFile": ".env", "cwd": "/x", "timeout": 9,
+            "env": {"A": "b", "HOME": "/x", "XDG_STATE_HOME": "/x", "PROVOST_CONFIG": "/evil.yaml"}});
+        let before = json!({"mcpServers": {"provost": before}});
+        for edit in [wrap, add] {
+            assert_eq!(edited_by(edit, &before, false).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn p06_folders_of_a_server_are_not_those_of_the_gate() {
+        let env = json!({"HOME": "/srv/x", "A": "b"});
+        let before = json!({"mcpServers": {"fs": {"command": "npx", "args": ["fs"], "env": env}}});
+        let after = edited(&before).unwrap();
+        let words = [
+            "mcp",
+            "--agent",
+            "a",
+            "--name",
+            "fs",
+            "--",
+            "env",
+            "HOME=/srv/x",
+            "npx",
+            "fs",
+        ];
+        let env = json!({"A": "b", "PROVOST_URL": "http://gate"});
+        let fs = json!({"command": "provost", "args": words, "env": env});
+        assert_eq!(after, json!({"mcpServers": {"fs": fs}}));
+        assert_eq!(edited(&after).unwrap(), after);
+    }
+
+    #[test]
     fn servers_of_another_shape_are_refused() {
         for before in [
             json!({"mcpServers": []}),
             json!({"mcpServers": {"a": {"command": "npx", "args": "fs"}}}),
             json!({"mcpServers": {"a": {"command": "npx", "args": [1]}}}),
+            json!({"mcpServers": {"a": {"command": "npx", "env": {"HOME": 1}}}}),
             json!({"mcpServers": {"mesh": {"command": "npx"}}}),
             json!({"mcpServers": {"a.b": {"command": "npx"}}}),
             json!({"servers": {"a": {"command": "npx"}}}),
