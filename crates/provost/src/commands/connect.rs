@@ -12,7 +12,9 @@ mod hooks;
 mod json;
 mod keyring;
 mod mcp;
+mod note;
 mod plan;
+mod repository;
 mod undo;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! Agents connected by the real binary: the settings change as shown, the key works, and undoing brings
 //! everything back.
 
+mod planted;
+
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt as _,

@@ -7,8 +7,9 @@ use super::{
     Options,
     consent::{self, Consent},
     diff,
-    file::{Backup, Content, Note, SettingsFile, remove},
+    file::{Backup, Content, SettingsFile, remove},
     keyring::{KeyState, Keyring},
+    note::{Connection, Note},
     plan::{KeyPlace, Plan, word},
 };
 use crate::{commands::declared, context::Context, exit::Exit, output};
@@ -33,6 +34,7 @@ struct Done {
 
 pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
     let file = SettingsFile::open(&plan.settings)?;
+    file.ensure_meant(plan.agent)?;
     // A file that cannot be changed is told before anything else.
     plan.draft(file.text(), "", diff::NEW_KEY)?;
     let beside = beside(plan)?;
@@ -164,7 +166,12 @@ impl Change<'_> {
         let is_kept = self.file.backup()?.is_some();
         if let Some(written) = after.as_deref().or(self.file.text()).filter(|_| is_kept) {
             let found = self.file.text().unwrap_or_default();
-            let note = Note::new(self.file.note(), found, self.plan.key(), written);
+            let connection = Connection {
+                agent: self.plan.agent,
+                named: &self.file.named,
+                key: self.plan.key(),
+            };
+            let note = Note::new(self.file.note(), connection, found, written);
             self.file.write_note(&note)?;
         }
         let is_exported = self.plan.place == KeyPlace::Environment;

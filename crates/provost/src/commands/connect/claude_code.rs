@@ -15,10 +15,8 @@ use super::{
     GatewayPlace, Options,
     hooks::{self, Event, Misfit},
     json::Json,
-    plan::{
-        Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, is_in_repository, key_file,
-        program,
-    },
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
+    repository::is_in_repository,
 };
 use crate::{config::Unreachable, output};
 

@@ -8,10 +8,8 @@ use super::{
     GatewayPlace, Options,
     hooks::{self, Misfit},
     json::Json,
-    plan::{
-        Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, is_in_repository, key_file,
-        program,
-    },
+    plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
+    repository::is_in_repository,
 };
 const AGENT: &str = "cursor";
 /// After the name of this program.

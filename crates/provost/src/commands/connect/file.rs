@@ -3,6 +3,7 @@
 //! committed, and where others may have put a file that looks like one.
 
 use std::{
+    env,
     fs::{self, Permissions},
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
@@ -11,10 +12,13 @@ use std::{
 
 use anyhow::Context as _;
 use provost_core::ids::hex;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::diff::secrets;
+use super::{
+    diff::secrets,
+    note::Note,
+    repository::{as_named, behind_links, ensure_in_project},
+};
 use crate::user_folder::user_folder;
 
 /// Below the user's folder.
@@ -35,6 +39,8 @@ const PUBLIC: u32 = 0o666;
 pub(super) struct SettingsFile {
     /// Behind all links.
     pub(super) path: PathBuf,
+    /// As somebody named it.
+    pub(super) named: PathBuf,
     pub(super) before: Option<Content>,
     /// Where backups are kept.
     backups: PathBuf,
@@ -47,50 +53,6 @@ pub(super) struct Content {
     mode: Option<u32>,
 }
 
-/// What is known of a connection: enough to take it back without the gateway, and under whichever name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Note {
-    /// All that the file was connected with; the newest is the last.
-    pub(super) keys: Vec<NotedKey>,
-    /// Of what was written, which may hold a key.
-    digest: String,
-    /// Somebody changed the file between two connections, so that the backup lacks what they wrote.
-    #[serde(default)]
-    edited: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct NotedKey {
-    /// Also the agent's.
-    pub(super) name: String,
-    /// Where it lies, if in a file of its own.
-    pub(super) file: Option<PathBuf>,
-}
-
-impl Note {
-    /// `before`: what was noted when the file held `found`.
-    pub(super) fn new(before: Option<Self>, found: &str, key: NotedKey, written: &str) -> Self {
-        let edited = before.as_ref().is_some_and(|note| !note.is_of(found));
-        let mut keys = before.map(|note| note.keys).unwrap_or_default();
-        keys.retain(|known| known.name != key.name);
-        keys.push(key);
-        Self {
-            keys,
-            digest: digest(written),
-            edited,
-        }
-    }
-
-    /// Whether nobody but us has changed the file since the first connection.
-    pub(super) fn is_of(&self, text: &str) -> bool {
-        !self.edited && self.digest == digest(text)
-    }
-}
-
-fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
 /// What there was before the first change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Backup {
@@ -101,15 +63,19 @@ pub(super) enum Backup {
 
 impl SettingsFile {
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let folder = env::current_dir().context("there is no current folder")?;
+        ensure_in_project(path, &folder)?;
         Self::open_in(path, user_folder().context(NO_FOLDER)?.join(FOLDER))
     }
 
     fn open_in(path: &Path, backups: PathBuf) -> anyhow::Result<Self> {
         let cannot = || format!("cannot read `{}`", path.display());
+        let named = as_named(path);
         let path = resolve(path).with_context(cannot)?;
         let before = Content::read(&path).with_context(cannot)?;
         Ok(Self {
             path,
+            named,
             before,
             backups,
         })
@@ -135,6 +101,29 @@ impl SettingsFile {
     pub(super) fn note(&self) -> Option<Note> {
         let text = fs::read_to_string(self.kept(NOTE)).ok()?;
         serde_json::from_str(&text).ok()
+    }
+
+    /// A file that is connected is changed again and put back only for the agent and by the path that it was connected
+    /// with, or by its own: a link that somebody put elsewhere may lead to it.
+    pub(super) fn ensure_meant(&self, agent: &str) -> anyhow::Result<()> {
+        if self.backup()?.is_none() {
+            return Ok(());
+        }
+        let (note, named, path) = (self.note(), self.named.display(), self.path.display());
+        if let Some(other) = note.as_ref().and_then(|note| note.agent.as_deref()) {
+            anyhow::ensure!(
+                other == agent,
+                "`{named}` is `{path}`, which is connected for {other}, and is left alone; take that back first if you \
+                 mean it: `provost connect {other} --settings {path} --undo`"
+            );
+        }
+        let is_known = note.is_some_and(|note| note.is_named(&self.named));
+        anyhow::ensure!(
+            is_known || self.named == self.path,
+            "`{named}` leads to `{path}`, which was connected by another path, and is left alone; if you mean that \
+             file, name it with --settings"
+        );
+        Ok(())
     }
 
     /// Kept until the connection is taken back.
@@ -334,178 +323,9 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() {
         return Err(io::Error::other("it is a link to a file that is not there"));
     }
-    std::path::absolute(path)
+    // As it will be found once it is made.
+    std::path::absolute(path).map(|path| behind_links(&path))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// With its backups in a folder of the test.
-    fn open(path: &Path) -> SettingsFile {
-        let folder = path
-            .ancestors()
-            .find(|folder| folder.join("backups").is_dir());
-        SettingsFile::open_in(path, folder.unwrap().join("backups")).unwrap()
-    }
-
-    fn folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("backups")).unwrap();
-        folder
-    }
-
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
-    }
-
-    #[test]
-    fn a_file_comes_back_to_the_byte_with_its_mode() {
-        let folder = folder();
-        let path = folder.path().join("settings.json");
-        fs::write(&path, "{ }").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        let file = open(&path);
-        file.change(&format!("\"pvk_{}\"", "0a".repeat(32)))
-            .unwrap();
-        assert_eq!(mode(&path), 0o600);
-
-        // A second change does not overwrite the backup.
-        let file = open(&path);
-        file.change("{\"a\": 2}").unwrap();
-
-        let file = open(&path);
-        let backup = file.backup().unwrap().unwrap();
-        file.restore(&backup).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "{ }");
-        assert_eq!(mode(&path), 0o640);
-        assert_eq!(file.backup().unwrap(), None);
-    }
-
-    #[test]
-    fn a_file_that_was_not_there_goes_again() {
-        let folder = folder();
-        let path = folder.path().join("new/hooks.json");
-        let file = open(&path);
-        file.change("{}").unwrap();
-        let file = open(&path);
-        file.restore(&file.backup().unwrap().unwrap()).unwrap();
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_link_stays_a_link() {
-        let folder = folder();
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
-        fs::write(&target, "{}").unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        open(&link).write("[]").unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(fs::read_to_string(&target).unwrap(), "[]");
-        fs::remove_file(&target).unwrap();
-        assert!(SettingsFile::open_in(&link, folder.path().join("backups")).is_err());
-    }
-
-    #[test]
-    fn what_somebody_wrote_meanwhile_is_not_overwritten() {
-        let folder = folder();
-        let path = folder.path().join("settings.json");
-        let file = open(&path);
-        fs::write(&path, "mine").unwrap();
-        assert!(file.write("{}").is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-    }
-
-    #[test]
-    fn p17_nothing_is_left_beside_the_settings() {
-        let folder = folder();
-        for (name, before) in [("old.json", Some("{ }")), ("new.json", None)] {
-            let path = folder.path().join("repository").join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            if let Some(before) = before {
-                fs::write(&path, before).unwrap();
-            }
-            let file = open(&path);
-            file.change("{1}").unwrap();
-            let key = |name: &str| NotedKey {
-                name: name.to_owned(),
-                file: None,
-            };
-            let note = Note::new(None, "", key("a"), "{0}");
-            let note = Note::new(Some(note), "{0}", key("b"), "{0}");
-            let note = Note::new(Some(note), "{0}", key("a"), "{1}");
-            assert_eq!(note.keys, [key("b"), key("a")]);
-            file.write_note(&note).unwrap();
-            let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count();
-            assert_eq!(beside(), 1, "{name}");
-            let file = open(&path);
-            assert!(file.note().unwrap().is_of("{1}"));
-            assert!(!file.note().unwrap().is_of("{2}"));
-            file.restore(&file.backup().unwrap().unwrap()).unwrap();
-            assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
-            assert_eq!(beside(), usize::from(before.is_some()), "{name}");
-            fs::remove_dir_all(path.parent().unwrap()).unwrap();
-        }
-        let backups = fs::read_dir(folder.path().join("backups")).unwrap();
-        assert_eq!(backups.count(), 0);
-    }
-
-    #[test]
-    fn p17_what_somebody_wrote_between_two_connections_is_known() {
-        let key = || NotedKey {
-            name: "a".to_owned(),
-            file: None,
-        };
-        let first = Note::new(None, "old", key(), "ours");
-        let again = Note::new(Some(first.clone()), "ours", key(), "ours 2");
-        assert!(again.is_of("ours 2"));
-        let edited = Note::new(Some(first), "ours and mine", key(), "ours 2 and mine");
-        let later = Note::new(Some(edited), "ours 2 and mine", key(), "ours 3 and mine");
-        assert!(!later.is_of("ours 3 and mine"));
-    }
-
-    #[test]
-    fn p17_nothing_that_was_set_aside_is_replaced() {
-        let folder = folder();
-        let path = folder.path().join("settings.json");
-        for mine in ["one", "two", "three"] {
-            fs::write(&path, mine).unwrap();
-            let aside = open(&path).set_aside().unwrap().unwrap();
-            assert_eq!(fs::read_to_string(aside).unwrap(), mine);
-        }
-        let backups = fs::read_dir(folder.path().join("backups")).unwrap();
-        assert_eq!(backups.count(), 3);
-    }
-
-    #[test]
-    fn p06_what_lies_beside_the_settings_is_no_backup() {
-        let folder = folder();
-        let settings = folder.path().join("hooks.json");
-        let secret = folder.path().join("admin.key");
-        fs::write(&secret, "pvk_secret").unwrap();
-        let beside = |ending: &str| folder.path().join(format!("hooks.json.{ending}"));
-        for plant in [
-            &|| fs::write(beside(BACKUP), "planted").unwrap() as (),
-            &|| std::os::unix::fs::symlink(&secret, beside(BACKUP)).unwrap(),
-            &|| fs::write(beside(MADE), "").unwrap(),
-        ] as [&dyn Fn(); 3]
-        {
-            plant();
-            fs::write(&settings, "own").unwrap();
-            assert_eq!(open(&settings).backup().unwrap(), None);
-            open(&settings).change("connected").unwrap();
-            let file = open(&settings);
-            let aside = file.set_aside().unwrap().unwrap();
-            assert!(aside.starts_with(folder.path().join("backups")));
-            file.restore(&file.backup().unwrap().unwrap()).unwrap();
-            assert_eq!(fs::read_to_string(&settings).unwrap(), "own");
-            for ending in [BACKUP, MADE] {
-                let _ = fs::remove_file(beside(ending));
-            }
-        }
-        // Nor is a link in the folder of backups.
-        std::os::unix::fs::symlink(&secret, open(&settings).kept(BACKUP)).unwrap();
-        assert!(open(&settings).backup().is_err());
-        assert!(open(&settings).change("connected").is_err());
-    }
-}
+mod tests;

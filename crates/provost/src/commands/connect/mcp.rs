@@ -8,7 +8,8 @@ use super::{
     GatewayPlace, Options,
     hooks::Misfit,
     json::Json,
-    plan::{Access, KeyPlace, NAME, Plan, Reach, is_in_repository, is_ours, key_file, program},
+    plan::{Access, KeyPlace, NAME, Plan, Reach, is_ours, key_file, program},
+    repository::is_in_repository,
 };
 use crate::{commands::mcp::unusable, config::Unreachable, exit::usage};
 

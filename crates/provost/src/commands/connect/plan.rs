@@ -9,15 +9,12 @@ use std::{
 
 use anyhow::Context as _;
 
-use super::{file::NotedKey, hooks::Misfit, json::Json};
+use super::{hooks::Misfit, json::Json, note::NotedKey};
 use crate::{config::Unreachable, locate::is_local};
 
 /// Of seconds, for hooks that are commands: what some agents do not wait for counts as a yes, so the command
 /// always answers before.
 pub(super) const COMMAND_PATIENCE: u32 = 86_400;
-
-/// As many links as the system follows.
-const MOST_LINKS: usize = 40;
 
 /// What this program is called.
 pub(super) const NAME: &str = "provost";
@@ -220,49 +217,6 @@ fn is_same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
-/// What the root of a work tree holds: of Git, Mercurial, Subversion, Jujutsu, Fossil, Bazaar, Pijul
-/// and Sapling.
-const REPOSITORY_MARKS: [&str; 9] = [
-    ".git",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".fslckout",
-    "_FOSSIL_",
-    ".bzr",
-    ".pijul",
-    ".sl",
-];
-
-/// Whether a file lies in the work tree of a repository, which others get a copy of: by its path, or where the
-/// links on its way lead.
-pub(super) fn is_in_repository(path: &Path) -> bool {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let is_below = |path: &Path| {
-        let mut folders = path.ancestors().skip(1);
-        folders.any(|folder| {
-            let mut marks = REPOSITORY_MARKS.iter();
-            marks.any(|mark| folder.join(mark).exists())
-        })
-    };
-    is_below(&path) || is_below(&behind_links(&path, MOST_LINKS))
-}
-
-/// Where a file is, or would be made.
-fn behind_links(path: &Path, most: usize) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return path.to_owned();
-    };
-    let folder = behind_links(folder, most);
-    match fs::read_link(folder.join(name)) {
-        Ok(target) if most > 0 => behind_links(&folder.join(target), most - 1),
-        _ => folder.join(name),
-    }
-}
-
 /// Below the folder of the person who connects.
 pub(super) fn at_home(path: &str) -> anyhow::Result<PathBuf> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
@@ -289,29 +243,6 @@ pub(super) fn word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn p17_a_file_in_a_repository_is_not_for_keys() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("repo/.git")).unwrap();
-        // Of a work tree, it is a file.
-        fs::create_dir_all(folder.path().join("tree/deep")).unwrap();
-        fs::write(folder.path().join("tree/.git"), "gitdir: x").unwrap();
-        for (path, shared) in [
-            ("repo/.mcp.json", true),
-            ("repo/.vscode/mcp.json", true),
-            ("tree/deep/mcp.json", true),
-            ("mcp.json", false),
-        ] {
-            let path = folder.path().join(path);
-            assert_eq!(is_in_repository(&path), shared, "{}", path.display());
-        }
-        for mark in REPOSITORY_MARKS {
-            let root = folder.path().join(format!("with{mark}"));
-            fs::create_dir_all(root.join(mark)).unwrap();
-            assert!(is_in_repository(&root.join(".mcp.json")), "{mark}");
-        }
-    }
 
     #[test]
     fn p06_a_command_finds_a_gateway_that_can_prove_itself() {
@@ -351,34 +282,6 @@ mod tests {
                 access.command("hook y"),
                 format!("provost hook y {expected}")
             );
-        }
-    }
-
-    #[test]
-    fn p06_a_repository_behind_a_link_is_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |path: &str| folder.path().join(path);
-        fs::create_dir_all(at("dot/.git")).unwrap();
-        fs::create_dir_all(at("dot/claude")).unwrap();
-        fs::create_dir_all(at("home/.real")).unwrap();
-        for (link, target) in [
-            ("home/.claude", "../dot/claude"),
-            ("home/.twice", ".claude"),
-            ("home/.real/settings.json", "../../dot/not-there.json"),
-            ("home/.loop", ".loop"),
-            ("dot/out", "../home/.real"),
-        ] {
-            std::os::unix::fs::symlink(target, at(link)).unwrap();
-        }
-        for (path, shared) in [
-            ("home/.claude/settings.json", true),
-            ("home/.twice/new/settings.json", true),
-            ("home/.real/settings.json", true),
-            ("dot/out/other.json", true),
-            ("home/.real/other.json", false),
-            ("home/.loop", false),
-        ] {
-            assert_eq!(is_in_repository(&at(path)), shared, "{path}");
         }
     }
 

@@ -7,14 +7,16 @@ use super::{
     Options,
     consent::{self, Consent},
     diff,
-    file::{Backup, NotedKey, SettingsFile, remove},
+    file::{Backup, SettingsFile, remove},
     keyring::Keyring,
+    note::NotedKey,
     plan::Plan,
 };
 use crate::{context::Context, exit::Exit, output};
 
 pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
     let file = SettingsFile::open(&plan.settings)?;
+    file.ensure_meant(plan.agent)?;
     let backup = file.backup()?.with_context(|| {
         format!(
             "nothing to undo: there is no backup of `{}`",

@@ -1,0 +1,101 @@
+//! What somebody else put into the files and folders that connecting works on.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// In a repository below the person's home, with a key and Claude Code connected for all folders.
+fn in_repository(person: &Person, arguments: &[&str]) -> Said {
+    let arguments = [&["connect"], arguments, &["--yes"]].concat();
+    let mut command = person.site.command(&arguments);
+    command.current_dir(person.path("repo"));
+    command
+        .env("HOME", person.path(""))
+        .env("PATH", person.path("bin"));
+    let output = command.env_remove("CLAUDE_CONFIG_DIR").output().unwrap();
+    Said {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn p06_a_planted_link_changes_no_other_connection() {
+    let person = Person::new();
+    fs::create_dir_all(person.path("repo/.git")).unwrap();
+    in_repository(&person, &["claude-code"]).is(0);
+    in_repository(&person, &["cursor"]).is(0);
+    let own = person.path(".claude/settings.json");
+    let connected = fs::read_to_string(&own).unwrap();
+    for link in ["repo/.cursor/hooks.json", "repo/.claude/settings.json"] {
+        let link = person.path(link);
+        let _ = fs::remove_file(&link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&own, link).unwrap();
+    }
+    for arguments in [
+        &["cursor", "--undo"][..],
+        &["cursor"],
+        &["claude-code", "--project", "--undo"],
+        &["claude-code", "--project"],
+    ] {
+        let said = in_repository(&person, arguments).is(1);
+        assert!(
+            said.err.contains("leads out of this project"),
+            "{}",
+            said.err
+        );
+    }
+    // Also where the path is written whole.
+    let hooks = person.path("repo/.cursor/hooks.json");
+    let hooks = ["cursor", "--settings", hooks.to_str().unwrap(), "--undo"];
+    let said = in_repository(&person, &hooks).is(1);
+    assert!(
+        said.err.contains("connected for claude-code"),
+        "{}",
+        said.err
+    );
+    let project = person.path("repo/.claude/settings.json");
+    let project = [
+        "claude-code",
+        "--settings",
+        project.to_str().unwrap(),
+        "--undo",
+    ];
+    let said = in_repository(&person, &project).is(1);
+    assert!(said.err.contains("by another path"), "{}", said.err);
+    assert_eq!(fs::read_to_string(&own).unwrap(), connected);
+    let mut names = person.key_names();
+    names.sort();
+    assert_eq!(names, ["claude-code", "cursor"]);
+    // The person's own way goes on.
+    in_repository(&person, &["claude-code", "--undo"]).is(0);
+    assert!(!own.exists());
+}
+
+#[test]
+fn p06_an_entry_from_before_sends_the_new_key_nowhere_else() {
+    let person = Person::new();
+    let evil = [
+        "mcp",
+        "--url",
+        "http://127.0.0.1:1",
+        "--name",
+        "files",
+        "--",
+        "cat",
+    ];
+    let env = json!({"PROVOST_CONFIG": "/evil.yaml"});
+    let server = json!({"command": "provost", "args": evil, "env": env});
+    let servers = json!({"mcpServers": {"files": server}});
+    person.put("mcp.json", &servers.to_string(), 0o644);
+    person
+        .connect(&["mcp", "--settings", "mcp.json", "--wrap", "--yes"])
+        .is(0);
+    let written = &person.json("mcp.json")["mcpServers"]["files"];
+    assert_eq!(written["env"], json!({}));
+    let words: Vec<_> = written["args"].as_array().unwrap().iter().collect();
+    assert_eq!(words[5..], ["--name", "files", "--", "cat"], "{words:?}");
+    assert!(!words.contains(&&json!("--url")), "{words:?}");
+}
