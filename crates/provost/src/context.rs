@@ -21,7 +21,7 @@ use crate::{
     client::{Client, ClientError, Key},
     config::{self, Config, Loaded, Unreachable, Unset},
     exit::usage,
-    locate::{FoundBy, Located, Named, is_local, locate},
+    locate::{FoundBy, LARGEST_KEY, Located, Named, is_local, locate},
     output,
     registry::{self, RegistryError},
     regular_file::read_regular,
@@ -30,9 +30,6 @@ use crate::{
 pub(crate) const DEFAULT_FILE: &str = "provost.yaml";
 /// In the data folder, of mode 0600: one line, the key.
 pub(crate) const ADMIN_KEY: &str = "admin.key";
-
-/// Of bytes.
-const LARGEST_KEY: u64 = 4096;
 
 pub(crate) struct Context {
     pub(crate) global: Global,

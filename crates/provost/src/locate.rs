@@ -2,7 +2,7 @@
 //! often the repository an agent works in, and a key must not go where a file in it points.
 
 use std::{
-    fs, io,
+    fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -18,12 +18,14 @@ use crate::{
     config::{self, Config},
     exit::usage,
     registry::Entry,
-    regular_file::read_regular,
+    regular_file::read_text,
     user_folder::user_folder,
 };
 
 /// Of bytes.
 const LARGEST_FILE: u64 = 16 << 20;
+
+pub(crate) const LARGEST_KEY: u64 = 4096;
 
 /// Of characters, in the name of a folder.
 const LONGEST_HOST: usize = 100;
@@ -163,8 +165,8 @@ impl Located {
         if !is_agent_name(agent) {
             return None;
         }
-        let file = self.keys()?.join("agents");
-        fs::read_to_string(file.join(format!("{agent}.key"))).ok()
+        let file = self.keys()?.join("agents").join(format!("{agent}.key"));
+        read_text(&file, LARGEST_KEY).ok()
     }
 }
 
@@ -201,9 +203,7 @@ impl Named {
             });
         }
         let shown = path.display();
-        let text = read_regular(path, LARGEST_FILE)
-            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-        let text = text.map_err(|error| {
+        let text = read_text(path, LARGEST_FILE).map_err(|error| {
             usage(format!(
                 "the configuration `{shown}` cannot be read: {error}"
             ))

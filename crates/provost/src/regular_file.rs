@@ -20,6 +20,17 @@ pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The whole text of a file, if it has no more than `most` bytes.
+pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let bytes = read_regular(path, most + 1)?;
+    if bytes.len() as u64 > most {
+        let why = format!("it is larger than {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +53,21 @@ mod tests {
             let read = read_regular(&folder.path().join(name), 3);
             assert_eq!(read.ok().as_deref(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn p06_a_text_is_read_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        for (bytes, most, expected) in [
+            (&b"12345"[..], 5, Some("12345")),
+            (b"12345", 4, None),
+            (b"\xff", 5, None),
+        ] {
+            fs::write(&file, bytes).unwrap();
+            assert_eq!(read_text(&file, most).ok().as_deref(), expected);
+        }
+        let missing = read_text(&folder.path().join("missing"), 5).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -4,21 +4,23 @@
 mod version;
 
 use std::{
-    fs, iter,
+    io, iter,
     path::{Path, PathBuf},
 };
 
+use anyhow::Context as _;
 use clap::ValueEnum;
 use serde_json::Value;
 
 use super::{
     GatewayPlace, Options,
+    file::LARGEST,
     hooks::{self, Event, Misfit},
     json::Json,
     plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
     repository::is_in_repository,
 };
-use crate::{config::Unreachable, output};
+use crate::{config::Unreachable, output, regular_file::read_text};
 
 pub(in crate::commands) use self::version::{FIRST_THAT_BLOCKS, Installed, installed};
 
@@ -169,7 +171,7 @@ impl Args {
     /// What the settings say, whichever version is installed by now.
     fn way_taken(&self) -> anyhow::Result<Way> {
         let settings = self.options.settings_or(|| self.settings())?;
-        let text = fs::read_to_string(settings).unwrap_or_default();
+        let text = read_text(&settings, LARGEST).unwrap_or_default();
         Ok(if asks_over_http(&text) {
             Way::Http
         } else {
@@ -199,8 +201,11 @@ fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
     let own = own_settings().ok();
     let project = [PROJECT, PROJECT_OWN].map(PathBuf::from);
     for path in iter::once(settings.to_owned()).chain(own).chain(project) {
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        // What cannot be read is told where it is to be changed.
+        let text = match read_text(&path, LARGEST) {
+            Err(error) if is_missing(&error) => continue,
+            read => read.with_context(|| format!("cannot read `{}`", path.display()))?,
+        };
+        // What is no JSON is told where it is to be changed.
         let said = Json::parse(&text)
             .map(|json| json.value())
             .unwrap_or_default();
@@ -212,6 +217,13 @@ fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Whether settings hold a hook of ours over HTTP.

@@ -19,7 +19,7 @@ use super::{
     note::Note,
     repository::{as_named, behind_links, ensure_in_project},
 };
-use crate::user_folder::user_folder;
+use crate::{regular_file::read_text, user_folder::user_folder};
 
 /// Below the user's folder.
 const FOLDER: &str = "connections";
@@ -29,6 +29,9 @@ const UNDONE: &str = "provost-undone";
 const NOTE: &str = "json";
 const NO_FOLDER: &str = "there is no folder to keep the old settings in: set HOME or PROVOST_STATE to an absolute \
      path";
+
+/// Of bytes. A file that others may have put there, such as a link to a device, must not fill the memory.
+pub(super) const LARGEST: u64 = 16 << 20;
 
 /// For its owner alone.
 const PRIVATE: u32 = 0o600;
@@ -99,7 +102,7 @@ impl SettingsFile {
 
     /// What is known of the connection, where there is one.
     pub(super) fn note(&self) -> Option<Note> {
-        let text = fs::read_to_string(self.kept(NOTE)).ok()?;
+        let text = read_text(&self.kept(NOTE), LARGEST).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -243,7 +246,7 @@ impl Content {
 
     /// `None`: there is no such file.
     pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
-        let text = match fs::read_to_string(path) {
+        let text = match read_text(path, LARGEST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read?,
         };

@@ -75,6 +75,37 @@ fn p06_a_planted_link_changes_no_other_connection() {
 }
 
 #[test]
+fn p06_a_device_is_no_settings_file() {
+    let person = Person::new();
+    for link in [
+        "repo/.cursor/hooks.json",
+        "repo/mcp.json",
+        "repo/.claude/settings.local.json",
+    ] {
+        let link = person.path(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink("/dev/zero", link).unwrap();
+    }
+    for arguments in [
+        &["cursor"][..],
+        &[
+            "cursor",
+            "--settings",
+            person.path("repo/.cursor/hooks.json").to_str().unwrap(),
+        ],
+        &[
+            "mcp",
+            "--settings",
+            person.path("repo/mcp.json").to_str().unwrap(),
+        ],
+        &["claude-code"],
+    ] {
+        in_repository(&person, arguments).is(1);
+    }
+    assert!(person.key_names().is_empty());
+}
+
+#[test]
 fn p06_an_entry_from_before_sends_the_new_key_nowhere_else() {
     let person = Person::new();
     let evil = [

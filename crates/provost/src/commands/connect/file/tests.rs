@@ -1,4 +1,4 @@
-use std::os::unix::fs::symlink;
+use std::{fs::File, os::unix::fs::symlink};
 
 use super::{
     super::note::{Connection, NotedKey},
@@ -165,6 +165,19 @@ fn p17_a_file_in_a_linked_folder_is_found_again_once_it_is_made() {
     let path = folder.path().join("link/hooks.json");
     open(&path).change("{}").unwrap();
     assert!(open(&path).backup().unwrap().is_some());
+}
+
+#[test]
+fn p06_settings_that_are_no_file_or_too_large_are_refused() {
+    let folder = folder();
+    let path = folder.path().join("hooks.json");
+    let is_refused = || SettingsFile::open_in(&path, folder.path().join("backups")).is_err();
+    symlink("/dev/zero", &path).unwrap();
+    assert!(is_refused());
+    fs::remove_file(&path).unwrap();
+    let file = File::create(&path).unwrap();
+    file.set_len(LARGEST + 1).unwrap();
+    assert!(is_refused());
 }
 
 #[test]
