@@ -21,7 +21,7 @@ use crate::{
     client::{Client, ClientError, Key},
     config::{self, Config, Loaded, Unreachable, Unset},
     exit::usage,
-    locate::{FoundBy, LARGEST_KEY, Located, Named, is_local, locate},
+    locate::{FoundBy, LARGEST_KEY, Located, Named, is_local, is_same, locate},
     output,
     registry::{self, RegistryError},
     regular_file::read_regular,
@@ -145,7 +145,7 @@ impl Context {
     /// of the current folder says of another one counts: it names commands to run, too.
     pub(crate) fn is_data_named(&self, config: &Config) -> bool {
         let is_said = self.global.data.is_some() || self.global.config.is_some();
-        is_said || config.data != Config::default().data
+        is_said || !is_same(&config.data, &Config::default().data)
     }
 
     /// What an agent's hook answers without a gateway: as the configuration on its command line says, and otherwise

@@ -96,7 +96,11 @@ pub(crate) async fn start(
             data_folder::refuse_unknown(&config, &heads).await?;
         }
     }
-    data_folder::prepare(&config.data)?;
+    let folder = match lifetime {
+        Lifetime::Lasting(folder) => folder,
+        Lifetime::Passing => DataFolder::Named,
+    };
+    data_folder::prepare(&config.data, folder)?;
     // Bound first: a port in use is found out before anything is opened or changed.
     let listener = server::bind(config.listen).with_context(|| {
         format!(

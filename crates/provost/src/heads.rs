@@ -134,11 +134,8 @@ impl Heads {
         }
     }
 
-    /// Whether a store stands here of which nothing was kept, by a user who has a folder for that.
+    /// Whether a store stands here of which nothing was kept. Of a user without a folder nothing ever is.
     pub(crate) async fn is_new(&self, config: &StoreConfig) -> anyhow::Result<bool> {
-        if self.folder.is_none() {
-            return Ok(false);
-        }
         let store = match provost_store::open_for_reading(config).await {
             Ok(store) => store,
             Err(OpenError::Missing { .. }) => return Ok(false),

@@ -278,7 +278,7 @@ fn is_same_address(entry: &str, url: &str) -> bool {
 }
 
 /// Whether two paths are one folder, behind all links.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     real(one).is_ok_and(|one| real(other).is_ok_and(|other| one == other))
 }

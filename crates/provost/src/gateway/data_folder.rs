@@ -2,8 +2,8 @@
 //! repository brought along would make whoever wrote it an admin.
 
 use std::{
-    fs::{self, DirBuilder, Metadata},
-    io,
+    fs::{self, DirBuilder, File, Metadata},
+    io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::Path,
 };
@@ -12,22 +12,25 @@ use anyhow::Context as _;
 
 use provost_store::StoreConfig;
 
+use super::DataFolder;
 use crate::{config::Config, context::ADMIN_KEY, heads::Heads, registry::this_user};
 
 /// What anybody but the owner may do with a file.
 const OTHERS: u32 = 0o077;
 
 /// Makes the folder, or looks whether it can be trusted. Nothing in it has been read by then.
-pub(super) fn prepare(data: &Path) -> anyhow::Result<()> {
-    let is_new = !data.exists();
+pub(super) fn prepare(data: &Path, folder: DataFolder) -> anyhow::Result<()> {
+    // One that somebody named, and that was there, may hold other things.
+    let is_ours = folder == DataFolder::Found || !data.exists();
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(data)
         .with_context(|| format!("cannot make the data folder `{}`", data.display()))?;
-    if is_new {
+    if is_ours {
         // It may lie in a repository, and holds keys. Without it everything works as well.
-        let _ = fs::write(data.join(".gitignore"), "*\n");
+        let _ =
+            File::create_new(data.join(".gitignore")).and_then(|mut file| file.write_all(b"*\n"));
     }
     let about = fs::metadata(data)
         .with_context(|| format!("cannot look at the data folder `{}`", data.display()))?;
@@ -92,10 +95,13 @@ pub(super) async fn refuse_unknown(config: &Config, heads: &Heads) -> anyhow::Re
         return Ok(());
     }
     let is_new = heads.is_new(&super::store_config(config)).await?;
-    anyhow::ensure!(
-        !is_new,
-        unnamed(&config.data, "a record that you have not begun")
-    );
+    let found = match heads.file() {
+        Some(_) => "a record that you have not begun",
+        None => {
+            "a record, and without HOME or PROVOST_STATE nothing tells whether you have begun it"
+        }
+    };
+    anyhow::ensure!(!is_new, unnamed(&config.data, found));
     Ok(())
 }
 
@@ -115,14 +121,14 @@ mod tests {
     use super::*;
 
     fn refused(data: &Path) -> String {
-        prepare(data).unwrap_err().to_string()
+        prepare(data, DataFolder::Named).unwrap_err().to_string()
     }
 
     #[test]
     fn p06_a_key_that_others_may_have_planted_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         let (data, elsewhere) = (folder.path().join("data"), folder.path().join("k"));
-        prepare(&data).unwrap();
+        prepare(&data, DataFolder::Named).unwrap();
         let key = data.join(ADMIN_KEY);
         fs::write(&key, "pvk_planted").unwrap();
         for (mode, good) in [
@@ -132,7 +138,7 @@ mod tests {
             (0o600, true),
         ] {
             fs::set_permissions(&key, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(prepare(&data).is_ok(), good, "{mode:o}");
+            assert_eq!(prepare(&data, DataFolder::Named).is_ok(), good, "{mode:o}");
         }
         let about = fs::metadata(&key).unwrap();
         let other = check_key(&key, &about, this_user() + 1).unwrap_err();
@@ -146,7 +152,7 @@ mod tests {
     fn p06_a_folder_of_others_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        prepare(&data).unwrap();
+        prepare(&data, DataFolder::Named).unwrap();
         for (mode, good) in [
             (0o777, false),
             (0o702, false),
@@ -154,7 +160,7 @@ mod tests {
             (0o755, true),
         ] {
             fs::set_permissions(&data, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(prepare(&data).is_ok(), good, "{mode:o}");
+            assert_eq!(prepare(&data, DataFolder::Named).is_ok(), good, "{mode:o}");
         }
         let about = fs::metadata(&data).unwrap();
         if this_user() != 0 {
@@ -163,6 +169,28 @@ mod tests {
         // A link to a folder is as good as the folder.
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&data, &link).unwrap();
-        prepare(&link).unwrap();
+        prepare(&link, DataFolder::Named).unwrap();
+    }
+
+    #[test]
+    fn p06_a_folder_that_was_there_is_kept_out_of_the_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, by, is_there, ignored) in [
+            ("new", DataFolder::Named, false, true),
+            ("own", DataFolder::Named, true, false),
+            ("planted", DataFolder::Found, true, true),
+        ] {
+            let data = folder.path().join(name);
+            if is_there {
+                fs::create_dir(&data).unwrap();
+            }
+            prepare(&data, by).unwrap();
+            assert_eq!(data.join(".gitignore").exists(), ignored, "{name}");
+        }
+        // One that is there stays as it is.
+        let file = folder.path().join("planted/.gitignore");
+        fs::write(&file, "x").unwrap();
+        prepare(file.parent().unwrap(), DataFolder::Found).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "x");
     }
 }
