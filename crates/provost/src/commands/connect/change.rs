@@ -35,6 +35,7 @@ struct Done {
 pub(super) async fn run(context: &Context, plan: &Plan, options: &Options) -> anyhow::Result<Exit> {
     let file = SettingsFile::open(&plan.settings)?;
     file.ensure_meant(plan.agent)?;
+    plan.place.ensure_no_link()?;
     // A file that cannot be changed is told before anything else.
     plan.draft(file.text(), "", diff::NEW_KEY)?;
     let beside = beside(plan)?;

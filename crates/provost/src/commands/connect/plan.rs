@@ -84,6 +84,18 @@ impl KeyPlace {
         }
     }
 
+    /// The key lies in the folder of keys itself: a link may lead into a repository.
+    pub(super) fn ensure_no_link(&self) -> anyhow::Result<()> {
+        let folder = self.file().and_then(Path::parent);
+        let link = folder.filter(|folder| folder.is_symlink());
+        link.map_or(Ok(()), |link| {
+            anyhow::bail!(
+                "`{}` is a link, and the agent's key would lie where it leads; remove the link",
+                link.display()
+            )
+        })
+    }
+
     pub(super) fn is_settings(&self) -> bool {
         matches!(self, Self::SettingsAndFile(_))
     }
@@ -243,6 +255,19 @@ pub(super) fn word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p06_a_key_goes_into_no_folder_that_is_a_link() {
+        let data = tempfile::tempdir().unwrap();
+        let place = KeyPlace::File(key_file(data.path(), "mcp").unwrap());
+        place.ensure_no_link().unwrap();
+        fs::create_dir(data.path().join("agents")).unwrap();
+        place.ensure_no_link().unwrap();
+        fs::remove_dir(data.path().join("agents")).unwrap();
+        std::os::unix::fs::symlink("../public", data.path().join("agents")).unwrap();
+        assert!(place.ensure_no_link().is_err());
+        KeyPlace::Environment.ensure_no_link().unwrap();
+    }
 
     #[test]
     fn p06_a_command_finds_a_gateway_that_can_prove_itself() {
