@@ -1,11 +1,12 @@
 //! `provost stop` and `provost resume`: the switch for everything, agents or one session.
 
 use http::StatusCode;
+use provost_core::control::Stop;
 use serde_json::{Value, json};
 
 use super::view::text;
 use crate::{
-    client::{ClientError, Target},
+    client::{Client, ClientError, Target},
     context::Context,
     exit::Exit,
     output,
@@ -120,26 +121,51 @@ pub(super) fn lifting(scope: &str) -> String {
     format!("provost resume {option}{between}{name}")
 }
 
-fn not_stopped(scope: &ScopeArgs) -> String {
+/// `stops`: those that there are. One with another scope may hold what was named.
+fn not_stopped(scope: &ScopeArgs, stops: &[Stop]) -> String {
     let what = match (&scope.agent, &scope.session) {
-        (Some(agent), _) => format!("agent {agent} is not stopped"),
-        (None, Some(session)) => format!("session {session} is not stopped"),
-        (None, None) => "there is no stop of everything".to_owned(),
+        (Some(agent), _) => format!("agent {agent}"),
+        (None, Some(session)) => format!("session {session}"),
+        (None, None) => {
+            return "there is no stop of everything; `provost doctor` lists stops".to_owned();
+        }
     };
-    format!("{what}; `provost doctor` lists stops")
+    let agent = scope.agent.as_deref().unwrap_or_default();
+    let holds = |stop: &&Stop| stop.scope.holds(agent, scope.session.as_deref());
+    let holding = stops.iter().filter(holds);
+    let commands: Vec<_> = holding
+        .map(|stop| format!("`{}`", lifting(&stop.scope.to_string())))
+        .collect();
+    if commands.is_empty() {
+        return format!("{what} is not stopped; `provost doctor` lists stops");
+    }
+    format!(
+        "{what} has no stop of its own, but another one holds it; lift that with {}",
+        commands.join(", ")
+    )
+}
+
+/// What cannot be told is not told: the answer is no anyway.
+async fn stops(client: &Client) -> Vec<Stop> {
+    let stops = client.get(Target::new("/stop")).await;
+    let stops = stops
+        .ok()
+        .and_then(|it| serde_json::from_value(it.body).ok());
+    stops.unwrap_or_default()
 }
 
 pub(super) async fn resume(context: &Context, args: ResumeArgs) -> anyhow::Result<Exit> {
-    let answer = context
-        .client()?
-        .post(Target::new("/resume"), &args.scope.body())
-        .await;
+    let client = context.client()?;
+    let resume = Target::new("/resume");
+    let answer = client.post(resume, &args.scope.body()).await;
     let is_missing = |error: &ClientError| {
         let refusal = error.refusal();
         refusal.is_some_and(|refusal| refusal.status == StatusCode::NOT_FOUND)
     };
     let resumed = match answer {
-        Err(error) if is_missing(&error) => anyhow::bail!(not_stopped(&args.scope)),
+        Err(error) if is_missing(&error) => {
+            anyhow::bail!(not_stopped(&args.scope, &stops(&client).await))
+        }
         answer => answer?.having(&["resumed"])?,
     };
     if context.json() {
@@ -168,8 +194,23 @@ mod tests {
             (scope(None, Some("s")), "session s is not stopped; "),
             (scope(None, None), "there is no stop of everything; "),
         ] {
-            assert!(not_stopped(&scope).starts_with(told));
+            assert!(not_stopped(&scope, &[]).starts_with(told));
         }
+        let stop = |scope: &str| Stop {
+            scope: scope.parse().unwrap(),
+            by: "human:a".to_owned(),
+            reasoning: None,
+            at: provost_core::time::Time::default(),
+        };
+        let stops = [stop("agent:cur*"), stop("agent:x"), stop("everything")];
+        let cursor = not_stopped(&scope(Some("cursor"), None), &stops);
+        assert_eq!(
+            cursor,
+            "agent cursor has no stop of its own, but another one holds it; lift that with \
+             `provost resume --agent 'cur*'`, `provost resume`"
+        );
+        let session = not_stopped(&scope(None, Some("s")), &stops[..2]);
+        assert!(session.starts_with("session s is not stopped; "));
     }
 
     #[test]
