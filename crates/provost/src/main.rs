@@ -16,7 +16,7 @@ mod table;
 mod telemetry;
 mod user_folder;
 
-use std::{process::ExitCode, time::Duration};
+use std::{pin::Pin, process::ExitCode, time::Duration};
 
 use crate::{cli::Cli, context::Context, exit::Exit};
 
@@ -44,7 +44,10 @@ fn main() -> ExitCode {
             return Exit::No.into();
         }
     };
-    let ended = runtime.block_on(commands::run(Context::new(cli.global), cli.command));
+    // Behind a pointer: every way in which the runtime polls a future would have a copy of all commands compiled.
+    let command: Pin<Box<dyn Future<Output = _>>> =
+        Box::pin(commands::run(Context::new(cli.global), cli.command));
+    let ended = runtime.block_on(command);
     // A thread that still reads the terminal must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended.unwrap_or_else(|error| exit::report(&error)).into()
