@@ -6,6 +6,7 @@ mod awk;
 mod builtins;
 mod curl;
 mod files;
+mod find;
 mod flags;
 mod git;
 mod interpreter;
@@ -204,6 +205,7 @@ impl Judge {
         risks.append(&mut builtins::risks(self, &name, args));
         risks.append(&mut interpreter::risks(self, &name, args));
         risks.append(&mut wrapper::risks(self, &name, args));
+        risks.append(&mut find::risks(self, &name, args));
         if let (Some(ledger), Some(at)) = (&self.ledger, noted) {
             ledger.note_risks(at, &risks);
         }
@@ -309,16 +311,8 @@ fn named(words: &[Word]) -> &[Word] {
     let before = words.iter().take_while(is_prefix).count();
     let words = words.get(before..).unwrap_or_default();
     match words {
-        // `function name { …`, `coproc name { …`, and `for name do …` without a list.
-        [head, _, next, body @ ..]
-            if is_head(head)
-                && next.text
-                    == if matches!(head.text.as_str(), "for" | "select") {
-                        "do"
-                    } else {
-                        "{"
-                    } =>
-        {
+        // `function name { …`, `coproc name while …`, and `for name do …` without a list.
+        [head, _, body @ ..] if is_head(head) && body.first().is_some_and(is_keyword) => {
             named(body)
         }
         _ => words,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod bodies;
 mod files;
 mod git;
 mod redirects;

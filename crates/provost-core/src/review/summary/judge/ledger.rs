@@ -113,6 +113,7 @@ impl SharedLedger {
 impl Program {
     /// `words` begin with the program; `fed` ones get more when they run.
     pub(super) fn read(words: &[Word], fed: bool) -> Self {
+        let is_open = |word: &Word| is_open(word) || (fed && word.text.contains("{}"));
         let known = words
             .iter()
             .enumerate()

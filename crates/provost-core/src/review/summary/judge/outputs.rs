@@ -3,11 +3,11 @@
 use super::{
     Word,
     args::{has_long, has_short, is_long, operands},
-    awk, curl, git, sed,
+    awk, curl, find, git, sed,
 };
 
 /// They write nothing but what [`written`] finds, whatever their words are.
-const KNOWN: [&str; 74] = [
+const KNOWN: [&str; 73] = [
     "ls",
     "pwd",
     "cat",
@@ -63,7 +63,6 @@ const KNOWN: [&str; 74] = [
     "shuf",
     "xxd",
     "tree",
-    "find",
     "sed",
     "gsed",
     "awk",
@@ -244,6 +243,7 @@ pub(super) fn are_all(name: &str, args: &[Word]) -> bool {
     match name {
         "git" => git::only_looks(args),
         "curl" => curl::Call::of(args).is_known(),
+        "find" => find::is_known(args),
         "file" => !has_short(args, "C") && !has_long(args, "--compile"),
         _ => KNOWN.contains(&name),
     }
