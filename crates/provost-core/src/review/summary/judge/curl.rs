@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
     pub(super) fn of(args: &'a [Word]) -> Self {
         let words = args.iter().map(|word| word.text.as_str());
         Self {
-            options: options::parse(words, VALUED, &LONG_VALUED),
+            options: options::parse(words, VALUED, |flag| LONG_VALUED.contains(&flag)),
         }
     }
 

@@ -224,7 +224,7 @@ pub(super) fn read(name: &str, args: &[Word]) -> (Vec<String>, bool) {
 
 impl Reading {
     fn files<'a>(&self, words: impl Iterator<Item = &'a str>) -> (Vec<String>, bool) {
-        let options = options::parse(words, self.valued, &[]);
+        let options = options::parse(words, self.valued, |_| false);
         let known = |name: &str| match name.strip_prefix("--") {
             Some(_) => self.long.contains(&name),
             None => self.plain.contains(name) || self.valued.contains(name),
@@ -259,7 +259,7 @@ impl Reading {
 
 /// All but the last, or all of them if a flag may say where to.
 fn copied<'a>(words: impl Iterator<Item = &'a str>) -> (Vec<String>, bool) {
-    let options = options::parse(words, "", &[]);
+    let options = options::parse(words, "", |_| false);
     let known = |(name, _): &(&str, _)| "afiprsuvRLPn".contains(name);
     let sure = options.given.iter().all(known);
     let mut files = options.operands;
@@ -270,7 +270,7 @@ fn copied<'a>(words: impl Iterator<Item = &'a str>) -> (Vec<String>, bool) {
 }
 
 fn plain_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
-    texts(options::parse(words, "", &[]).operands)
+    texts(options::parse(words, "", |_| false).operands)
 }
 
 fn texts(texts: Vec<&str>) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! What git risks: lost work, rewritten history, and settings that run programs.
 
+mod flags;
+
 use super::{
     Risk, Risks, Word,
-    args::{has, has_long, has_short, operands},
+    args::{has, has_long, has_short, is_long, operands},
+    options,
 };
-
-/// Flags before the subcommand whose value is the next word.
-const VALUED: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
 /// Subcommands that change no file and no setting, unless a flag names one.
 const LOOKING: [&str; 29] = [
@@ -105,12 +105,14 @@ const HARMLESS: [&str; 14] = [
 const HARMLESS_LISTS: [&str; 4] = ["advice.", "color.", "column.", "log."];
 
 pub(super) fn risks(all: &[Word]) -> Risks {
-    let (settings, command, args) = split(all);
+    let call = Call::of(all);
+    let Call { command, args, .. } = call;
     let mut risks = Risks::new();
-    if settings.iter().any(|setting| !is_harmless(setting)) || names_program(command, all) {
+    if call.settings.iter().any(|setting| !is_harmless(setting)) || call.names_program() {
         risks.insert(Risk::RunsText);
     }
-    if !command.is_empty() && !LOOKING.contains(&command) && !CHANGING.contains(&command) {
+    let named = LOOKING.contains(&command) || CHANGING.contains(&command);
+    if !call.understood || (!command.is_empty() && !named) {
         risks.insert(Risk::Unreadable);
     }
     match command {
@@ -146,7 +148,8 @@ pub(super) fn risks(all: &[Word]) -> Risks {
 
 /// It changes nothing, or only the file that a flag names.
 pub(super) fn only_looks(args: &[Word]) -> bool {
-    LOOKING.contains(&split(args).1)
+    let call = Call::of(args);
+    call.understood && LOOKING.contains(&call.command)
 }
 
 /// It shows what is in the repository, and no file beside it.
@@ -160,28 +163,91 @@ pub(super) fn reads_only_repository(args: &[Word]) -> bool {
         "rev-list",
         "describe",
     ];
-    let (_, command, args) = split(args);
+    let Call { command, args, .. } = Call::of(args);
     // `-Oorder` and `--pathspec-from-file=…`
     let from_file = |word: &Word| word.text.starts_with("-O") || word.text.contains("-file");
     SHOWING.contains(&command) && !args.iter().any(from_file)
 }
 
-/// The settings given with `-c`, the subcommand, and its arguments.
-fn split(args: &[Word]) -> (Vec<&str>, &str, &[Word]) {
-    let (mut at, mut settings) = (0, Vec::new());
-    while let Some(word) = args.get(at) {
-        if VALUED.contains(&word.text.as_str()) {
+#[derive(Debug)]
+struct Call<'a> {
+    /// What stands before the subcommand.
+    globals: &'a [Word],
+    /// Given with `-c`.
+    settings: Vec<&'a str>,
+    command: &'a str,
+    args: &'a [Word],
+    /// Every flag is known.
+    understood: bool,
+}
+
+impl<'a> Call<'a> {
+    fn of(all: &'a [Word]) -> Self {
+        let (mut at, mut settings, mut understood) = (0, Vec::new(), true);
+        while let Some(word) = all.get(at).filter(|word| word.text.starts_with('-')) {
             if word.text == "-c" {
-                settings.extend(args.get(at + 1).map(|word| word.text.as_str()));
+                settings.extend(all.get(at + 1).map(|word| word.text.as_str()));
             }
-            at += 2;
-        } else if word.text.starts_with('-') {
-            at += 1;
-        } else {
-            return (settings, &word.text, args.get(at + 1..).unwrap_or_default());
+            let flag = flags::global(&word.text);
+            understood &= flag.known;
+            at += flag.words;
+        }
+        let command = all.get(at).map_or("", |word| &word.text);
+        let args = all.get(at + 1..).unwrap_or_default();
+        if command == "clone" {
+            settings.extend(cloned_settings(args));
+        }
+        Self {
+            globals: all.get(..at).unwrap_or(all),
+            settings,
+            command,
+            args,
+            understood: understood && flags::are_known(command, args),
         }
     }
-    (settings, "", &[])
+
+    /// Flags and words that name a program to run, of git itself or of a subcommand.
+    fn names_program(&self) -> bool {
+        const GLOBAL: [&str; 3] = ["--exec-path=", "--git-dir", "--config-env"];
+        const ANYWHERE: [&str; 8] = [
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "--open-files-in-pager",
+            "--ext-diff",
+            "--extcmd",
+            "--tool-help",
+            "--filters",
+        ];
+        let Self { command, args, .. } = *self;
+        let global = |word: &Word| GLOBAL.iter().any(|flag| word.text.starts_with(flag));
+        let anywhere = |word: &Word| {
+            ANYWHERE.iter().any(|flag| is_like(&word.text, flag)) || word.text.contains("ext::")
+        };
+        let own = match command {
+            "grep" => has_short(args, "O"),
+            "rebase" => has_short(args, "x"),
+            // Hooks of a template run at once.
+            "clone" | "init" if has_long(args, "--template") => true,
+            "clone" | "fetch" | "ls-remote" | "pull" => has_short(args, "u"),
+            "bisect" => has(args, &["run"]),
+            "submodule" => has(args, &["foreach"]),
+            "filter-branch" | "mergetool" | "difftool" => true,
+            _ => false,
+        };
+        own || self.globals.iter().any(global) || args.iter().any(anywhere)
+    }
+}
+
+/// The settings that `clone` writes into the new repository and obeys at once.
+fn cloned_settings(args: &[Word]) -> impl Iterator<Item = &str> {
+    let words = args.iter().map(|word| word.text.as_str());
+    let is_config = |word: &str| is_long(word, "--config");
+    let given = options::parse(words, "bcjou", is_config).given;
+    given.into_iter().filter_map(move |(name, value)| {
+        let set = name == "c" || is_config(name);
+        set.then_some(value.unwrap_or_default())
+    })
 }
 
 fn is_harmless(setting: &str) -> bool {
@@ -194,39 +260,10 @@ fn is_harmless(setting: &str) -> bool {
     }
 }
 
-/// Flags and words that name a program to run, of git itself or of a subcommand.
-fn names_program(command: &str, args: &[Word]) -> bool {
-    const ANYWHERE: [&str; 10] = [
-        "--exec-path",
-        "--git-dir",
-        "--config-env",
-        "--upload-pack",
-        "--receive-pack",
-        "--exec",
-        "--open-files-in-pager",
-        "--ext-diff",
-        "--extcmd",
-        "--tool-help",
-    ];
-    let anywhere = |word: &Word| {
-        ANYWHERE.iter().any(|flag| is_like(&word.text, flag)) || word.text.contains("ext::")
-    };
-    let own = match command {
-        "grep" => has_short(args, "O"),
-        "rebase" => has_short(args, "x"),
-        "clone" | "fetch" | "ls-remote" | "pull" => has_short(args, "u"),
-        "bisect" => has(args, &["run"]),
-        "submodule" => has(args, &["foreach"]),
-        "filter-branch" | "mergetool" | "difftool" => true,
-        _ => false,
-    };
-    own || args.iter().any(anywhere)
-}
-
 /// The flag, a longer one, or the flag cut short, as git takes it: `--outp=x`.
 fn is_like(word: &str, flag: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
-    name.len() >= 4 && (name.starts_with(flag) || flag.starts_with(name))
+    name.starts_with(flag) || is_long(name, flag)
 }
 
 /// `git config --global --get name`, or the name alone.
@@ -263,7 +300,7 @@ fn only_reads_settings(args: &[Word]) -> bool {
 
 /// The files that its subcommands write because they are named.
 pub(super) fn written(args: &[Word]) -> Vec<&str> {
-    let (_, command, args) = split(args);
+    let Call { command, args, .. } = Call::of(args);
     let mut words = args.iter().map(|word| word.text.as_str()).peekable();
     let mut files = Vec::new();
     while let Some(word) = words.next() {

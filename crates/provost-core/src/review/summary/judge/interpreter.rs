@@ -1,6 +1,9 @@
 //! Shells and other interpreters: what they run comes from an argument, a file or their input.
 
-use super::{Judge, Risk, Risks, Word, args::is_flag};
+use super::{
+    Judge, Risk, Risks, Word,
+    args::{is_flag, is_long},
+};
 
 const SHELLS: [&str; 9] = [
     "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash",
@@ -161,7 +164,7 @@ pub(super) fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks
 /// The flag alone, cut short, or as the last of several letters: `-lc`.
 fn asks_for(word: &str, flag: &str) -> bool {
     if flag.starts_with("--") {
-        return word.len() > 3 && flag.starts_with(word);
+        return is_long(word, flag);
     }
     let letter = flag.strip_prefix('-').unwrap_or(flag);
     is_flag(word) && !word.starts_with("--") && word.ends_with(letter)
@@ -171,7 +174,7 @@ fn asks_for(word: &str, flag: &str) -> bool {
 fn glued_value<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
     if flag.starts_with("--") {
         let (name, value) = word.split_once('=')?;
-        return (name.len() > 3 && flag.starts_with(name)).then_some(value);
+        return is_long(name, flag).then_some(value);
     }
     let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
     let (_, value) = letters.split_once(flag.strip_prefix('-')?)?;

@@ -8,11 +8,11 @@ pub(super) struct Options<'a> {
 }
 
 /// `valued` letters take the rest of their word, or the next one. Long flags take what stands behind `=`, or the
-/// next word if they are among `long_valued`; the value of any other is found among the operands.
+/// next word if they are `long_valued`; the value of any other is found among the operands.
 pub(super) fn parse<'a>(
     words: impl Iterator<Item = &'a str>,
     valued: &str,
-    long_valued: &[&str],
+    long_valued: impl Fn(&str) -> bool,
 ) -> Options<'a> {
     let mut options = Options::default();
     let mut words = words;
@@ -22,7 +22,7 @@ pub(super) fn parse<'a>(
         } else if word.starts_with("--") {
             options.given.push(match word.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
-                None if long_valued.contains(&word) => (word, words.next()),
+                None if long_valued(word) => (word, words.next()),
                 None => (word, None),
             });
         } else if let Some(letters) = word.strip_prefix('-').filter(|it| !it.is_empty()) {

@@ -110,3 +110,94 @@ fn p19_subcommands_of_git_are_known_or_not_certain() {
         assert!(risks_of(command).is_empty(), "{command}");
     }
 }
+
+#[test]
+fn p19_flags_before_the_subcommand_are_known_or_not_certain() {
+    for (command, risk) in [
+        ("git --attr-source log clean -fdx", Risk::DiscardsChanges),
+        ("git --shallow-file log clean -fdx", Risk::DiscardsChanges),
+        ("git --attr-source log push --force", Risk::ForcesPush),
+        ("git --super-prefix log clean -fdx", Risk::DiscardsChanges),
+        ("git --what log clean -fdx", Risk::Unreadable),
+        ("git --list-cmds=x log", Risk::Unreadable),
+        ("git --no-pag log", Risk::Unreadable),
+    ] {
+        let risks = risks_of(command);
+        assert!(risks.contains(&risk), "{command} {risks:?}");
+        assert!(risks.contains(&Risk::Unreadable), "{command} {risks:?}");
+    }
+}
+
+#[test]
+fn p19_flags_cut_short_and_settings_of_clone_run_programs() {
+    for command in [
+        "git clone --u='touch x;git-upload-pack' . y",
+        "git ls-remote --u='touch x;' .",
+        "git ls-remote --e='touch x;' .",
+        "git push --e='touch x;' . HEAD:refs/heads/y",
+        "git push --rec='touch x;' . HEAD:refs/heads/y",
+        "git clone -c core.hooksPath=y . x",
+        "git clone -qc core.hooksPath=y . x",
+        "git clone -ccore.hooksPath=y . x",
+        "git clone --config core.hooksPath=y . x",
+        "git clone --conf=core.hooksPath=y . x",
+        "git clone --template=y . x",
+        "git clone --te y . x",
+        "git init --template=y x",
+        "env --s='sh -c x'",
+        "env --s 'sh -c x'",
+        "flock f --c='rm x'",
+        "su --c='rm x'",
+    ] {
+        assert!(risks_of(command).contains(&Risk::RunsText), "{command}");
+    }
+    for command in [
+        "git clone -c user.name=a -b main . x",
+        "git clone --depth=1 . x",
+    ] {
+        let risks = risks_of(command);
+        assert!(!risks.contains(&Risk::RunsText), "{command} {risks:?}");
+        assert!(!risks.contains(&Risk::Unreadable), "{command} {risks:?}");
+    }
+}
+
+#[test]
+fn p19_flags_of_subcommands_are_known_or_not_certain() {
+    for command in [
+        "git log --what",
+        "git diff --filters",
+        "git show --onel",
+        "git archive --what=x HEAD",
+        "git push --what",
+    ] {
+        assert!(risks_of(command).contains(&Risk::Unreadable), "{command}");
+        let facts = facts("Bash", json!({"command": command}));
+        assert!(!facts.command.unwrap().parts[0].writes_sure, "{command}");
+    }
+    for command in [
+        "git log --oneline --graph --decorate --all -20",
+        "git log --since='2 weeks ago' --author=ann --no-merges --pretty=format:%h",
+        "git log -p --follow --stat -- --what",
+        "git log --grep fix --name-only --abbrev-commit --date=short",
+        "git diff --cached --stat --name-status",
+        "git diff --word-diff --ignore-all-space -U5 main...HEAD",
+        "git diff --no-ext-diff --no-color --no-index a b",
+        "git show --stat --format=%B HEAD",
+        "git status --short --branch --porcelain=v2 --untracked-files=no",
+        "git rev-parse --show-toplevel",
+        "git rev-parse --git-dir",
+        "git rev-parse --abbrev-ref HEAD",
+        "git branch --show-current",
+        "git ls-files --others --exclude-standard",
+        "git for-each-ref --sort=-committerdate --count=5 --format='%(refname)'",
+        "git commit --amend --no-edit --no-verify",
+        "git stash push --include-untracked --message x",
+        "git rebase --onto main a b",
+        "git add --all",
+        "git blame -L 1,5 -w a",
+        "git grep -n --count x",
+    ] {
+        let risks = risks_of(command);
+        assert!(risks.is_empty(), "{command} {risks:?}");
+    }
+}
