@@ -345,6 +345,31 @@ fn p04_command_words_open_one_plain_command_that_begins_with_them() {
 }
 
 #[test]
+fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
+    for (approved, command, expected) in [
+        ("tree -L 2", "tree -L 2 src", true),
+        ("tree -L 2", "tree -L 2 -no Makefile .", false),
+        ("tree -L 2", "tree -L 2 --what", false),
+        ("find . -maxdepth 0", "find . -maxdepth 0 -name x", true),
+        (
+            "find . -maxdepth 0",
+            "find . -maxdepth 0 -exec awk -F + 'BEGIN{system(\"touch x\")}' '{}' +",
+            false,
+        ),
+        (
+            "find . -maxdepth 0",
+            "find . -maxdepth 0 -exec sort a '--outp{}' ';'",
+            false,
+        ),
+        ("git log", "git log --what", false),
+    ] {
+        let remembered = bash(json!({"command": approved})).remembered(Breadth::Words);
+        let again = bash(json!({"command": command}));
+        assert_eq!(permits(&remembered.unwrap(), &again), expected, "{command}");
+    }
+}
+
+#[test]
 fn p04_any_command_is_one_that_was_read_in_full_and_shows_no_risk() {
     let approved = json!({"command": "echo hi", "description": "Say hi", "timeout": 1});
     let remembered = bash(approved).remembered(Breadth::Any).unwrap();
@@ -364,6 +389,12 @@ fn p04_any_command_is_one_that_was_read_in_full_and_shows_no_risk() {
         json!({"command": "ln -s /home/a/.bashrc src/b.rs", "timeout": 1}),
         json!({"command": "cat /etc/shadow", "timeout": 1}),
         json!({"command": "make CC=/tmp/evil", "timeout": 1}),
+        json!({"command": "mv .git y", "timeout": 1}),
+        json!({"command": "coproc ls while rm -rf src; do break; done", "timeout": 1}),
+        json!({"command": "git --attr-source log clean -fdx", "timeout": 1}),
+        json!({"command": "env --s='sh -c x'", "timeout": 1}),
+        json!({"command": "git init --template=tp x", "timeout": 1}),
+        json!({"command": "ls --what", "timeout": 1}),
         json!({"command": "npm test; sudo reboot", "timeout": 1}),
         json!({"command": "npm $X", "timeout": 1}),
         json!({"command": "echo 'unclosed", "timeout": 1}),

@@ -10,6 +10,7 @@ mod find;
 mod flags;
 mod git;
 mod interpreter;
+mod known;
 mod ledger;
 mod options;
 mod outputs;

@@ -262,6 +262,7 @@ fn sensitive_anywhere(steps: &[String]) -> bool {
     let last = steps.last().map_or("", String::as_str);
     let follows = |pair: &[&str; 2]| steps.windows(2).any(|steps| steps == pair);
     SENSITIVE_FILES.contains(&last)
+        || last == ".git"
         || is_obeyed(steps)
         || steps
             .iter()

@@ -1,19 +1,9 @@
 //! The files that the words of a program name: those it reads. Rather too many than too few; where a flag is not
 //! known, they may be others. What a program reads beyond its words is not known.
 
-use super::{Word, awk, curl, git, options, sed};
+use super::{Word, awk, curl, git, known::Call, options, sed};
 
-/// How a program takes the files that it reads.
-struct Reading {
-    programs: &'static [&'static str],
-    /// Letters without a value, and letters whose value is no file.
-    plain: &'static str,
-    valued: &'static str,
-    /// Long flags whose value is no file.
-    long: &'static [&'static str],
-    operands: Operands,
-}
-
+/// What the words of a program are that are no flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     Files,
@@ -24,179 +14,58 @@ enum Operands {
     SearchHere,
 }
 
-const fn reading(
-    programs: &'static [&'static str],
-    plain: &'static str,
-    valued: &'static str,
-    long: &'static [&'static str],
-    operands: Operands,
-) -> Reading {
-    Reading {
-        programs,
-        plain,
-        valued,
-        long,
-        operands,
+const READING_FILES: [&str; 30] = [
+    "ls",
+    "cat",
+    "tac",
+    "head",
+    "tail",
+    "wc",
+    "sort",
+    "uniq",
+    "cut",
+    "diff",
+    "less",
+    "more",
+    "nl",
+    "od",
+    "xxd",
+    "hexdump",
+    "strings",
+    "base64",
+    "cmp",
+    "file",
+    "stat",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "bat",
+    "zcat",
+    "paste",
+    "comm",
+    "du",
+];
+
+impl Operands {
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "jq" => Some(Self::Filter),
+            "grep" | "egrep" | "fgrep" => Some(Self::Search),
+            "rg" => Some(Self::SearchHere),
+            _ => READING_FILES.contains(&name).then_some(Self::Files),
+        }
     }
 }
 
-const READINGS: [Reading; 12] = [
-    reading(
-        &["ls"],
-        "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
-        "",
-        &[
-            "--all",
-            "--almost-all",
-            "--human-readable",
-            "--recursive",
-            "--color",
-            "--reverse",
-            "--directory",
-            "--sort",
-            "--time",
-            "--time-style",
-            "--full-time",
-            "--group-directories-first",
-        ],
-        Operands::Files,
-    ),
-    reading(&["cat"], "AbeEnstTuv", "", &[], Operands::Files),
-    reading(
-        &["head", "tail"],
-        "qvzfFr0123456789",
-        "nc",
-        &["--lines", "--bytes", "--quiet", "--verbose", "--follow"],
-        Operands::Files,
-    ),
-    reading(
-        &["wc"],
-        "clLmw",
-        "",
-        &["--lines", "--words", "--bytes", "--chars"],
-        Operands::Files,
-    ),
-    reading(
-        &["grep", "egrep", "fgrep"],
-        "EFGPiyvwxcLlqsHhnbTZzUoaIrRC0123456789",
-        "ABme",
-        &[
-            "--regexp",
-            "--color",
-            "--colour",
-            "--include",
-            "--exclude",
-            "--exclude-dir",
-            "--context",
-            "--after-context",
-            "--before-context",
-            "--max-count",
-            "--ignore-case",
-            "--line-number",
-            "--count",
-            "--files-with-matches",
-            "--only-matching",
-            "--invert-match",
-            "--word-regexp",
-            "--extended-regexp",
-            "--fixed-strings",
-            "--no-filename",
-            "--with-filename",
-            "--quiet",
-            "--recursive",
-        ],
-        Operands::Search,
-    ),
-    reading(
-        &["rg"],
-        "ilnNcvwFHIoSsUxLpPqa0C",
-        "ABmgtTrjMe",
-        &[
-            "--glob",
-            "--type",
-            "--hidden",
-            "--no-ignore",
-            "--no-heading",
-            "--line-number",
-            "--ignore-case",
-            "--fixed-strings",
-            "--files-with-matches",
-            "--count",
-            "--color",
-            "--context",
-            "--max-count",
-            "--json",
-        ],
-        Operands::SearchHere,
-    ),
-    reading(
-        &["sort"],
-        "bdfgiMhnRrVcCmsuz",
-        "kto",
-        &[
-            "--key",
-            "--field-separator",
-            "--numeric-sort",
-            "--reverse",
-            "--unique",
-            "--output",
-        ],
-        Operands::Files,
-    ),
-    reading(&["uniq"], "cdDiu", "fs", &["--count"], Operands::Files),
-    reading(
-        &["cut"],
-        "ns",
-        "bcdf",
-        &["--delimiter", "--fields", "--characters", "--bytes"],
-        Operands::Files,
-    ),
-    reading(
-        &["diff"],
-        "abBcdeiNnpqrstuwy",
-        "U",
-        &[
-            "--unified",
-            "--brief",
-            "--recursive",
-            "--side-by-side",
-            "--color",
-            "--ignore-all-space",
-        ],
-        Operands::Files,
-    ),
-    reading(&["jq"], "nrjaSCMcseR", "", &[], Operands::Filter),
-    // Of these no flag is known.
-    reading(
-        &[
-            "tac",
-            "less",
-            "more",
-            "nl",
-            "od",
-            "xxd",
-            "hexdump",
-            "strings",
-            "base64",
-            "cmp",
-            "file",
-            "stat",
-            "md5sum",
-            "sha1sum",
-            "sha256sum",
-            "sha512sum",
-            "source",
-            ".",
-            "bat",
-            "zcat",
-            "paste",
-            "comm",
-        ],
-        "",
-        "",
-        &[],
-        Operands::Files,
-    ),
+/// To `grep`: without files it reads the folder it is in.
+const RECURSIVE: [&str; 6] = [
+    "r",
+    "R",
+    "d",
+    "--recursive",
+    "--dereference-recursive",
+    "--directories",
 ];
 /// They read no file, whatever they are told.
 const READING_NONE: [&str; 24] = [
@@ -207,69 +76,83 @@ const READING_NONE: [&str; 24] = [
 
 /// The files, and whether these are all that the words name.
 pub(super) fn read(name: &str, args: &[Word]) -> (Vec<String>, bool) {
-    let words = || args.iter().map(|word| word.text.as_str());
-    if let Some(reading) = READINGS.iter().find(|it| it.programs.contains(&name)) {
-        return reading.files(words());
+    if let Some((operands, call)) = Operands::of(name).zip(Call::of(name, args)) {
+        let listed = lists_files(name, &call);
+        let (files, sure) = named(operands, call);
+        return (files, sure && !listed);
     }
     match name {
         "sed" | "gsed" => sed::files(args),
         "awk" | "gawk" | "mawk" | "nawk" => awk::files(args),
         "git" => (Vec::new(), git::reads_only_repository(args)),
         "curl" => curl::Call::of(args).reads(),
-        "cp" | "mv" | "ln" => copied(words()),
-        "install" | "scp" | "rsync" | "ag" | "yq" => (plain_words(words()), false),
+        "cp" | "mv" | "ln" => copied(name, args),
+        "source" | "." => (plain_words(args), args.len() == 1),
+        "install" | "scp" | "rsync" | "ag" | "yq" => (plain_words(args), false),
         _ => (Vec::new(), READING_NONE.contains(&name)),
     }
 }
 
-impl Reading {
-    fn files<'a>(&self, words: impl Iterator<Item = &'a str>) -> (Vec<String>, bool) {
-        let options = options::parse(words, self.valued, |_| false);
-        let known = |name: &str| match name.strip_prefix("--") {
-            Some(_) => self.long.contains(&name),
-            None => self.plain.contains(name) || self.valued.contains(name),
-        };
-        let sure = options.given.iter().all(|(name, _)| known(name));
-        let mut files = options.operands;
-        let brought = |(name, _): &(&str, _)| matches!(*name, "e" | "--regexp");
-        let named = match self.operands {
-            Operands::Files => false,
-            Operands::Filter => sure,
-            Operands::Search | Operands::SearchHere => sure && !options.given.iter().any(brought),
-        } && !files.is_empty();
-        let wanted = if named { files.remove(0) } else { "" };
-        // A value that may be a file is one.
-        let doubtful = options.given.iter().filter(|(name, _)| !known(name));
-        files.extend(doubtful.filter_map(|(_, value)| *value));
-        let recursive = |(name, _): &(&str, _)| matches!(*name, "r" | "R" | "--recursive");
-        let here = match self.operands {
-            Operands::Files | Operands::Filter => false,
-            Operands::Search => options.given.iter().any(recursive),
-            Operands::SearchHere => true,
-        };
-        if files.is_empty() && here {
-            files.push(".");
-        }
-        // A filter may take code from other files.
-        let imports = self.operands == Operands::Filter
-            && ["import", "include"].iter().any(|it| wanted.contains(it));
-        (texts(files), sure && !imports)
+/// A file names further files, or the words are taken apart in another way than here.
+fn lists_files(name: &str, call: &Call<'_>) -> bool {
+    match name {
+        "jq" => call.has(&["--arg", "--argjson"]),
+        _ => name.ends_with("sum") && call.has(&["c", "--check"]),
     }
 }
 
-/// All but the last, or all of them if a flag may say where to.
-fn copied<'a>(words: impl Iterator<Item = &'a str>) -> (Vec<String>, bool) {
-    let options = options::parse(words, "", |_| false);
-    let known = |(name, _): &(&str, _)| "afiprsuvRLPn".contains(name);
-    let sure = options.given.iter().all(known);
-    let mut files = options.operands;
-    if sure {
+fn named(operands: Operands, call: Call<'_>) -> (Vec<String>, bool) {
+    let brought = call.has(&["e", "f", "--regexp", "--file", "--files", "--type-list"]);
+    let wants = match operands {
+        Operands::Files => false,
+        Operands::Filter => true,
+        Operands::Search | Operands::SearchHere => !brought,
+    };
+    let here = match operands {
+        Operands::Files | Operands::Filter => false,
+        Operands::Search => call.has(&RECURSIVE),
+        Operands::SearchHere => true,
+    };
+    let vague = operands == Operands::Search && counts_vaguely(&call.flags);
+    let mut files = call.operands;
+    let wanted = if wants && call.understood && !files.is_empty() {
+        files.remove(0)
+    } else {
+        ""
+    };
+    if here && (files.is_empty() || vague) {
+        files.push(".");
+    }
+    files.extend(call.reads);
+    // A value that may be a file is one.
+    files.extend(call.doubtful);
+    // A filter may take code from other files.
+    let imports =
+        operands == Operands::Filter && ["import", "include"].iter().any(|it| wanted.contains(it));
+    (texts(files), call.understood && !imports)
+}
+
+/// `grep -C 5 x`: to some the number is what it looks for.
+fn counts_vaguely(flags: &[&str]) -> bool {
+    let next = |at: usize| flags.get(at + 1).copied().unwrap_or_default();
+    let mut flags = flags.iter().enumerate();
+    flags.any(|(at, flag)| *flag == "C" && !next(at).starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// All but the last, or all of them if a flag says where to.
+fn copied(name: &str, args: &[Word]) -> (Vec<String>, bool) {
+    let Some(call) = Call::of(name, args) else {
+        return (Vec::new(), false);
+    };
+    let mut files = call.operands;
+    if call.understood && call.writes.is_empty() {
         files.pop();
     }
-    (texts(files), sure)
+    (texts(files), call.understood)
 }
 
-fn plain_words<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+fn plain_words(args: &[Word]) -> Vec<String> {
+    let words = args.iter().map(|word| word.text.as_str());
     texts(options::parse(words, "", |_| false).operands)
 }
 

@@ -1,86 +1,16 @@
 //! The files that a program writes, as far as its words name them.
 
 use super::{
-    Word,
-    args::{has_long, has_short, is_long, operands},
-    awk, curl, find, git, sed,
+    Risk, Word,
+    args::{has_short, is_long, operands},
+    awk, curl, find, git, known, sed,
 };
 
 /// They write nothing but what [`written`] finds, whatever their words are.
-const KNOWN: [&str; 73] = [
-    "ls",
-    "pwd",
-    "cat",
-    "tac",
-    "head",
-    "tail",
-    "wc",
-    "nl",
-    "od",
-    "hexdump",
-    "strings",
-    "cut",
-    "tr",
-    "diff",
-    "cmp",
-    "comm",
-    "paste",
-    "stat",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "jq",
-    "echo",
-    "printf",
-    "true",
-    "false",
-    ":",
-    "test",
-    "[",
-    "cd",
-    "sleep",
-    "seq",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "which",
-    "whoami",
-    "id",
-    "uname",
-    "du",
-    "df",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "ps",
-    "timeout",
-    "nice",
-    "sort",
-    "uniq",
-    "shuf",
-    "xxd",
-    "tree",
-    "sed",
-    "gsed",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "tee",
-    "touch",
-    "truncate",
-    "mkdir",
-    "rm",
-    "rmdir",
-    "unlink",
-    "dd",
-    "kill",
-    "cp",
-    "mv",
-    "ln",
+const HARMLESS: [&str; 24] = [
+    "pwd", "tr", "echo", "printf", "true", "false", ":", "test", "[", "cd", "sleep", "seq",
+    "basename", "dirname", "realpath", "readlink", "which", "whoami", "id", "uname", "df", "ps",
+    "kill", "dd",
 ];
 
 /// Flags behind which a file is named that the program writes.
@@ -107,7 +37,7 @@ const fn outputs(
     }
 }
 
-const OUTPUTS: [Outputs; 14] = [
+const OUTPUTS: [Outputs; 12] = [
     outputs(
         &["curl"],
         "ocD",
@@ -135,8 +65,6 @@ const OUTPUTS: [Outputs; 14] = [
             "--append-output",
         ],
     ),
-    outputs(&["sort"], "o", "kStT", &["--output"]),
-    outputs(&["shuf", "tree"], "o", "inLPI", &["--output"]),
     outputs(&["tar", "bsdtar"], "C", "fIFTXbgHKLNV", &["--directory"]),
     outputs(&["unzip"], "d", "xP", &[]),
     outputs(
@@ -145,12 +73,7 @@ const OUTPUTS: [Outputs; 14] = [
         "",
         &["-fprintf", "-fprint0", "-fprint", "-fls"],
     ),
-    outputs(
-        &["cp", "mv", "ln", "install"],
-        "t",
-        "SgmoZ",
-        &["--target-directory"],
-    ),
+    outputs(&["install"], "t", "Sgmo", &["--target-directory"]),
     outputs(
         &["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"],
         "",
@@ -206,12 +129,11 @@ const OUTPUTS: [Outputs; 14] = [
 /// Where the program writes, as far as its arguments tell.
 pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
     let mut paths: Vec<String> = match name {
-        "tee" | "touch" | "truncate" | "mkdir" => texts(operands(args)),
         // What it takes away cannot be told of a computed name, which is marked as such.
         "rm" | "rmdir" | "unlink" => {
             texts(operands(args).filter(|word| !word.computed && !word.pattern))
         }
-        "cp" | "mv" | "ln" | "install" => texts(operands(args).last().into_iter()),
+        "install" => texts(operands(args).last().into_iter()),
         "sed" | "gsed" => {
             let sed = sed::read(args);
             [sed.writes, sed.in_place].concat()
@@ -221,8 +143,6 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         "git" => texts_of(git::written(args)),
         "dd" => texts_of(args.iter().filter_map(|word| word.text.strip_prefix("of="))),
         "script" => texts(operands(args).take(1)),
-        // The second file is what it writes.
-        "uniq" | "xxd" => texts(operands(args).skip(1)),
         "rsync" => {
             let local = |word: &&Word| !word.text.contains(':');
             texts(operands(args).last().filter(local).into_iter())
@@ -230,12 +150,36 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         "curl" if curl::Call::of(args).names_elsewhere() => vec![".".to_owned()],
         "wget" => vec![".".to_owned()],
         "history" if has_short(args, "wa") => texts(operands(args)),
-        _ => Vec::new(),
+        _ => {
+            known::Call::of(name, args).map_or_else(Vec::new, |call| texts_of(of_known(name, call)))
+        }
     };
     if let Some(outputs) = OUTPUTS.iter().find(|it| it.programs.contains(&name)) {
         paths.extend(texts_of(values(args, outputs)));
     }
     paths
+}
+
+/// The files that programs write whose flags are known.
+fn of_known<'a>(name: &str, call: known::Call<'a>) -> Vec<&'a str> {
+    let known::Call {
+        mut writes,
+        operands,
+        ..
+    } = call;
+    match name {
+        // What is moved is taken away.
+        "tee" | "touch" | "truncate" | "mkdir" | "mv" => writes.extend(operands),
+        "cp" | "ln" if writes.is_empty() => {
+            // A link is made here, by the last part of its name.
+            writes.extend((name == "ln" && operands.len() == 1).then_some("."));
+            writes.extend(operands.last());
+        }
+        // The second file is what it writes.
+        "uniq" | "xxd" => writes.extend(operands.into_iter().skip(1)),
+        _ => {}
+    }
+    writes
 }
 
 /// The program writes nothing else.
@@ -244,8 +188,13 @@ pub(super) fn are_all(name: &str, args: &[Word]) -> bool {
         "git" => git::only_looks(args),
         "curl" => curl::Call::of(args).is_known(),
         "find" => find::is_known(args),
-        "file" => !has_short(args, "C") && !has_long(args, "--compile"),
-        _ => KNOWN.contains(&name),
+        "sed" | "gsed" => !sed::read(args).risks.contains(&Risk::Unreadable),
+        "awk" | "gawk" | "mawk" | "nawk" => !awk::read(args).risks.contains(&Risk::Unreadable),
+        // What they run is a part of its own.
+        "timeout" | "nice" => true,
+        _ => {
+            HARMLESS.contains(&name) || known::Call::of(name, args).is_some_and(|it| it.understood)
+        }
     }
 }
 

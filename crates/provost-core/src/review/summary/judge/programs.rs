@@ -3,7 +3,7 @@
 use super::{
     Risk, Risks, Word,
     args::{first_operand, has, has_long, has_short, operands},
-    awk, curl, flags, git,
+    awk, curl, flags, git, known,
     outputs::written,
     sed,
 };
@@ -98,6 +98,9 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
         "apply_patch" | "applypatch" => risks.extend([Risk::WritesOutside]),
         // More arguments stand in a file.
         "curl" if has_short(args, "K") || has_long(args, "--config") => {
+            risks.insert(Risk::Unreadable);
+        }
+        _ if known::Call::of(name, args).is_some_and(|call| !call.understood) => {
             risks.insert(Risk::Unreadable);
         }
         _ => {}

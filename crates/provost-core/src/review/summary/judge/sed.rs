@@ -46,9 +46,29 @@ pub(super) fn read(args: &[Word]) -> Sed {
     }
     sed.writes = reader.writes;
     if call.in_place {
-        sed.in_place = call.files.into_iter().map(str::to_owned).collect();
+        let backups = call.files.iter().map(|file| backup(file, call.suffix));
+        sed.in_place = backups.collect();
+        sed.in_place
+            .extend(call.files.into_iter().map(str::to_owned));
+        sed.in_place.dedup();
     }
     sed
+}
+
+/// Where GNU's sed keeps the file as it was: the suffix stands behind its name, or its name where the suffix has a
+/// `*`, and a suffix with a `/` leads into another folder.
+fn backup(file: &str, suffix: &str) -> String {
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let kept = if suffix.contains('*') {
+        suffix.replace('*', name)
+    } else {
+        format!("{name}{suffix}")
+    };
+    if kept.contains('/') || !file.contains('/') {
+        kept
+    } else {
+        format!("{folder}/{kept}")
+    }
 }
 
 /// The files that it reads, and whether these are all.
@@ -69,6 +89,8 @@ struct Call<'a> {
     inputs: Vec<&'a str>,
     files: Vec<&'a str>,
     in_place: bool,
+    /// Of the copies that it keeps of the files that it changes.
+    suffix: &'a str,
     understood: bool,
 }
 
@@ -126,6 +148,7 @@ impl<'a> Call<'a> {
         }
         if !name.is_empty() && "in-place".starts_with(name) {
             self.in_place = true;
+            self.suffix = value.unwrap_or_default();
             return false;
         }
         let known = |long: &&str| long.get(2..).is_some_and(|long| long.starts_with(name));
@@ -148,6 +171,7 @@ impl<'a> Call<'a> {
                 }
                 'i' => {
                     self.in_place = true;
+                    self.suffix = rest;
                     return false;
                 }
                 _ if PLAIN.contains(letter) => {}

@@ -74,7 +74,6 @@ fn deletions() {
             "rm -R x",
             "rm -f x",
             "rm --recursive x",
-            "rm --rec x",
             "rm --force x",
             "/bin/rm -rf x",
             r"\rm -rf x",
@@ -126,6 +125,18 @@ fn deletions() {
             "[ -d x ] && rm -rf x",
             "shred x",
         ],
+    );
+}
+
+#[test]
+fn p19_a_flag_that_is_cut_short_is_not_known_but_seen() {
+    all_have(
+        &[Deletes, Unreadable],
+        &["rm --rec x", "rm --forc x", "rm --rec --what x"],
+    );
+    all_have(
+        &[WritesOutside, Unreadable],
+        &["sort --outp /srv/x y", "cp --target=/srv a"],
     );
 }
 
