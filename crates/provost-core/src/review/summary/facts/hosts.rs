@@ -9,15 +9,18 @@ const MOST_HOSTS: usize = 64;
 struct Habit {
     programs: &'static [&'static str],
     hosts: Written,
+    /// Letters without a value.
+    plain: &'static str,
     /// Letters whose value is glued on or the next word, and no host.
     valued: &'static str,
-    /// Letters by which it goes elsewhere than its words say.
-    elsewhere: &'static str,
-    /// Long flags of either kind, which may be cut short.
+    /// Long flags without a value, written out, separated by spaces. `None` if others decide about them.
+    long: Option<&'static str>,
+    /// Long flags whose value is behind `=` or the next word, and no host. By any other flag the program may go
+    /// elsewhere than its words say.
     long_valued: &'static [&'static str],
-    long_elsewhere: &'static [&'static str],
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     /// Every word that is no flag.
     Anywhere,
@@ -26,12 +29,18 @@ enum Written {
     BeforeColon,
 }
 
-const HABITS: [Habit; 5] = [
+const HABITS: [Habit; 8] = [
     Habit {
         programs: &["curl"],
         hosts: Written::Anywhere,
+        plain: "sSfLiIvkgGNqOJ0123456789#aBjlMnpRZV",
+        long: Some(
+            "--compressed --create-dirs --fail --fail-with-body --get --head --http1.1 --http2 --include \
+             --insecure --location --no-progress-meter --remote-name --remote-name-all --remote-header-name \
+             --show-error --silent --verbose --url --no-buffer --globoff --progress-bar --retry-all-errors \
+             --tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --fail-early --parallel --version --help",
+        ),
         valued: "AbcCdDeEFHmorTuUwXyYztQ",
-        elsewhere: "KxPh",
         long_valued: &[
             "--output",
             "--output-dir",
@@ -58,30 +67,17 @@ const HABITS: [Habit; 5] = [
             "--range",
             "--limit-rate",
         ],
-        long_elsewhere: &[
-            "--config",
-            "--proxy",
-            "--preproxy",
-            "--proxy1.0",
-            "--socks4",
-            "--socks4a",
-            "--socks5",
-            "--socks5-hostname",
-            "--connect-to",
-            "--resolve",
-            "--doh-url",
-            "--dns-servers",
-            "--unix-socket",
-            "--abstract-unix-socket",
-            "--ftp-port",
-            "--interface",
-        ],
     },
     Habit {
         programs: &["wget"],
         hosts: Written::Anywhere,
+        plain: "qvbcdnNkKESVx46h0123456789",
+        long: Some(
+            "--quiet --verbose --no-verbose --continue --timestamping --spider --server-response \
+             --no-check-certificate --no-parent --convert-links --show-progress --no-clobber \
+             --content-disposition --version --help",
+        ),
         valued: "OoPtTUQwaADRIXlB",
-        elsewhere: "ie",
         long_valued: &[
             "--output-document",
             "--directory-prefix",
@@ -91,29 +87,61 @@ const HABITS: [Habit; 5] = [
             "--header",
             "--post-data",
         ],
-        long_elsewhere: &[
-            "--input-file",
-            "--execute",
-            "--config",
-            "--base",
-            "--use-askpass",
-        ],
     },
     Habit {
         programs: &["ssh", "mosh"],
         hosts: Written::First,
-        valued: "BbcEeIilmOpQS",
-        elsewhere: "FJoWwDLRP",
+        plain: "46AaCfGgKkMNnqsTtVvXxYy",
+        long: Some(""),
+        valued: "BbcEeIilmOpQ",
         long_valued: &[],
-        long_elsewhere: &["--ssh"],
     },
     Habit {
-        programs: &["scp", "sftp", "rsync", "git"],
-        hosts: Written::BeforeColon,
-        valued: "cilPXBfMT",
-        elsewhere: "FJoSeD",
+        programs: &["sftp"],
+        hosts: Written::First,
+        plain: "46AaCfNpqrv",
+        long: Some(""),
+        valued: "BbcilPRsX",
         long_valued: &[],
-        long_elsewhere: &["--rsh", "--rsync-path", "--files-from"],
+    },
+    Habit {
+        programs: &["scp"],
+        hosts: Written::BeforeColon,
+        plain: "346ABCOpqRrTv",
+        long: Some(""),
+        valued: "cilPX",
+        long_valued: &[],
+    },
+    Habit {
+        programs: &["rsync"],
+        hosts: Written::BeforeColon,
+        plain: "046abcCdDEghHiIJkKlLmnNoOpPqrRsStuUvVWxXyzA",
+        long: Some(
+            "--archive --verbose --quiet --checksum --recursive --relative --update --inplace --append --links \
+             --copy-links --perms --owner --group --times --dry-run --whole-file --existing --ignore-existing \
+             --remove-source-files --delete --delete-after --delete-before --delete-during --delete-excluded \
+             --force --partial --prune-empty-dirs --compress --stats --human-readable --progress \
+             --itemize-changes --list-only --numeric-ids --version --help",
+        ),
+        valued: "BfMT",
+        long_valued: &[
+            "--exclude",
+            "--include",
+            "--filter",
+            "--max-size",
+            "--min-size",
+            "--bwlimit",
+            "--timeout",
+        ],
+    },
+    // Its flags are judged with its subcommands.
+    Habit {
+        programs: &["git"],
+        hosts: Written::BeforeColon,
+        plain: "",
+        long: None,
+        valued: "",
+        long_valued: &[],
     },
     Habit {
         programs: &[
@@ -121,10 +149,10 @@ const HABITS: [Habit; 5] = [
             "ping", "dig", "nslookup", "socat",
         ],
         hosts: Written::Anywhere,
+        plain: "",
+        long: Some(""),
         valued: "",
-        elsewhere: "",
         long_valued: &[],
-        long_elsewhere: &["--proxy", "--input-file"],
     },
 ];
 
@@ -134,38 +162,42 @@ enum Flag {
     Plain,
     /// The next word is its value.
     TakesNext,
-    /// It goes elsewhere.
+    /// It goes elsewhere, or may do so.
     Elsewhere,
 }
 
 impl Habit {
     fn flag(&self, word: &str) -> Flag {
+        let Some(long) = self.long else {
+            return Flag::Plain;
+        };
         if word.starts_with("--") {
-            let name = word.split_once('=').map_or(word, |(name, _)| name);
-            let is = |flags: &[&str]| {
-                let cut = |flag: &&str| name.len() > 3 && flag.starts_with(name);
-                flags.iter().any(cut)
-            };
-            return match () {
-                // Cut short it may be either.
-                () if is(self.long_elsewhere) && !self.long_valued.contains(&name) => {
-                    Flag::Elsewhere
-                }
-                () if self.long_valued.contains(&word) => Flag::TakesNext,
-                () => Flag::Plain,
-            };
+            return self.long_flag(word, long);
         }
         let letters = word.strip_prefix('-').unwrap_or_default();
         for (at, letter) in letters.char_indices() {
-            if self.elsewhere.contains(letter) {
-                return Flag::Elsewhere;
-            }
             if self.valued.contains(letter) {
                 let last = at + letter.len_utf8() == letters.len();
                 return if last { Flag::TakesNext } else { Flag::Plain };
             }
+            if !self.plain.contains(letter) {
+                return Flag::Elsewhere;
+            }
         }
         Flag::Plain
+    }
+
+    /// Cut short it may be any.
+    fn long_flag(&self, word: &str, plain: &str) -> Flag {
+        let name = word.split_once('=').map_or(word, |(name, _)| name);
+        let known = name == "--" || plain.split_ascii_whitespace().any(|it| it == name);
+        match self.long_valued.contains(&name) {
+            true if name == word => Flag::TakesNext,
+            true => Flag::Plain,
+            // `--url=host` names one that is not looked for here.
+            false if known && (name == word || word.contains("://")) => Flag::Plain,
+            false => Flag::Elsewhere,
+        }
     }
 }
 
@@ -190,11 +222,11 @@ pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<Str
     let Some(habit) = habit else {
         return (hosts, sure);
     };
-    for word in bare_words(habit, args) {
+    let (words, known) = bare_words(habit, args);
+    for word in words {
         add(bare(word));
     }
-    let elsewhere = name != "git" && args.iter().any(|word| habit.flag(word) == Flag::Elsewhere);
-    (hosts, sure && !elsewhere)
+    (hosts, sure && known)
 }
 
 /// The host of `/dev/tcp/host/port`, which a shell connects to where it would open a file.
@@ -210,27 +242,36 @@ pub(in crate::review::summary) fn of_device(path: &str) -> (Vec<String>, bool) {
     (host.into_iter().collect(), sure)
 }
 
-fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> Vec<&'a str> {
-    let mut words = Vec::new();
+/// The words that may be hosts, and whether every flag is known.
+fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> (Vec<&'a str>, bool) {
+    let (mut words, mut known) = (Vec::new(), true);
     let mut skip = false;
     for word in args {
         if std::mem::take(&mut skip) {
             continue;
         }
-        skip = habit.flag(word) == Flag::TakesNext;
-        if !word.starts_with('-') && !word.contains("://") {
+        let flag = habit.flag(word);
+        skip = flag == Flag::TakesNext;
+        known &= flag != Flag::Elsewhere;
+        if !word.starts_with('-') {
             words.push(word.as_str());
         }
+        // What follows is a command for the host.
+        if habit.hosts == Written::First && words.len() > 1 {
+            break;
+        }
     }
-    match habit.hosts {
-        Written::Anywhere => {}
-        Written::First => words.truncate(1),
-        Written::BeforeColon => words.retain(|word| {
+    if habit.hosts == Written::First {
+        words.truncate(1);
+    }
+    words.retain(|word| !word.contains("://"));
+    if habit.hosts == Written::BeforeColon {
+        words.retain(|word| {
             let host = word.split_once(':').map_or("", |(host, _)| host);
             !host.is_empty() && !host.contains('/')
-        }),
+        });
     }
-    words
+    (words, known)
 }
 
 /// `user@host:path`, `host:port`, `host/path`.
@@ -253,6 +294,9 @@ mod tests {
             ("curl good.org:8080/x", "good.org", true),
             ("curl https://a@evil.com", "evil.com", true),
             ("curl --url=https://evil.com", "evil.com", true),
+            ("curl --url=evil.com", "", false),
+            ("wget -r good.org", "good.org", false),
+            ("ssh -S ctl good.org", "ctl", false),
             ("curl http://{a,b}.com", "", false),
             (
                 "curl -x evil.com https://good.org",
@@ -289,6 +333,18 @@ mod tests {
                 true,
             ),
             ("cat a b", "", true),
+            ("sftp -b good.org:batch evil.com", "evil.com", true),
+            ("sftp -P 22 ann@good.org:x", "good.org", true),
+            ("sftp -D evil good.org", "evil", false),
+            ("sftp good.org:x y", "good.org", true),
+            ("scp -r a good.org:b", "good.org", true),
+            ("scp -Y a good.org:b", "good.org", false),
+            ("curl --what good.org", "good.org", false),
+            ("curl -sSfL --retry 3 good.org", "good.org", true),
+            ("wget --what good.org", "good.org", false),
+            ("rsync -av --exclude x a good.org:b", "good.org", true),
+            ("rsync -av --what a good.org:b", "good.org", false),
+            ("nc -X connect good.org 80", "connect good.org", false),
             ("python x.py https://good.org", "good.org", true),
         ] {
             let mut words = words.split(' ').map(str::to_owned);

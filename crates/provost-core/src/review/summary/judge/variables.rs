@@ -92,8 +92,14 @@ const HARMLESS: [&str; 30] = [
 pub(super) fn are_known<'w>(mut words: impl Iterator<Item = &'w Word>) -> bool {
     words.all(|word| {
         let name = name_of(word);
-        name.len() == 1 || name.starts_with("LC_") || HARMLESS.contains(&name)
+        let harmless = name.len() == 1 || name.starts_with("LC_") || HARMLESS.contains(&name);
+        harmless && !may_be_evaluated(&word.text)
     })
+}
+
+/// A piece of an index that a shell evaluates: `x='a[$'; x+='(command)]'; [[ x -eq 1 ]]`.
+fn may_be_evaluated(text: &str) -> bool {
+    text.contains(['[', '$', '`'])
 }
 
 fn name_of(word: &Word) -> &str {
