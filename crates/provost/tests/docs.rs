@@ -260,6 +260,13 @@ fn p19_the_policy_for_coding_agents_keeps_to_the_project() {
         ("claude.Grep", json!({"pattern": ".", "glob": ".e*"})),
         ("claude.Grep", json!({"pattern": ".", "glob": "*.env"})),
         ("claude.Grep", json!({"pattern": ".", "glob": "*"})),
+        (
+            "claude.Grep",
+            json!({"pattern": "KEY", "output_mode": "content"}),
+        ),
+        ("claude.Bash", json!({"command": "ls -la ~/.ssh /etc"})),
+        ("claude.Bash", json!({"command": "ls ../other"})),
+        ("claude.Bash", json!({"command": "ls --what"})),
         ("claude.Grep", json!({"pattern": "KEY", "path": "/root"})),
         (
             "claude.Grep",
@@ -308,6 +315,14 @@ fn p19_the_policy_for_coding_agents_keeps_to_the_project() {
         (
             "claude.Grep",
             json!({"pattern": "x", "path": "/srv/project/src", "glob": "**/*.rs"}),
+        ),
+        (
+            "claude.Grep",
+            json!({"pattern": "x", "output_mode": "content", "glob": "*.rs"}),
+        ),
+        (
+            "claude.Bash",
+            json!({"command": "ls -la /srv/project/src && ls src"}),
         ),
         ("claude.Glob", json!({"pattern": "src/**/*.ts"})),
         (
