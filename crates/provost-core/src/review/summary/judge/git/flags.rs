@@ -18,8 +18,8 @@ const GLOBAL_VALUED: [&str; 6] = [
 const GLOBAL_ODD: [&str; 3] = ["--attr-source", "--shallow-file", "--super-prefix"];
 
 /// Long flags of subcommands, written out, without `no-`. What any of them risks in one subcommand, such as
-/// `--force`, is judged there.
-const LONG: &str = "3way no-ext-diff abbrev abbrev-commit abbrev-ref abort absolute-git-dir add add-header after after-context \
+/// `--force` or the file of `--output`, is judged there.
+const LONG: &str = "3way no-ext-diff output output-directory abbrev abbrev-commit abbrev-ref abort absolute-git-dir add add-header after after-context \
     aggressive ahead-behind all all-match allow-binary-replacement allow-empty allow-empty-message \
     allow-overlap allow-unknown-type allow-unrelated-histories also-filter-submodules always amend \
     ancestry-path anchored and annotate annotate-stdin append apply atomic attach author author-date-order \
