@@ -2,8 +2,8 @@
 //! mean the same everywhere.
 //!
 //! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 3 takes any text. The text of 4 or 5
-//! stands behind a separator (`4: keep the logs`) or between fences; without one, a note must begin as notes do, and
-//! the desk looks at what is to be done instead. Everything else is prose that happens to begin with a digit
+//! stands behind a separator (`4: keep the logs`) or between fences; without one, a note must begin with a known
+//! instruction, and the desk looks at what is to be done instead. Everything else is prose that happens to begin with a digit
 //! ("6 PM would be better"), decides nothing, and is asked again.
 
 mod codes;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     digits::plain_digit,
-    lines::{LineBreaks, UNREADABLE, contradicts, has_code, lines, parse_lines},
+    lines::{LineBreaks, UNREADABLE, contradiction, has_code, lines, parse_lines},
     prose::{is_date, is_everyday_word, is_month},
 };
 

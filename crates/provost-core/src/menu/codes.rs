@@ -70,11 +70,11 @@ fn dashed(rest: &str) -> Option<&str> {
 }
 
 /// The code that a line may mean, however it is written: `3)`, `*3*`, `- 3: no`, ③. Too loose for an answer, it
-/// finds the line that contradicts one. Our own menu has brackets around its codes, which are none here.
+/// finds the line that contradicts one.
 pub(super) fn mentioned(line: &str) -> Option<(Code, String)> {
     let visible = line.chars().filter(|c| !is_invisible(*c));
     let line: String = visible.nfkc().map(any_digit).collect();
-    let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '[');
+    let bare = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     // +1 415 555 0100 is a phone number.
     let before = line.strip_suffix(bare).unwrap_or_default();
     if before.ends_with('+') {

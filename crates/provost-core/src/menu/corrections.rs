@@ -8,10 +8,7 @@ const LONGEST: usize = 5;
 /// The code that a short line names, where it names one number and nothing makes a time, an amount or an address
 /// of it.
 pub(super) fn meant_code(below: &[&str], at: usize) -> Option<Code> {
-    // Our own menu has brackets around its codes.
-    let line = below
-        .get(at)
-        .filter(|line| !line.trim_start().starts_with('['))?;
+    let line = below.get(at)?;
     let folded: String = prose::fold(line).chars().map(any_digit).collect();
     let words: Vec<String> = prose::words_of(&folded).collect();
     let has_digit = |word: &String| word.chars().any(char::is_numeric);
@@ -19,10 +16,9 @@ pub(super) fn meant_code(below: &[&str], at: usize) -> Option<Code> {
     let (Some(place), None) = (places.next(), places.next()) else {
         return None;
     };
-    let number = words
-        .get(place)?
-        .trim_matches(|c: char| !c.is_alphanumeric());
-    let code = Code::parse(number)?;
+    // As in "Code:3".
+    let number = words.get(place)?.rsplit([':', '=']).next()?;
+    let code = Code::parse(number.trim_matches(|c: char| !c.is_alphanumeric()))?;
     let before = place.checked_sub(1).and_then(|place| words.get(place));
     let timed = before.is_some_and(|word| {
         words::has(words::BEFORE_TIMES, word) || words::has(words::BEFORE_NUMBERS, word)
@@ -45,6 +41,37 @@ fn is_address(below: &[&str], at: usize, before: Option<&String>) -> bool {
     let signed = above.iter().any(|line| signature::may_follow(line));
     let chooses = before.is_none_or(|word| words::has(words::CHOICES, word));
     signed && !chooses && line.split_whitespace().all(capital)
+}
+
+/// Whether a line is one of our own menu, which programs may quote without a mark: it has the line of 1 above it, and
+/// those in between rise. "[3] Deny" without them is a change of mind.
+pub(super) fn is_of_menu(lines: &[&str], at: usize) -> bool {
+    let code_at = |at: usize| lines.get(at).and_then(|line| menu_code(line));
+    let Some(code) = code_at(at) else {
+        return false;
+    };
+    if code == Code::Once {
+        return (at + 1..lines.len()).any(|below| code_at(below).is_some());
+    }
+    let mut below = code;
+    for above in (0..at).rev().filter_map(code_at) {
+        if above >= below {
+            return false;
+        }
+        if above == Code::Once {
+            return true;
+        }
+        below = above;
+    }
+    false
+}
+
+/// The code of a line of the menu, as mails have it: "[1] Allow once".
+fn menu_code(line: &str) -> Option<Code> {
+    let (code, label) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let first = label.split_whitespace().next();
+    let begins = |code: &Code| code.label().split_whitespace().next() == first;
+    Code::parse(code).filter(|_| Code::ALL.iter().any(begins))
 }
 
 /// How many lines a list has that begins here: below a heading with a colon, at least two items, counted from 1.

@@ -90,19 +90,21 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
 /// what was asked.
 fn is_meant(lead: &Lead<'_>, below: &[&str], breaks: LineBreaks) -> Result<(), Unclear> {
     let (code, rest) = (lead.code, lead.rest);
-    if !rest.contains(char::is_alphanumeric) && !prose::is_prose(code, rest) {
+    if !rest.contains(char::is_alphanumeric) && !prose::is_prose(rest) {
         return Ok(());
     }
     if rest.len() > LONGEST_TEXT {
         return Err(Unclear::TooLong);
     }
     let asks = |line: &&str| breaks == LineBreaks::Typed && prose::is_question(line);
-    if prose::is_certain(code, rest) || below.iter().any(asks) {
+    if prose::is_certain(code, rest, lead.separator) || below.iter().any(asks) {
         return Err(Unclear::Prose(code));
     }
-    let clear = lead.separator == Separator::Clear
-        || (!prose::is_prose(code, rest) && (code == Code::Change || notes::begins(rest)));
-    if clear {
+    let is_text = match code {
+        Code::Note => notes::begins(rest),
+        _ => !prose::is_prose(rest),
+    };
+    if lead.separator == Separator::Clear || is_text {
         Ok(())
     } else {
         Err(Unclear::unmarked(code, rest))
@@ -177,6 +179,10 @@ fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
             at += items;
             continue;
         }
+        if corrections::is_of_menu(below, at) {
+            at += 1;
+            continue;
+        }
         let contradicts =
             mentioned(line).is_some_and(|found| !denies(&found.0) && said.as_ref() != Some(&found));
         let corrects = corrections::meant_code(below, at)
@@ -189,13 +195,21 @@ fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
     Ok(())
 }
 
-/// Whether a line that stands apart from a reply has a code, and another one.
-pub fn contradicts(reply: &Reply, line: &str) -> bool {
-    mentioned(line).is_some_and(|(code, rest)| {
-        let said = reply.text.as_deref().unwrap_or_default();
-        let same = rest.is_empty() || said.trim_matches(|c: char| !c.is_alphanumeric()) == rest;
-        code != reply.code || !(same || code == Code::Deny)
-    })
+/// The line among those that stand apart from a reply that has a code, and another one.
+pub fn contradiction<'l>(reply: &Reply, others: &[&'l str]) -> Option<&'l str> {
+    let contradicts = |line: &str| {
+        mentioned(line).is_some_and(|(code, rest)| {
+            let said = reply.text.as_deref().unwrap_or_default();
+            let same = rest.is_empty() || said.trim_matches(|c: char| !c.is_alphanumeric()) == rest;
+            code != reply.code || !(same || code == Code::Deny)
+        })
+    };
+    let mut places = 0..others.len();
+    let found = places.find(|at| {
+        let line = others.get(*at).copied().unwrap_or_default();
+        contradicts(line) && !corrections::is_of_menu(others, *at)
+    })?;
+    others.get(found).copied()
 }
 
 /// Whether a line begins with a code.

@@ -1,19 +1,26 @@
-//! Whether the text behind a 4 or a 5 makes prose of the number: a time, an amount, a date, a question, or a
-//! sentence about so many things. Lists of words find the usual ones, and endings some others. Nothing finds
-//! all: a text is taken only if there is evidence that it is one, too.
+//! Whether the text behind a 4 or a 5 makes prose of the number: a time, an amount, a date, a question, a refusal,
+//! or a sentence about so many things. Lists of words find the usual ones, and endings some others. Nothing finds
+//! all: without a separator, a text is taken only if there is evidence that it is one, too.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{Code, codes::is_invisible, digits::plain_digit, words};
+use super::{
+    Code,
+    codes::{Separator, is_invisible},
+    digits::plain_digit,
+    notes, words,
+};
 
 /// So many small words may stand between the number and its unit: "4 or 5 more full days".
 const MOST_SMALL: usize = 5;
 /// How far from the number its unit or the verb of a sentence is looked for.
 const NEAR: usize = 4;
+/// A note of so many words may say what is not to be done without taking back its yes.
+const LONG_NOTE: usize = 6;
 
-/// Whether what follows the code reads as a unit, as the rest of a time or a date, as a question, or as a
-/// sentence about so many things.
-pub(super) fn is_prose(code: Code, text: &str) -> bool {
+/// Whether what follows a 5 without a separator reads as a unit, as the rest of a time or a date, as a question, or as
+/// a sentence about so many things.
+pub(super) fn is_prose(text: &str) -> bool {
     let text = text.trim();
     if is_json(text) {
         return false;
@@ -25,37 +32,29 @@ pub(super) fn is_prose(code: Code, text: &str) -> bool {
         || is_amount(&words)
         || has_span(&words)
         || states(&words)
-        || is_plural(code, &words)
+        || is_plural(&words)
         || is_short_date(&words)
-        || refuses(code, &folded)
 }
 
-/// Whether a text that stands behind a separator is prose for certain: it asks, takes back the yes, or begins with a
-/// number or a unit ("4: 30", "4 - 5 pm").
-pub(super) fn is_certain(code: Code, text: &str) -> bool {
+/// Whether a text is prose for certain, also behind a separator: it asks, takes back the yes, or begins with a number,
+/// a unit or a day ("4: 30", "4 - 5 pm", "4: tomorrow").
+pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
     let text = text.trim();
     if is_json(text) {
         return false;
     }
     let folded = fold(text);
-    let first = words_of(&folded).next();
-    let counts = first.is_some_and(|first| {
-        is_number(&first) || is_unit(&first) || is_span(&first) || counts_in_east_asia(&first)
-    });
-    text.starts_with(['º', 'ª']) || counts || asks(&folded) || refuses(code, &folded)
-}
-
-/// Whether the words that follow a word of politeness, or a limit, speak of the number: "4 please in the afternoon".
-pub(super) fn is_about_number(words: &[String]) -> bool {
-    let near = words.get(..MOST_SMALL.min(words.len())).unwrap_or_default();
-    is_amount(near) || states(near)
-}
-
-/// Whether the words that follow a limit are a time or an amount of their own. What is counted elsewhere may stand
-/// there: "without tests".
-pub(super) fn is_time_or_amount(words: &[String]) -> bool {
-    let near = words.get(..MOST_SMALL.min(words.len())).unwrap_or_default();
-    counts(near, Before::SmallWord) || states(near)
+    let first = words_of(&folded).next().unwrap_or_default();
+    // Without a separator, what is to be done instead must look like the call: "5 7z x a.zip".
+    let begins_with_digit =
+        separator == Separator::Clear && first.starts_with(|c: char| c.is_numeric());
+    let counts = begins_with_digit
+        || is_number(&first)
+        || measures(&first)
+        || words::has(words::NUMBER_WORDS, &first)
+        || counts_in_east_asia(&first);
+    let refuses = code == Code::Note && refuses(&folded);
+    text.starts_with(['º', 'ª']) || counts || asks(&folded) || refuses
 }
 
 /// Whether a word is a unit, a day or a span of time.
@@ -136,18 +135,7 @@ pub(super) fn words_of(folded: &str) -> impl Iterator<Item = String> {
 
 /// A unit or a number follows, behind some small words at most.
 fn is_amount(words: &[String]) -> bool {
-    counts(words, Before::Number)
-}
-
-/// What stands before the words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
-    Number,
-    SmallWord,
-}
-
-fn counts(words: &[String], before: Before) -> bool {
-    let mut linked = before == Before::SmallWord;
+    let mut linked = false;
     // "4 of us", and as Spanish writes it: "4 p. m."
     let halves = matches!(words, [half, m, ..] if matches!(half.as_str(), "a" | "p") && m == "m");
     if halves || words.first().is_some_and(|first| first == "of") {
@@ -207,8 +195,8 @@ fn states(words: &[String]) -> bool {
     compares || verb
 }
 
-/// No command in English and few other words begin a note with the ending of a plural.
-fn is_plural(code: Code, words: &[String]) -> bool {
+/// A word with the ending of a plural, before nothing or a small word. Programs are called so, too.
+fn is_plural(words: &[String]) -> bool {
     let Some(first) = words.first() else {
         return false;
     };
@@ -218,18 +206,34 @@ fn is_plural(code: Code, words: &[String]) -> bool {
         && first.ends_with('s')
         && !["ss", "us", "is"].iter().any(ends)
         && !words::has(words::NO_PLURALS, first);
-    // Programs are called so, too.
-    let alone = words.get(1).is_none_or(|next| is_small(next));
-    shaped && (code == Code::Note || alone)
+    shaped && words.get(1).is_none_or(|next| is_small(next))
 }
 
-/// A yes with a no as its note: one of them is a slip.
-fn refuses(code: Code, folded: &str) -> bool {
-    let said = words_of(folded).collect::<Vec<_>>().join(" ");
+/// A yes with a no as its note: one of them is a slip. A longer note that first says what is to be done may end with
+/// what is not: "run it on staging, not on prod".
+fn refuses(folded: &str) -> bool {
+    let words: Vec<String> = words_of(folded).collect();
+    let said = words.join(" ");
     let is_phrase = |phrase: &str| said == phrase;
     let begins = |phrase: &str| said.starts_with(phrase);
-    code == Code::Note
-        && (words::REFUSALS.split(", ").any(is_phrase) || words::REFUSING.split(", ").any(begins))
+    let start = words.get(..NEAR.min(words.len())).unwrap_or_default();
+    let goes_on = words.len() >= LONG_NOTE
+        && words.first().is_some_and(|first| notes::is_verb(first))
+        && !negates(&start.join(" "));
+    words::REFUSALS.split(", ").any(is_phrase)
+        || words::REFUSING.split(", ").any(begins)
+        || (negates(folded) && !goes_on)
+}
+
+/// Whether a text has a word that says no.
+pub(super) fn negates(folded: &str) -> bool {
+    let is_negation = |word: String| {
+        words::has(words::NEGATIONS, &word)
+            || word.starts_with("kein")
+            || word.starts_with("ningun")
+    };
+    let holds = |sign: &str| folded.contains(sign);
+    words_of(folded).any(is_negation) || words::NEGATION_SIGNS.split_whitespace().any(holds)
 }
 
 /// Months that languages shorten to words of others: alone or before a number they are a date.

@@ -32,7 +32,10 @@ fn replies_are_read_as_the_menu_says() {
             reply(Code::Deny, Some("PM is too late")),
         ),
         ("4 add logs", reply(Code::Note, Some("add logs"))),
-        ("4\tadd\n logs ", reply(Code::Note, Some("add\n logs"))),
+        (
+            "4\tadd logs\n here ",
+            reply(Code::Note, Some("add logs\n here")),
+        ),
         ("5 npm test", reply(Code::Change, Some("npm test"))),
         (
             "5 npm ci\nnpm test",
@@ -53,7 +56,8 @@ fn replies_are_read_as_the_menu_says() {
         ("١", reply(Code::Once, None)),
         ("۳", reply(Code::Deny, None)),
         ("६", reply(Code::Always, None)),
-        ("٤ احتفظ", reply(Code::Note, Some("احتفظ"))),
+        ("٤: احتفظ", as_marked(reply(Code::Note, Some("احتفظ")))),
+        ("٤ احتفظ", Err(Unclear::unmarked(Code::Note, "احتفظ"))),
         (
             "5 - npm test",
             as_marked(reply(Code::Change, Some("npm test"))),
@@ -82,6 +86,7 @@ fn replies_are_read_as_the_menu_says() {
         ("4. Stock", Err(Unclear::unmarked(Code::Note, "Stock"))),
         ("4, or five", Err(Unclear::unmarked(Code::Note, "or five"))),
         ("4: 30", Err(Unclear::Prose(Code::Note))),
+        ("4: 30pm works", Err(Unclear::Prose(Code::Note))),
         ("4: why?", Err(Unclear::Prose(Code::Note))),
         ("4: no", Err(Unclear::Prose(Code::Note))),
         ("4:", Err(Unclear::TextNeeded(Code::Note))),
@@ -173,6 +178,17 @@ const PROSE: &[&str] = &[
      4 11 2026 | 5 11/2026",
     // ranges, sums and second thoughts
     "4 or 5 | 4 oder 5 | 4 and 5 | 4 - 5 | 4 + 1 | 5 / 6 | 4 ou 5 | 4 или 5 | 4 5 | 5 6",
+    // the same behind a separator
+    "4 - 5pm | 4 – 17h | 4: 30pm works better | 4 - 4:30pm | 4 - 5ish | 4) 5pm | 4 - 11月 | 4 - Nov | 4 - Monday | \
+     4: Freitag | 4 - tomorrow | 5 - 10min please | 5 - 6pm | 5 - November is too early | 4 - five works for me",
+    // refusals
+    "4: never mind | 4: nevermind | 4: not approved | 4: doch nicht | 4: mejor no | 4: finalement non | 4: не надо | \
+     4: do not run this | 4: I do not agree | 4: please do not run this before I have checked it | 4: isn't needed | \
+     4: lass es | 4: laisse tomber | 4: lascia perdere | 4: cancel that | 4: rejected | 4: 不要运行 | 4: やめて | \
+     4: run nothing until I have checked it | 4 never do this | 4 ne fais pas ça | 4 avoid it, 3 is what I mean",
+    // remarks that begin as notes of some language do
+    "4 do 8 godzin | 4 do 11 | 4 keep failing | 4 use it in production | 4 write errors in the log | 4 with errors | \
+     4 restore points | 4 deja approuvés | 4 但是下午比较好 | 4 only on Fridays | 4 lass es | 4 laisse tomber",
     // questions
     "4 days? | 4 why do you need it | 4 why? | 5 really? that one | 5 is that safe? | \
      4 keep them, ok? | 5 ¿por qué? | 4 warum | 5 pourquoi faire | 4 почему | 5 なぜ | 4 大丈夫ですか | \
@@ -248,19 +264,11 @@ fn p13_prose_that_begins_with_a_digit_decides_nothing() {
 fn p13_texts_of_4_and_5_are_taken() {
     for (code, text) in [
         (Code::Note, "add logs"),
-        (Code::Note, "do not delete the logs"),
-        (Code::Note, "do this first"),
-        (Code::Note, "let me know when it is done"),
-        (Code::Note, "tag the release"),
+        (Code::Note, "keep the logs"),
+        (Code::Note, "update all of the lock files"),
         (Code::Change, "m4 a.m4"),
         (Code::Change, "aws s3 ls"),
-        (Code::Note, "so please keep the logs"),
-        (Code::Note, "set the flag first"),
-        (Code::Note, "keep it until 6 PM"),
-        (Code::Note, "wie besprochen"),
-        (Code::Note, "comme convenu"),
-        (Code::Note, "bitte nicht am Freitag"),
-        (Code::Note, "احتفظ بالسجلات"),
+        (Code::Note, "please keep the logs"),
         (Code::Change, "npm test"),
         (Code::Change, "./run.sh --days 5"),
         (Code::Change, "curl https://example.com/a?b=1"),
@@ -299,6 +307,12 @@ fn p13_texts_of_4_and_5_are_taken() {
         "加日志",
         "명령만 바꿔",
         "port 8080 only",
+        "only on staging",
+        "let me know when it is done",
+        "wie besprochen",
+        "احتفظ بالسجلات",
+        "run it on staging, not on prod",
+        "keep the logs and do not restart anything",
     ] {
         let unmarked = format!("4 {text}");
         assert_eq!(
@@ -331,7 +345,10 @@ fn p13_marks_that_nobody_sees_do_not_matter() {
         assert_eq!(parse(text), reply(Code::Once, None), "{text:?}");
     }
     assert_eq!(parse("３ やめて"), reply(Code::Deny, Some("やめて")));
-    assert_eq!(parse("\u{200f}4 احتفظ"), reply(Code::Note, Some("احتفظ")));
+    assert_eq!(
+        parse("\u{200f}4: احتفظ"),
+        as_marked(reply(Code::Note, Some("احتفظ")))
+    );
     for text in [
         "\u{202e}1",
         "\u{202d}1",
@@ -362,7 +379,8 @@ fn p13_lines_without_a_code_do_not_matter() {
         "NOTICE:\n(1) This message is for you.\n(2) Any disclosure is prohibited.",
         "the 3 replicas have all been migrated",
         "\n\nBob Smith\nACME\nMain Street 5\n10115 Berlin",
-        "[3] Deny",
+        "[1] Allow once\n[3] Deny\n[4] Allow once, with a note (reply: 4: your note)",
+        "[1] Allow once\n[2] Allow for this session: npm with\nother words\n[6] Allow for 30 days: npm",
         "3.5 GB are free",
         "3D prints look fine",
         "10:30 is fine, too",
@@ -396,6 +414,13 @@ fn p13_a_short_line_with_another_number_is_asked_about() {
         "1\n৩ না",
         "1\n๓ ไม่",
         "1\nsorry ③",
+        "1\n[3]",
+        "1\n[ 3 ]",
+        "1\n[3] Deny",
+        "1\n[1] Allow once\n[3] Deny\n[3] Deny",
+        "1\n[1] Allow once\n3 no\n[3] Deny",
+        "3\n[1] Allow once",
+        "1\nCode:3",
         "3\nno, 1",
         "1\nsee 3 above",
         "1\n\nSorry:\n3 may break prod, ask ops@example.org first",
@@ -462,10 +487,10 @@ fn p13_a_signature_below_does_not_hide_a_text() {
             }
         }
     }
-    let long = "4 please use the staging database and keep all of the logs";
+    let long = "4 please keep all of the logs and use the staging database";
     let read = parse_lines(&[long, "Best regards", "Bob"], LineBreaks::Wrapped);
     assert_eq!(read, reply(Code::Note, long.strip_prefix("4 ")));
-    let read = parse_lines(&["4 keep it,", "best not on prod"], LineBreaks::Seen);
+    let read = parse_lines(&["4 keep the logs,", "best not on prod"], LineBreaks::Seen);
     assert_eq!(read, Err(Unclear::GoesOn(Code::Note)));
     for text in [
         "5 rm -rf /tmp/a\n/tmp/b",
@@ -481,8 +506,8 @@ fn p13_a_signature_below_does_not_hide_a_text() {
         assert_eq!(read, Err(Unclear::GoesOn(Code::Change)), "{text:?}");
     }
     for text in [
-        "4 keep it, but\nnot on Friday",
-        "4 keep it,\nBob",
+        "4: keep it, but\nnot on Friday",
+        "4: keep it,\nBob",
         "4: ログを\n残して",
     ] {
         let read = parse_lines(&lines(text), LineBreaks::Seen);

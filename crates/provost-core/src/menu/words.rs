@@ -161,20 +161,32 @@ pub(super) const STATING: &str = "\
     are is would were was works will have has had wäre wären würde würden sind passt passen passte müssen \
     haben sont seraient serait va vont son serían sería são seria sono sarebbe zijn zou är skulle";
 
-/// Notes that take back the yes they stand behind.
+/// Words that say no. Behind a yes they take it back, or limit it to something that may not be what was asked.
+pub(super) const NEGATIONS: &str = "\
+    no not nope never none nothing nobody neither nor cannot dont doesnt didnt cant wont isnt arent shouldnt wouldnt \
+    nevermind nein nicht nichts nie niemals niemand ne pas non jamais rien aucun aucune nunca nada ningún tampoco jamás \
+    não nem nenhum nenhuma niente mai nessun nessuno nemmeno niet niets geen nooit nee inte ingen inget inga aldrig nej \
+    ikke ingenting aldri nei ei älä älkää nigdy nic żaden není nikdy nechci nu niciodată nem soha hayır değil asla yok \
+    не нет нельзя никогда ничего ні немає ніколи нічого όχι δεν μην לא אל אין لا لن ليس لم नहीं मत không đừng chưa tidak \
+    jangan bukan";
+
+/// The same in scripts without spaces, and in short forms: "shan't".
+pub(super) const NEGATION_SIGNS: &str = "\
+    n't n’t 不 没 沒 别 別 勿 無理 ない ません いいえ だめ ダメ やめ 않 안돼 안됩 아니 하지마 지마 마세요";
+
+/// Notes that take back the yes they stand behind without such a word.
 pub(super) const REFUSALS: &str = "\
-    no, nope, never, not now, not yet, not today, stop, wait, cancel, abort, dont, do not, nein, non, нет, \
-    ні, não, nej, nee, nie, hayır, לא, لا, いいえ, だめ, 不, 不行, 不要, 아니요, 안돼, hold on, later, nicht, lieber nicht, \
-    rather not, maybe, perhaps, vielleicht, peut-être, quizás, forse, talvez, misschien, kanske, może, \
-    может, not sure, please, hmm, too many, not enough, enough, bitte, por favor, sil vous plaît, sil te plaît, svp, \
-    stp, per favore, proszę, lütfen, пожалуйста, graag, alsjeblieft, aub";
+    stop, wait, cancel, abort, hold on, later, maybe, perhaps, vielleicht, peut-être, quizás, forse, talvez, misschien, \
+    kanske, może, может, please, hmm, too many, enough, bitte, por favor, sil vous plaît, sil te plaît, svp, stp, \
+    per favore, proszę, lütfen, пожалуйста, graag, alsjeblieft, aub, undo, revert, avoid";
 
 pub(super) const REFUSING: &str = "\
-    too risky, zu riskant, trop risqué, muy arriesgado, no way, dont run, do not run, do not do, dont do, \
-    deny, denied, reject, i disagree, i refuse, i object, id rather not, auf keinen fall, bitte nicht tun, \
-    i said no, this is a no, skip it, skip this, skip that, leave it, forget it, forget this, drop it, drop this, \
-    please wait, please hold, please stop, please ask, please check, please let me, bitte warte, bitte stopp, bitte frag, \
-    bitte erst fragen, bitte nicht ausführen, bitte lass, por favor esper, per favore aspett, sil te plaît attend, \
+    too risky, zu riskant, trop risqué, muy arriesgado, deny, denied, reject, refuse, decline, cancel it, cancel this, \
+    cancel that, stop it, stop this, stop that, i disagree, i refuse, i object, skip it, skip this, skip that, leave it, \
+    forget, drop it, drop this, avoid it, avoid this, avoid doing, please wait, please hold, please stop, please ask, \
+    please check, please let me, lass es, lass das, lass mal, vergiss es, abgelehnt, laisse tomber, laissez tomber, \
+    oublie, refusé, lascia perdere, lascia stare, laat maar, deja eso, déjalo, olvida, olvídalo, rechazado, bitte warte, \
+    bitte stopp, bitte frag, bitte erst fragen, bitte lass, por favor esper, per favore aspett, sil te plaît attend, \
     sil vous plaît attend, merci dattendre, only if you are sure, but wait, but first ask, aber warte";
 
 /// Words of sentences that no command has as a bare word.

@@ -79,7 +79,7 @@ fn own_reply(text: &str, breaks: LineBreaks, below: Below) -> Result<Reply, Misr
     if others.iter().any(|line| line.contains(menu::UNREADABLE)) {
         return Err(Unclear::Unreadable.into());
     }
-    match others.iter().find(|line| menu::contradicts(&reply, line)) {
+    match menu::contradiction(&reply, &others) {
         Some(line) => Err(Unclear::several(line).into()),
         None => Ok(reply),
     }

@@ -244,7 +244,7 @@ fn texts_of_several_lines_stand_between_fences() {
             unclear(Unclear::GoesOn(Code::Change)),
         ),
         (
-            "4 keep it, but\nnot on Friday",
+            "4: keep it, but\nnot on Friday",
             unclear(Unclear::GoesOn(Code::Note)),
         ),
         (
@@ -327,18 +327,18 @@ fn p13_the_html_has_the_exact_text_and_the_plain_one_must_agree() {
         (Some("1"), Some(""), Err(Misread::TwoReadings)),
         (Some("*1*\n\n> x"), Some("1\n\n> x"), ok(Code::Once, None)),
         (
-            Some("4 use a.org <http://a.org>"),
-            Some("4 use a.org"),
+            Some("4: use a.org <http://a.org>"),
+            Some("4: use a.org"),
             ok(Code::Note, Some("use a.org")),
         ),
         (
-            Some("4 use bob@a.org<mailto:bob@a.org>"),
-            Some("4 use bob@a.org"),
+            Some("4: use bob@a.org<mailto:bob@a.org>"),
+            Some("4: use bob@a.org"),
             ok(Code::Note, Some("use bob@a.org")),
         ),
         (
-            Some("4 use *staging* only"),
-            Some("4 use staging only"),
+            Some("4: use *staging* only"),
+            Some("4: use staging only"),
             ok(Code::Note, Some("use staging only")),
         ),
         (Some("5 ls *.o"), Some("5 ls .o"), Err(Misread::TwoReadings)),

@@ -187,7 +187,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Thunderbird in German, closing right below",
             Plain(
-                "4 bitte Logs behalten\nViele Grüße\nHans Meyer\n\nAm 03.11.26 um 10:00 schrieb Gate:\n> 1\n",
+                "4: bitte Logs behalten\nViele Grüße\nHans Meyer\n\nAm 03.11.26 um 10:00 schrieb Gate:\n> 1\n",
             ),
             with(Code::Note, "bitte Logs behalten"),
         ),
@@ -206,7 +206,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Gmail in Spanish",
             Plain(
-                "4 conserva los registros\nSaludos\n\nEl mar, 3 nov 2026 a las 10:00, Gate (<gate@example.com>) escribió:\n> 1\n",
+                "4: conserva los registros\nSaludos\n\nEl mar, 3 nov 2026 a las 10:00, Gate (<gate@example.com>) escribió:\n> 1\n",
             ),
             with(Code::Note, "conserva los registros"),
         ),
@@ -232,7 +232,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Outlook in Arabic, with marks of direction",
             Plain(
-                "\u{200f}4 احتفظ بالسجلات\u{200f}\nمع تحياتي\nمحمد\n\nمن: Gate <gate@example.com>\nتم الإرسال: الثلاثاء\n1\n",
+                "\u{200f}4: احتفظ بالسجلات\u{200f}\nمع تحياتي\nمحمد\n\nمن: Gate <gate@example.com>\nتم الإرسال: الثلاثاء\n1\n",
             ),
             with(Code::Note, "احتفظ بالسجلات"),
         ),
