@@ -55,6 +55,10 @@ pub(crate) enum Full {
     Bytes(usize),
 }
 
+/// Marks an answer that is part of the program, such as a style sheet: it holds no memory, and is not counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfProgram;
+
 #[derive(Debug, Default)]
 pub struct Admission {
     room: ArcSwap<Room>,
@@ -65,6 +69,7 @@ pub struct Admission {
     /// There are as many connections as there may be.
     short: AtomicBool,
     agents_bytes: AtomicUsize,
+    deciders_bytes: AtomicUsize,
     others_bytes: AtomicUsize,
     parties: Parties,
 }
@@ -170,8 +175,8 @@ impl Admission {
         }
     }
 
-    /// Counts bytes that a request holds until it is answered. One agent gets half of what all agents may hold,
-    /// and everybody else has room of their own.
+    /// Counts bytes that a request holds until it is answered. One agent gets half of what all agents may hold.
+    /// Deciders have room of their own, and so have all others: strangers take nothing from people.
     fn hold(&self, who: Counted, party: Option<&Party>, bytes: usize) -> Result<(), Full> {
         let most = self.room.load().held_bytes;
         let most = if who == Counted::Agent {
@@ -193,6 +198,7 @@ impl Admission {
     fn bytes_of(&self, who: Counted) -> &AtomicUsize {
         match who {
             Counted::Agent => &self.agents_bytes,
+            Counted::Decider => &self.deciders_bytes,
             _ => &self.others_bytes,
         }
     }

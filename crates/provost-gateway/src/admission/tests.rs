@@ -111,6 +111,23 @@ fn p10_bodies_are_counted_until_their_request_is_answered() {
 }
 
 #[test]
+fn p10_bytes_of_strangers_leave_room_for_deciders() {
+    let admission = admission();
+    let quarter = admission.room().held_bytes / 4;
+    let enter = |who: &Who| Arc::new(Seat::new(admission.clone())).enter(who).unwrap();
+    let strangers = [enter(&Who::Anybody), enter(&Who::Stranger)];
+    assert_eq!(strangers[0].hold(quarter), Ok(()));
+    assert_eq!(strangers[1].hold(1), Err(Full::Bytes(quarter)));
+    let (alice, bob) = (Who::Decider("alice".into()), Who::Decider("bob".into()));
+    let (alice, bob) = (enter(&alice), enter(&bob));
+    assert_eq!(alice.hold(quarter / 2), Ok(()));
+    assert_eq!(alice.hold(1), Err(Full::Bytes(quarter / 2)));
+    assert_eq!(bob.hold(quarter / 2), Ok(()));
+    drop(alice);
+    assert_eq!(admission.deciders_bytes.load(Relaxed), quarter / 2);
+}
+
+#[test]
 fn p10_who_rests_longest_leaves_first_and_who_works_stays() {
     let seats = Seats::new(admission());
     let (from, now) = (

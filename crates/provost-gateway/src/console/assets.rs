@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use axum::{
+    Extension,
     extract::Path,
     response::{IntoResponse as _, Response},
 };
@@ -11,6 +12,7 @@ use http::header;
 use provost_core::{ids::hex, key::KeyHash};
 
 use super::error::PageError;
+use crate::admission::OfProgram;
 
 const STYLE: &str = include_str!("../../assets/console.css");
 const SCRIPT: &str = include_str!("../../assets/console.js");
@@ -72,5 +74,5 @@ pub(super) async fn serve(Path(name): Path<String>) -> Result<Response, PageErro
         (header::CONTENT_TYPE, found.kind),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
     ];
-    Ok((headers, found.text).into_response())
+    Ok((Extension(OfProgram), headers, found.text).into_response())
 }

@@ -13,7 +13,7 @@ use http::StatusCode;
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::error::ApiError;
-use crate::admission::{Full, Occupied};
+use crate::admission::{Full, Occupied, OfProgram};
 
 /// The system takes as much at once, whether or not the client reads it.
 const SMALL: usize = 16 * 1024;
@@ -26,7 +26,8 @@ pub(super) fn lasting(response: Response, occupied: impl Into<Arc<Occupied>>) ->
         return response;
     }
     let occupied = occupied.into();
-    if let Some(length) = length
+    let is_of_program = response.extensions().get::<OfProgram>().is_some();
+    if let Some(length) = length.filter(|_| !is_of_program)
         && let Err(full) = occupied.hold(length - SMALL)
     {
         return dropped(&response, length, full);
@@ -187,6 +188,16 @@ mod tests {
         assert_eq!(refused.status(), StatusCode::INSUFFICIENT_STORAGE);
         drop(first);
         assert!(enter(&admission).is_ok());
+    }
+
+    #[test]
+    fn p10_answers_of_the_program_hold_no_memory() {
+        let admission = admission(8 << 20);
+        let occupied = enter(&admission).unwrap();
+        occupied.hold(4 << 20).unwrap();
+        let mut answer = Response::new(AxumBody::from(vec![0; 3 << 20]));
+        answer.extensions_mut().insert(OfProgram);
+        assert_eq!(lasting(answer, occupied).status(), StatusCode::OK);
     }
 
     #[tokio::test]

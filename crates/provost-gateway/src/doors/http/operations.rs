@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
@@ -15,7 +15,7 @@ use super::{
     error::{ApiError, ApiResult},
     input::Params,
 };
-use crate::{app::App, channels::Standing, instance::LONGEST_CHALLENGE};
+use crate::{admission::OfProgram, app::App, channels::Standing, instance::LONGEST_CHALLENGE};
 
 const OPENAPI: &str = include_str!("openapi.json");
 
@@ -138,5 +138,6 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> ApiResult {
 }
 
 pub(super) async fn openapi() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (Extension(OfProgram), kind, OPENAPI).into_response()
 }
