@@ -35,9 +35,10 @@ use serde_json::{Value, json};
 use self::{
     api::Api,
     chat::{Address, Key},
+    check::Reading,
     update::Seen,
 };
-use super::{Problem, more_wait};
+use super::more_wait;
 use crate::{secret::Secret, web::Web};
 
 pub use self::{api::check_token, poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
@@ -70,8 +71,7 @@ pub struct Telegram {
     mode: Mode,
     allow: ArcSwap<Vec<i64>>,
     seen: Seen,
-    /// Why the bot's updates cannot be read just now.
-    unread: Mutex<Option<Problem>>,
+    reading: Mutex<Reading>,
     /// Where the console is.
     console: Option<String>,
 }
@@ -93,7 +93,7 @@ impl Telegram {
             mode,
             allow: ArcSwap::from_pointee(allow),
             seen: Seen::default(),
-            unread: Mutex::default(),
+            reading: Mutex::default(),
             console: None,
         })
     }

@@ -41,25 +41,52 @@ impl Telegram {
 }
 
 impl Telegram {
-    /// Why answers do not come back, although questions get through.
+    /// Why answers do not come back, although questions may get through.
     pub fn reading_problem(&self) -> Option<Problem> {
-        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
-        unread.clone()
+        let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        reading.problem.clone()
     }
 
-    /// What became of reading. Troubles that a check finds as well are left to it.
+    /// What became of reading.
     pub(super) fn note_reading(&self, trouble: Option<&Trouble>) {
-        let problem = trouble.filter(|trouble| matches!(trouble, Trouble::Conflict(_)));
-        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
-        *unread = problem.map(of_reading);
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        reading.note(trouble);
+    }
+}
+
+/// How the bot's updates have been read lately.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// In a row.
+    failures: u32,
+    problem: Option<Problem>,
+}
+
+impl Reading {
+    /// One failure may be a moment's. Of another reader Telegram tells for certain.
+    fn note(&mut self, trouble: Option<&Trouble>) {
+        let Some(trouble) = trouble else {
+            *self = Self::default();
+            return;
+        };
+        self.failures = self.failures.saturating_add(1);
+        if self.failures > 1 || matches!(trouble, Trouble::Conflict(_)) {
+            self.problem = Some(of_reading(trouble));
+        }
     }
 }
 
 fn of_reading(trouble: &Trouble) -> Problem {
-    Problem::of_channel(
-        trouble.to_string(),
-        "one program reads a bot: stop the other one, or make a bot of its own for this gateway with @BotFather",
-    )
+    match trouble {
+        Trouble::Conflict(_) => Problem::of_channel(
+            trouble.to_string(),
+            "one program reads a bot: stop the other one, or make a bot of its own for this gateway with @BotFather",
+        ),
+        _ => Problem {
+            problem: format!("answers cannot be read: {trouble}"),
+            ..of_bot(trouble)
+        },
+    }
 }
 
 fn of_bot(trouble: &Trouble) -> Problem {
@@ -84,4 +111,30 @@ fn of_chat(person: Arc<str>, why: &str, bot: &str) -> Problem {
              wrong: @userinfobot tells it"
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p12_updates_that_cannot_be_read_twice_in_a_row_are_a_problem() {
+        let mut reading = Reading::default();
+        let broken = Trouble::Unreachable("HTTP 502".into());
+        reading.note(Some(&broken));
+        assert_eq!(reading.problem, None, "it may be a moment's");
+        reading.note(Some(&broken));
+        let problem = reading.problem.clone().unwrap();
+        assert!(
+            problem.problem.contains("answers cannot be read"),
+            "{problem:?}"
+        );
+        assert!(problem.problem.contains("HTTP 502"), "{problem:?}");
+        reading.note(None);
+        assert_eq!(reading.problem, None);
+        reading.note(Some(&broken));
+        assert_eq!(reading.problem, None, "they are counted anew");
+        reading.note(Some(&Trouble::Conflict("409".into())));
+        assert!(reading.problem.is_some());
+    }
 }

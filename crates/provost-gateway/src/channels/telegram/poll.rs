@@ -122,6 +122,7 @@ impl Poll<'_> {
                 "reading the messages of the Telegram bot"
             );
             self.read(cursor).await?;
+            self.telegram.note_reading(None);
             tracing::warn!("another replica reads the messages of the Telegram bot");
         }
     }
@@ -189,7 +190,10 @@ impl Poll<'_> {
             };
             match self.stop.run_until_cancelled(hello).await? {
                 Ok(me) => return Some(me),
-                Err(trouble) => self.rest(backoff.after(&trouble)).await?,
+                Err(trouble) => {
+                    self.telegram.note_reading(Some(&trouble));
+                    self.rest(backoff.after(&trouble)).await?;
+                }
             }
         }
     }
