@@ -4,70 +4,198 @@
 pub(super) struct Style<'s>(pub(super) &'s str);
 
 impl<'s> Style<'s> {
-    pub(super) fn value(&self, name: &str) -> Option<&'s str> {
-        let mut all = self.0.split(';').filter_map(|one| one.split_once(':'));
-        let found = all.find(|(known, _)| known.trim() == name);
-        found.map(|(_, value)| value.trim().trim_end_matches("!important").trim())
+    /// What it says of a property. Which of several values holds depends on what a program understands, so each of
+    /// them counts.
+    fn values(&self, name: &str) -> impl Iterator<Item = &'s str> {
+        let all = self.0.split(';').filter_map(|one| one.split_once(':'));
+        all.filter(move |(known, _)| known.trim() == name)
+            .map(|(_, value)| value.trim().trim_end_matches("!important").trim())
+    }
+
+    pub(super) fn has(&self, name: &str, holds: impl Fn(&str) -> bool) -> bool {
+        self.values(name).any(holds)
     }
 
     /// Programs hide texts for readers of another kind so.
     pub(super) fn hides(&self) -> bool {
-        self.value("display") == Some("none")
-            || self.value("visibility") == Some("hidden")
-            || self.value("mso-hide") == Some("all")
+        HIDING.iter().any(|(name, value)| {
+            let mut values = self.values(name).peekable();
+            values.peek().is_some() && values.all(|it| it == *value)
+        })
     }
 
     pub(super) fn floats(&self) -> bool {
-        self.value("float")
-            .is_some_and(|side| matches!(side, "left" | "right"))
+        self.has("float", |side| matches!(side, "left" | "right"))
     }
 
     /// No line begins or ends with it.
     pub(super) fn stands_beside(&self) -> bool {
-        let display = self.value("display").unwrap_or_default();
-        self.floats() || display.starts_with("inline") || display == "table-cell"
+        self.floats()
+            || self.has("display", |display| {
+                display.starts_with("inline") || display == "table-cell"
+            })
     }
 
     /// What it holds stands side by side.
     pub(super) fn is_row(&self) -> bool {
-        let display = self.value("display").unwrap_or_default();
-        let direction = self.value("flex-direction").unwrap_or_default();
-        matches!(
-            display,
-            "flex" | "inline-flex" | "grid" | "inline-grid" | "table-row"
-        ) && !direction.starts_with("column")
+        const ROWS: [&str; 5] = ["flex", "inline-flex", "grid", "inline-grid", "table-row"];
+        self.has("display", |display| ROWS.contains(&display))
+            && !self.has("flex-direction", |it| it.starts_with("column"))
     }
 
-    /// Crossed out, or so small, low or clear that it may not be seen.
+    /// Crossed out, moved, or so small, low or clear that it may not be seen.
     pub(super) fn makes_doubtful(&self) -> bool {
         let below = |name: &str, least: f32| {
-            let size = self.value(name).and_then(size);
-            size.is_some_and(|size| size < least)
+            self.has(name, |value| size(value).is_some_and(|size| size < least))
         };
+        let may_hide = HIDING
+            .iter()
+            .any(|(name, value)| self.has(name, |it| it == *value));
         let struck = ["text-decoration", "text-decoration-line"]
             .iter()
-            .any(|name| {
-                self.value(name)
-                    .is_some_and(|it| it.contains("line-through"))
-            });
+            .any(|name| self.has(name, |it| it.contains("line-through")));
         let away = ["text-indent", "left", "top", "margin-left"]
             .iter()
             .any(|name| below(name, -200.0));
-        struck
+        (may_hide && !self.hides())
+            || struck
             || away
             || below("font-size", 3.0)
+            || self.has("font", has_tiny_size)
             || below("opacity", 0.3)
             || below("max-height", 1.0)
             || below("height", 0.01)
             || below("max-width", 1.0)
-            || self.value("color") == Some("transparent")
+            || self.is_moved()
             || self.is_camouflaged()
     }
 
-    /// Written in the colour of its ground.
+    /// It may be seen elsewhere than it stands, in part, or not at all.
+    fn is_moved(&self) -> bool {
+        let offset = || ["left", "right", "top", "bottom"].map(|side| self.has(side, |_| true));
+        MOVING
+            .iter()
+            .any(|name| self.has(name, |it| !NOT_MOVING.contains(&it)))
+            || self.has("display", |it| it == "inline-table")
+            || self.has("unicode-bidi", |it| it.ends_with("override"))
+            || self.has("position", |it| match it {
+                "static" | "inherit" | "initial" => false,
+                "relative" => offset().contains(&true),
+                _ => true,
+            })
+    }
+
+    /// Written in the colour of its ground, or in none.
     fn is_camouflaged(&self) -> bool {
-        let ground = self.value("background-color").or(self.value("background"));
-        ground.is_some() && self.value("color") == ground
+        let grounds: Vec<Colour> = ["background-color", "background"]
+            .iter()
+            .flat_map(|name| self.values(name))
+            .flat_map(colours)
+            .collect();
+        let inks = ["color", "-webkit-text-fill-color"];
+        let mut inks = inks.iter().flat_map(|name| self.values(name));
+        inks.any(|ink| colours(ink).any(|ink| ink == Colour::None || grounds.contains(&ink)))
+    }
+}
+
+const HIDING: [(&str, &str); 3] = [
+    ("display", "none"),
+    ("visibility", "hidden"),
+    ("mso-hide", "all"),
+];
+
+const MOVING: [&str; 13] = [
+    "clip",
+    "clip-path",
+    "transform",
+    "scale",
+    "rotate",
+    "translate",
+    "zoom",
+    "filter",
+    "mask",
+    "columns",
+    "column-count",
+    "column-width",
+    "writing-mode",
+];
+const NOT_MOVING: [&str; 8] = [
+    "none",
+    "auto",
+    "normal",
+    "initial",
+    "inherit",
+    "1",
+    "100%",
+    "horizontal-tb",
+];
+
+/// As in `font: 0px Arial` and `font: 0/0 a`.
+fn has_tiny_size(font: &str) -> bool {
+    let mut parts = font
+        .split_whitespace()
+        .filter_map(|part| part.split('/').next());
+    parts.any(|part| size(part).is_some_and(|size| size < 3.0))
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Colour {
+    /// Nothing of it is seen.
+    None,
+    Rgb([u8; 3]),
+    Named(String),
+}
+
+/// The colours in a value, and its other words as names of some.
+fn colours(value: &str) -> impl Iterator<Item = Colour> {
+    let mut depth = 0_u32;
+    let one_word = value.chars().map(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > 0 && c.is_whitespace() {
+            ','
+        } else {
+            c
+        }
+    });
+    let words: String = one_word.collect();
+    let words: Vec<Colour> = words.split_whitespace().map(colour).collect();
+    words.into_iter()
+}
+
+fn colour(word: &str) -> Colour {
+    let numbers: Vec<f32> = match (word.strip_prefix('#'), word.split_once('(')) {
+        (Some(digits), _) => {
+            let width = if digits.len() < 5 { 1 } else { 2 };
+            let of = |at: usize| {
+                let digits = digits.get(at..at + width)?;
+                let value = u8::from_str_radix(digits, 16).ok()?;
+                Some(f32::from(if width == 1 { value * 17 } else { value }))
+            };
+            let mut numbers: Vec<f32> = (0..digits.len()).step_by(width).map_while(of).collect();
+            if let Some(alpha) = numbers.get_mut(3) {
+                *alpha /= 255.0;
+            }
+            numbers
+        }
+        (None, Some((kind, numbers))) if kind.starts_with("rgb") => numbers
+            .split([',', '/', ')'])
+            .filter_map(|number| number.parse().ok())
+            .collect(),
+        _ => match word {
+            "white" => vec![255.0; 3],
+            "black" => vec![0.0; 3],
+            "transparent" => return Colour::None,
+            _ => Vec::new(),
+        },
+    };
+    match *numbers {
+        [_, _, _, alpha] if alpha < 0.3 => Colour::None,
+        [red, green, blue, ..] => Colour::Rgb([red, green, blue].map(|part| part as u8)),
+        _ => Colour::Named(word.to_owned()),
     }
 }
 
@@ -183,6 +311,21 @@ mod tests {
             "text-decoration: line-through",
             "color:transparent",
             "text-indent:-9999px",
+            "text-decoration:underline;text-decoration:line-through",
+            "text-decoration:none;text-decoration:line-through",
+            "display:block;display:none",
+            "color:#fff;background:white",
+            "color:rgb(255, 255, 255);background:#ffffff url(x)",
+            "color:#0000",
+            "color:rgba(0, 0, 0, 0)",
+            "font:0px Arial",
+            "font:0/0 a",
+            "clip:rect(0,0,0,0)",
+            "transform:scale(0)",
+            "position:absolute",
+            "position:relative;left:9px",
+            "column-count:2",
+            "display:inline-table",
         ] {
             assert!(Style(style).makes_doubtful(), "{style}");
         }
@@ -193,6 +336,13 @@ mod tests {
             "opacity:1",
             "height:1px",
             "margin-left:-5px",
+            "font:normal 400 13px/20px arial",
+            "color:#1f497d;background:white",
+            "color:black;background-color:rgb(255,255,255)",
+            "position:relative",
+            "transform:none",
+            "display:none",
+            "text-transform:none",
         ] {
             assert!(!Style(style).makes_doubtful(), "{style}");
         }

@@ -105,9 +105,9 @@ impl Tag {
     }
 
     pub(super) fn is_block(&self) -> bool {
-        let display = self.style().value("display");
-        let shown_as_block =
-            display.is_some_and(|kind| matches!(kind, "block" | "flex" | "table" | "list-item"));
+        let shown_as_block = self.style().has("display", |kind| {
+            matches!(kind, "block" | "flex" | "table" | "list-item")
+        });
         (is_block(&self.name) || shown_as_block) && !self.style().stands_beside()
     }
 
@@ -134,8 +134,8 @@ impl Tag {
 
     /// Its line breaks are kept.
     pub(super) fn is_preformatted(&self) -> bool {
-        let kept = self.style().value("white-space");
-        self.name == "pre" || kept.is_some_and(|kept| kept.starts_with("pre"))
+        let kept = self.style().has("white-space", |it| it.starts_with("pre"));
+        self.name == "pre" || kept
     }
 
     /// What it holds may be crossed out, or so that nobody sees it.
@@ -167,14 +167,10 @@ impl Tag {
     pub(super) fn is_quote(&self) -> bool {
         // Gmail indents with a quote that has no border.
         let style = self.style();
-        let indented = style
-            .value("border")
-            .is_some_and(|it| it == "none" || it == "0")
-            && style.value("border-left").is_none();
+        let indented = style.has("border", |it| it == "none" || it == "0")
+            && !style.has("border-left", |_| true);
         // Outlook and GMX draw a line beside what they quote.
-        let lined = style
-            .value("border-left")
-            .is_some_and(|it| it.contains("solid"));
+        let lined = style.has("border-left", |it| it.contains("solid"));
         (self.name == "blockquote" && !indented)
             || (self.name == "div" && lined)
             // Yahoo puts letters before its own.
