@@ -27,6 +27,9 @@ pub struct RecordStanding {
     /// Why they are not. The words name no path: everybody may read them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<String>,
+    /// Why the record cannot be held against them. The words name no path, either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_read: Option<String>,
     /// How the record differs from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<String>,

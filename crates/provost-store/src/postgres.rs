@@ -53,6 +53,7 @@ use provost_core::{
 use tokio::sync::broadcast;
 
 use self::{
+    fault::Fault,
     locks::Locks,
     writer::{Work, Writer},
 };
@@ -431,15 +432,21 @@ impl Store for PostgresStore {
     }
 
     async fn chains(&self) -> Result<Vec<ChainEnds>> {
-        Ok(traces::chains(&*self.read().await?).await?)
+        Ok(traces::chains(&*self.read().await?)
+            .await
+            .map_err(Fault::of_record)?)
     }
 
     async fn live_chains(&self) -> Result<Vec<ChainEnds>> {
-        Ok(traces::live_chains(&*self.read().await?).await?)
+        Ok(traces::live_chains(&*self.read().await?)
+            .await
+            .map_err(Fault::of_record)?)
     }
 
     async fn identity(&self) -> Result<String> {
-        Ok(traces::identity(&*self.read().await?).await?)
+        Ok(traces::identity(&*self.read().await?)
+            .await
+            .map_err(Fault::of_record)?)
     }
 
     async fn chain_records(

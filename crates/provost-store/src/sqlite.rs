@@ -433,7 +433,8 @@ impl Store for SqliteStore {
     }
 
     async fn chains(&self) -> Result<Vec<ChainEnds>> {
-        self.read(traces::chains).await
+        self.read(|sql| traces::chains(sql).map_err(Fault::of_record))
+            .await
     }
 
     async fn live_chains(&self) -> Result<Vec<ChainEnds>> {
@@ -441,7 +442,8 @@ impl Store for SqliteStore {
     }
 
     async fn identity(&self) -> Result<String> {
-        self.read(traces::identity).await
+        self.read(|sql| traces::identity(sql).map_err(Fault::of_record))
+            .await
     }
 
     async fn chain_records(

@@ -19,7 +19,7 @@ use provost_core::{
     gate::{Gate, Settings},
     policy::PolicySet,
     ports::{Clock, Store, SystemClock},
-    trace::view::Exposure,
+    trace::{kept::Chains, view::Exposure},
 };
 use provost_gateway::{
     access::Access,
@@ -37,7 +37,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     config::{Config, Database, read_draft},
-    heads::{self, Chains, Heads, Keeper},
+    heads::{self, Heads, Keeper},
     locate::reached,
     output,
     registry::{self, Entry, Registration},

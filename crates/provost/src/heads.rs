@@ -21,7 +21,7 @@ use provost_store::{OpenError, StoreConfig};
 
 pub(crate) use self::{
     file::{Kept, Unreadable},
-    keep::{Chains, Keeper, follow},
+    keep::{Keeper, follow},
 };
 use crate::{config::Config, gateway, user_folder::user_folder};
 
@@ -40,6 +40,8 @@ pub(crate) struct Heads {
     /// The place, and the path by which it is configured, if that is another.
     places: Vec<String>,
     schema: i64,
+    /// Other replicas may write to it.
+    is_shared: bool,
     /// `None`: no other replica prunes the record.
     retention_of_replicas: Option<Duration>,
     /// `None`: this user has no folder.
@@ -66,6 +68,7 @@ impl Heads {
             place: places.first().cloned().unwrap_or_default(),
             places,
             schema: store.schema(),
+            is_shared,
             retention_of_replicas: config.retention.filter(|_| is_shared),
             folder: user_folder().map(|folder| folder.join(FOLDER)),
         })

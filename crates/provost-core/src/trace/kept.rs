@@ -55,6 +55,14 @@ pub struct Anchor {
     pub hash: String,
 }
 
+/// Which chains are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chains {
+    /// Those that are written now. That one of the others is gone is not noticed.
+    Live,
+    All,
+}
+
 /// Who may have pruned the record beside those who keep its heads here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pruners {
@@ -121,14 +129,23 @@ impl KeptHeads {
     pub async fn follow(
         &mut self,
         store: &dyn Store,
-        chains: &[ChainEnds],
+        which: Chains,
         pruners: Pruners,
     ) -> Result<(bool, Vec<Gap>), StoreError> {
         if let Some(other) = self.other_store(store).await? {
             return Ok((false, vec![other]));
         }
+        let chains = match which {
+            Chains::Live => store.live_chains().await?,
+            Chains::All => store.chains().await?,
+        };
         let (mut moved, mut gaps) = (false, Vec::new());
-        for ends in chains {
+        for (name, kept) in self.chains.iter().filter(|_| which == Chains::All) {
+            if chains.iter().all(|ends| ends.chain != *name) {
+                gaps.extend(gap(store, name, kept, None, pruners).await?);
+            }
+        }
+        for ends in &chains {
             let mut now = KeptHead::of(ends);
             if let Some(before) = self.chains.get(&ends.chain) {
                 if now.anchor == before.anchor {

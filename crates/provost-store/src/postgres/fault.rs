@@ -31,6 +31,17 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// Where the ends of the record are read, a table that is missing or a column of another kind is no moment's
+    /// trouble: we did not make that.
+    pub(super) fn of_record(self) -> Self {
+        match self {
+            Self::Sql(error) if is_of_schema(&error) => {
+                Garbled::new("ends of the record", describe(&error)).into()
+            }
+            other => other,
+        }
+    }
+
     /// Whether the others of a batch may succeed where this one failed.
     pub(super) fn concerns_one(&self) -> bool {
         match self {
@@ -64,6 +75,22 @@ impl From<Fault> for StoreError {
             other => Self::Failed(other.to_string().into()),
         }
     }
+}
+
+/// The server does not know what is asked for, or the driver does not know what it answers.
+fn is_of_schema(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error as _;
+    let Some(code) = error.code() else {
+        let of_driver = error.source().is_some_and(|source| {
+            source.is::<tokio_postgres::types::WrongType>()
+                || source.is::<tokio_postgres::types::WasNull>()
+        });
+        return of_driver;
+    };
+    // Syntax and access rules; a kind of result that a prepared query did not have.
+    ["42", "0A"]
+        .iter()
+        .any(|class| code.code().starts_with(class))
 }
 
 fn is_corruption(error: &tokio_postgres::Error) -> bool {

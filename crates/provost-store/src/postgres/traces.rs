@@ -12,7 +12,7 @@ use super::{
     rows::{self, parameters},
 };
 use crate::{
-    codec,
+    codec::{self, Garbled},
     filter::{self, CLOCK_SLACK, Dialect, Value},
 };
 
@@ -171,7 +171,8 @@ pub(super) async fn live_chains(sql: &ClientWrapper) -> Result<Vec<ChainEnds>, F
 }
 
 pub(super) async fn identity(sql: &ClientWrapper) -> Result<String, Fault> {
-    let found = sql.query_one("SELECT id FROM identity", &[]).await?;
+    let found = sql.query_opt("SELECT id FROM identity", &[]).await?;
+    let found = found.ok_or_else(|| Garbled::new("no identity", "the row is gone"))?;
     Ok(found.try_get(0)?)
 }
 

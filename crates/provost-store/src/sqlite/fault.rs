@@ -26,6 +26,28 @@ impl Fault {
         }
     }
 
+    /// Where the ends of the record are read, a row or a table that is missing or holds something else is no moment's
+    /// trouble: we did not write that.
+    pub(super) fn of_record(self) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
+            QueryReturnedNoRows,
+        };
+        match self {
+            Self::Sql(
+                error @ (QueryReturnedNoRows
+                | InvalidColumnType(..)
+                | FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)),
+            ) => Garbled::new("ends of the record", error).into(),
+            // No such table or column.
+            Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                Garbled::new("ends of the record", error).into()
+            }
+            other => other,
+        }
+    }
+
     /// Whether any other operation would meet it as well: the file or the disk is at fault, or somebody else
     /// holds the lock.
     pub(super) fn meets_all(&self) -> bool {

@@ -4,7 +4,7 @@ use provost_core::{
     ports::{Store, StoreError},
     trace::{
         chain,
-        kept::{Gap, KeptHeads, Pruners},
+        kept::{Chains, Gap, KeptHeads, Pruners},
     },
 };
 
@@ -24,6 +24,8 @@ crate::contract!(
     p11_a_changed_chain_is_not_followed,
     p11_a_cut_end_is_noticed_while_nothing_is_written,
     p11_a_beginning_that_is_gone_is_a_gap,
+    p11_a_chain_that_is_gone_is_noticed_while_nothing_is_written,
+    p11_missing_ends_of_the_record_are_corruption,
 );
 
 async fn fill(place: &Place, from: u64) -> KeptHeads {
@@ -60,8 +62,7 @@ async fn p11_a_record_that_went_on_fits(place: &Place) {
 }
 
 async fn follow(kept: &mut KeptHeads, store: &dyn Store) -> (bool, Vec<Gap>) {
-    let chains = store.chains().await.unwrap();
-    let followed = kept.follow(store, &chains, Pruners::Nobody).await;
+    let followed = kept.follow(store, Chains::All, Pruners::Nobody).await;
     followed.unwrap()
 }
 
@@ -259,6 +260,36 @@ async fn p11_a_cut_end_is_noticed_while_nothing_is_written(place: &Place) {
     let (moved, gaps) = follow(&mut kept, &*store).await;
     assert!(!moved && gaps.len() == 1, "{gaps:?}");
     assert!(gaps[0].problem.contains("is missing"), "{gaps:?}");
+    store.close().await;
+}
+
+async fn p11_a_chain_that_is_gone_is_noticed_while_nothing_is_written(place: &Place) {
+    let store = place.open().await;
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    place
+        .intrude("DELETE FROM traces; DELETE FROM chains")
+        .await;
+    let (moved, gaps) = follow(&mut kept, &*store).await;
+    assert!(!moved && gaps.len() == 1, "{gaps:?}");
+    assert!(gaps[0].problem.contains("the chain is gone"), "{gaps:?}");
+    store.close().await;
+}
+
+/// They are told from a store that is away for a moment.
+async fn p11_missing_ends_of_the_record_are_corruption(place: &Place) {
+    let store = place.open().await;
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    for intrusion in [
+        "DELETE FROM identity",
+        "ALTER TABLE identity RENAME TO identity_away",
+    ] {
+        place.intrude(intrusion).await;
+        let followed = kept.follow(&*store, Chains::All, Pruners::Nobody).await;
+        let corrupt = matches!(followed, Err(StoreError::Corrupt(_)));
+        assert!(corrupt, "{intrusion}: {followed:?}");
+    }
     store.close().await;
 }
 

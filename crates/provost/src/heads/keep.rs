@@ -1,11 +1,18 @@
 //! Keeping the heads while the gateway runs: once a second where the record moved, and at the end.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use provost_core::{
-    ports::{ChainEnds, Clock as _, Store, SystemClock},
+    ports::{ChainEnds, Clock as _, Store, StoreError, SystemClock},
     time::Time,
-    trace::kept::KeptHeads,
+    trace::kept::{Chains, KeptHeads},
 };
 use provost_gateway::{app::App, record::RecordStanding};
 use tokio::{sync::Mutex, time::MissedTickBehavior};
@@ -15,19 +22,24 @@ use super::{Heads, Known, told};
 /// After a crash, so much of the record may be missing from the heads.
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// Every so many times also the chains that have ended are looked at: others may have pruned them.
-const ALL_CHAINS_EVERY: u32 = 60;
+/// Where replicas share the store, every so many times also the chains that have ended are looked at: others may
+/// have pruned them, or removed one whole.
+const ALL_CHAINS_EVERY: u32 = 10;
+
+/// So many times in a row the store may fail before people are told that nothing is kept.
+const MOST_FAILURES: u32 = 3;
+/// A look takes no longer, whoever holds a lock.
+const LONGEST_LOOK: Duration = Duration::from_secs(10);
+/// What everybody may read of it.
+const UNREAD: &str = "the record cannot be read; the gateway's log says why";
+const CHANGED: &str = "the record was changed or put back while the gateway ran, so nothing is decided: stop the \
+     gateway, put the newest data back, start it again";
 
 pub(crate) struct Keeper {
     heads: Heads,
     kept: Mutex<KeptHeads>,
-}
-
-/// Which chains are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chains {
-    Live,
-    All,
+    /// How often in a row the record could not be read.
+    failures: AtomicU32,
 }
 
 impl Keeper {
@@ -62,6 +74,7 @@ impl Keeper {
         Ok(Self {
             heads,
             kept: Mutex::new(kept),
+            failures: AtomicU32::new(0),
         })
     }
 
@@ -70,32 +83,42 @@ impl Keeper {
     pub(crate) async fn keep(&self, app: &App, which: Chains) {
         let mut kept = self.kept.lock().await;
         let store = &**app.gate.store();
-        let chains = match which {
-            Chains::Live => store.live_chains().await,
-            Chains::All => store.chains().await,
-        };
-        // The store's own troubles are told elsewhere.
-        let Ok(chains) = chains else { return };
-        let followed = kept.follow(store, &chains, self.heads.pruners()).await;
-        let Ok((moved, gaps)) = followed else { return };
+        // What was followed in part is followed again.
+        let mut next = kept.clone();
+        let followed = next.follow(store, which, self.heads.pruners());
+        let followed = tokio::time::timeout(LONGEST_LOOK, followed).await;
+        let followed =
+            followed.unwrap_or_else(|_| Err(StoreError::Failed("it took too long".into())));
         let mut standing = app.record.standing();
-        if !gaps.is_empty() {
-            let gap = told(&gaps).trim().to_owned();
-            tracing::error!(
-                gap,
-                "the record was changed while the gateway ran; everything is refused"
-            );
-            store.lose(
-                "the record was changed or put back while the gateway ran, so nothing is decided: stop the \
-                 gateway, put the newest data back, start it again",
-            );
-            standing.gap = Some(gap);
-        }
-        // What could not be written is tried again.
-        if moved || standing.kept_at.is_none() || standing.not_kept.is_some() {
-            standing = self.written(&kept, standing, app).await;
+        match followed {
+            Ok((moved, gaps)) => {
+                *kept = next;
+                self.failures.store(0, Relaxed);
+                standing.not_read = None;
+                if !gaps.is_empty() {
+                    standing.gap = Some(lose(store, told(&gaps).trim()));
+                }
+                // What could not be written is tried again.
+                if moved || standing.kept_at.is_none() || standing.not_kept.is_some() {
+                    standing = self.written(&kept, standing, app).await;
+                }
+            }
+            Err(StoreError::Corrupt(why)) => standing.gap = Some(lose(store, &why)),
+            Err(error) => self.note_failure(&error, &mut standing),
         }
         app.record.set(kept.clone(), self.heads.pruners(), standing);
+    }
+
+    /// A store that is away for a moment is told of elsewhere.
+    fn note_failure(&self, error: &StoreError, standing: &mut RecordStanding) {
+        let failures = self.failures.fetch_add(1, Relaxed).saturating_add(1);
+        if failures < MOST_FAILURES || matches!(error, StoreError::Closed | StoreError::Lost(_)) {
+            return;
+        }
+        if failures == MOST_FAILURES {
+            tracing::warn!(%error, "the heads of the record are not kept: it cannot be read");
+        }
+        standing.not_read = Some(UNREAD.to_owned());
     }
 
     /// Removes what is older than the retention. Where it will have been removed is kept first: an anchor that
@@ -150,6 +173,16 @@ impl Keeper {
     }
 }
 
+/// Refuses everything from here on. Gives back what is wrong.
+fn lose(store: &dyn Store, gap: &str) -> String {
+    tracing::error!(
+        gap,
+        "the record was changed while the gateway ran; everything is refused"
+    );
+    store.lose(CHANGED);
+    gap.to_owned()
+}
+
 async fn write(heads: &Heads, kept: &KeptHeads) -> Result<(), String> {
     let (heads, kept) = (heads.clone(), kept.clone());
     let written = tokio::task::spawn_blocking(move || heads.write(&kept)).await;
@@ -168,11 +201,40 @@ pub(crate) async fn follow(app: Arc<App>, keeper: Arc<Keeper>) {
             _ = tick.tick() => {}
             () = app.stopping() => return,
         }
-        let which = if round.is_multiple_of(ALL_CHAINS_EVERY) {
+        let which = if !keeper.heads.is_shared || round.is_multiple_of(ALL_CHAINS_EVERY) {
             Chains::All
         } else {
             Chains::Live
         };
         keeper.keep(&app, which).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p11_a_record_that_cannot_be_read_for_long_is_told() {
+        let heads = Heads {
+            place: String::new(),
+            places: Vec::new(),
+            schema: 1,
+            is_shared: true,
+            retention_of_replicas: None,
+            folder: None,
+        };
+        let keeper = Keeper {
+            heads,
+            kept: Mutex::default(),
+            failures: AtomicU32::new(0),
+        };
+        let mut standing = RecordStanding::default();
+        for _ in 1..MOST_FAILURES {
+            keeper.note_failure(&StoreError::Failed("away".into()), &mut standing);
+            assert_eq!(standing.not_read, None, "it may be a moment's");
+        }
+        keeper.note_failure(&StoreError::Failed("away".into()), &mut standing);
+        assert_eq!(standing.not_read.as_deref(), Some(UNREAD));
     }
 }

@@ -386,6 +386,34 @@ fn p11_retention_is_no_gap() {
     }
 }
 
+/// Whoever may write the data folder must not blind the one who keeps the heads, nor remove all before him.
+#[test]
+fn p11_ends_of_the_record_that_are_gone_stop_decisions() {
+    for intrusion in [
+        "DELETE FROM identity",
+        "UPDATE chains SET head_hash = x'00'",
+        "DELETE FROM traces; DELETE FROM chains",
+    ] {
+        let echo = Echo::start();
+        let site = Site::new(&echo, POLICY);
+        let gateway = site.start();
+        gateway.agent().tool("notes.add", json!({})).ok();
+        eventually("the heads", || {
+            let record = &gateway.health()["record"];
+            record["kept_at"].is_string().then_some(())
+        });
+        let sql = rusqlite::Connection::open(site.database()).unwrap();
+        sql.execute_batch(intrusion).unwrap();
+        eventually(intrusion, || {
+            (gateway.client().get("/ready").status == 503).then_some(())
+        });
+        gateway
+            .agent()
+            .decide("notes.add", json!({}))
+            .refused(503, "store_unavailable");
+    }
+}
+
 /// A database that an older dump of itself replaced while the gateway ran.
 #[test]
 fn p11_a_database_put_back_under_a_gateway_stops_decisions() {

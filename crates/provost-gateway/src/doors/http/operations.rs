@@ -46,7 +46,8 @@ fn tell(app: &App, told: &mut Map<String, Value>) -> &'static str {
     let (servers, record) = (app.mcp.summary(), app.record.standing());
     let channels = app.channels.load().standings();
     let failing = channels.values().any(Standing::is_failing);
-    let degraded = policy.error.is_some() || servers.down > 0 || failing || record.gap.is_some();
+    let unsound = record.gap.is_some() || record.not_read.is_some();
+    let degraded = policy.error.is_some() || servers.down > 0 || failing || unsound;
     let control = app.gate.control();
     let declaring = live.access.declaring(&control);
     let stopped: Vec<_> = control

@@ -174,6 +174,10 @@ fn kept_record(record: &Value, findings: &mut Findings) {
         let hint = "see `provost traces verify`; the gateway will not start again with this record";
         return findings.fail("kept heads", format!("the record was changed: {gap}"), hint);
     }
+    if let Some(why) = some_text(record, "not_read") {
+        let hint = "see that the database answers, and that nobody changed its tables";
+        return findings.fail("kept heads", format!("nothing is kept: {why}"), hint);
+    }
     match some_text(record, "not_kept") {
         None => findings.ok("kept heads", "written once a second, outside the store"),
         Some(why) => findings.warn(
