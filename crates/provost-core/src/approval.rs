@@ -11,7 +11,7 @@ use crate::{
     grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
     menu::Code,
-    review::{Summary, mask_map, mask_text, mask_value, redact, redact_map},
+    review::{Summary, mask_map, mask_place, mask_text, mask_value, redact, redact_map},
     time::Time,
 };
 
@@ -194,8 +194,9 @@ impl Question {
     #[must_use]
     pub fn masked(self) -> Self {
         Self {
+            summary: self.summary.map(|summary| summary.masked(&self.params)),
             params: mask_map(&self.params),
-            summary: self.summary.map(Summary::masked),
+            works_in: self.works_in.map(masked_folder),
             request: self.request.map(|request| Box::new(request.masked())),
             ..self
         }
@@ -207,10 +208,16 @@ impl Question {
         Self {
             params: redact_map(&self.params),
             summary: self.summary.map(Summary::structure),
+            works_in: self.works_in.map(masked_folder),
             request: self.request.map(|request| Box::new(request.structure())),
             ..self
         }
     }
+}
+
+/// A door may take a URL for a folder.
+fn masked_folder(folder: Box<str>) -> Box<str> {
+    mask_place(&folder).into()
 }
 
 #[derive(Clone, Debug, PartialEq)]

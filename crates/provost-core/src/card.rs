@@ -20,6 +20,7 @@ use crate::{
     people::{Fallback, Waiting},
     review::{
         Act, Excerpt, Part, Risk, Summary, mask_map, mask_some, mask_text, not_shown, redact_map,
+        redact_some,
     },
     time::Time,
     trace::view::Exposure,
@@ -183,7 +184,7 @@ impl Card {
         let summary = if hidden {
             summary.map(Summary::structure)
         } else {
-            summary.map(Summary::masked)
+            summary.map(|summary| summary.masked(&question.params))
         };
         let claim = claim(approval, summary.as_ref(), hidden);
         Self {
@@ -315,7 +316,7 @@ fn visible_params(params: &Map<String, Value>, hidden: bool) -> String {
 fn other_arguments(question: &Question, hidden: bool) -> Option<Excerpt> {
     let others = not_shown(&question.params, question.summary.as_ref()?);
     let json = if hidden {
-        pretty(&redact_map(&others))
+        pretty(&redact_some(&others, &question.params))
     } else {
         pretty(&mask_some(&others, &question.params))
     };

@@ -6,7 +6,6 @@ mod hidden;
 mod mask;
 mod names;
 mod obeyed;
-mod redact;
 mod risk;
 mod secret;
 mod summary;
@@ -14,10 +13,13 @@ mod withhold;
 
 pub use excerpt::{Excerpt, more_lines};
 pub use hidden::hides;
-pub use mask::{hides_secret, mask_map, mask_some, mask_value, unmask};
+pub use mask::{
+    hides_secret, mask_map, mask_some, mask_value, redact, redact_all, redact_map, redact_some,
+    unmask,
+};
 pub(crate) use obeyed::is_obeyed;
-pub use redact::{redact, redact_all, redact_map};
 pub use risk::{RiskReport, assess};
+pub(crate) use secret::mask_place;
 pub use secret::mask_text;
 pub use summary::{
     Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,

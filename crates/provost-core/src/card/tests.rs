@@ -284,3 +284,25 @@ fn p14_who_is_waited_for_and_when_it_escalates() {
     );
     assert_eq!(waiting(&asked, 4).1, Some((at(13), "carol".to_owned())));
 }
+
+#[test]
+fn p09_a_password_in_the_folder_of_a_call_is_masked() {
+    let mut approval = approval(json!({"command": "ls"}));
+    approval.question.works_in = Some("https://u:hunter2horse@h/x".into());
+    let scope = crate::grant::GrantScope::Any {
+        rest: None,
+        works_in: approval.question.works_in.clone(),
+    };
+    let (masked, structure) = (
+        approval.question.clone().masked(),
+        approval.question.clone().structure(),
+    );
+    for shown in [
+        json!(masked).to_string(),
+        json!(structure).to_string(),
+        scope.words(),
+        format!("{:?}", card(&approval)),
+    ] {
+        assert!(!shown.contains("hunter2horse"), "{shown}");
+    }
+}

@@ -197,7 +197,7 @@ fn call(question: &Question) -> Vec<Section> {
     // Secrets are masked before the act is taken apart, so that none is seen in pieces, and once more in what is
     // put together of them.
     let masked = mask_map(params);
-    let whole = summarize_whole(&question.tool, &masked).map(Summary::masked);
+    let whole = summarize_whole(&question.tool, &masked).map(|it| it.masked(params));
     let (Some(stored), Some(whole)) = (&question.summary, whole) else {
         return vec![text("The arguments of the call", pretty(&masked))];
     };

@@ -304,6 +304,7 @@ fn in_folder(folder: Option<&str>) -> String {
     let Some(folder) = folder else {
         return String::new();
     };
+    let folder = review::mask_place(folder);
     let shown: String = folder.chars().take(LONGEST_SHOWN).collect();
     let cut = if shown.len() < folder.len() {
         "…"

@@ -1,23 +1,40 @@
-//! Secrets inside arguments: by the name they stand under, and by how they look. Every view of a call passes
-//! here; what is stored and what runs does not.
+//! The views of a call's arguments. With the secrets masked: by the name they stand under, and by how they look. With
+//! the content withheld as well: what is masked stays masked, and of the rest only structure is shown. One walk makes
+//! both; what is stored and what runs does not pass here.
 
 mod edit;
+mod literals;
 mod named;
-pub(super) mod words;
+mod withheld;
+mod words;
 
 use serde_json::{Map, Value};
 
 use super::{
     names::{
-        SHORTEST_NUMBER, holds_words, is_command, is_input, is_key_name, is_place_name, is_secret,
-        is_secret_number, is_secret_object, is_shell_text,
+        SHORTEST_NUMBER, holds_content, holds_words, is_input, is_key_name, is_name, is_place_name,
+        is_secret, is_secret_number, is_secret_object, is_shell_text,
     },
-    secret::{Grammar, Labels, Reading, is_mentioned, is_random, kind_of, secrets},
+    secret::{
+        CONTENT, Grammar, Labels, Reading, Secret, is_mentioned, is_random, kind_of, secrets,
+    },
 };
 use named::{pair, pair_in_list};
-use words::{Joined, program, runs_script};
+use words::Words;
 
 pub use edit::unmask;
+pub(super) use literals::Literals;
+pub(super) use withheld::is_description;
+pub use withheld::redact_all;
+
+/// What of the arguments is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// All but the secrets.
+    Masked,
+    /// Structure.
+    Withheld,
+}
 
 /// Arguments with their secrets masked.
 pub fn mask_map(params: &Map<String, Value>) -> Map<String, Value> {
@@ -26,28 +43,42 @@ pub fn mask_map(params: &Map<String, Value>) -> Map<String, Value> {
 
 /// Some of a call's arguments, masked as they are beside the others.
 pub fn mask_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
-    let labels = labels(all);
-    let mut shown = |_: &str, kind: &'static str, secret: &str| labels.mask(kind, secret);
-    Masking::of(all, &mut shown).members(some, false)
+    let labels = labels(all, &[View::Masked]);
+    Walk::of(all, View::Masked, &mut Showing(&labels)).members(some, false)
+}
+
+/// Arguments as they are shown where content is not: where a call acts, which of a few things it means, numbers,
+/// programs and their words.
+pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
+    redact_some(params, params)
+}
+
+/// Some of a call's arguments, as [`redact_map`] shows them beside the others.
+pub fn redact_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
+    let labels = labels(all, &[View::Masked, View::Withheld]);
+    Walk::of(all, View::Withheld, &mut Showing(&labels)).members(some, false)
 }
 
 /// Whether a view of these arguments masks anything.
 pub fn hides_secret(params: &Map<String, Value>) -> bool {
-    let mut hides = false;
-    let mut noted = |_: &str, _: &'static str, _: &str| {
-        hides = true;
-        String::new()
-    };
-    Masking::of(params, &mut noted).members(params, false);
-    hides
+    let mut noted = Noted::default();
+    Walk::of(params, View::Masked, &mut noted).members(params, false);
+    noted.any
 }
 
 /// A value that stands under no name.
 pub fn mask_value(value: &Value) -> Value {
-    let mut params = Map::new();
-    params.insert(String::new(), value.clone());
-    let shown = mask_map(&params).remove("");
-    shown.unwrap_or_default()
+    one(mask_map, "", value)
+}
+
+/// A value that stands under no name, where content is not shown: what the call is about.
+pub fn redact(value: &Value) -> Value {
+    one(redact_map, "target", value)
+}
+
+fn one(view: fn(&Map<String, Value>) -> Map<String, Value>, name: &str, value: &Value) -> Value {
+    let params = Map::from_iter([(name.to_owned(), value.clone())]);
+    view(&params).remove(name).unwrap_or_default()
 }
 
 /// The steps of one command, as they may be shown. `runs_text`: one of them runs a text as a program.
@@ -68,23 +99,54 @@ pub(super) fn mask_steps(steps: &[&str], runs_text: bool) -> Vec<String> {
         .collect()
 }
 
-fn labels(params: &Map<String, Value>) -> Labels {
-    let mut labels = Labels::default();
-    let mut noted = |_: &str, kind: &'static str, secret: &str| {
-        labels.note(kind, secret);
-        String::new()
-    };
-    Masking::of(params, &mut noted).members(params, false);
-    labels
+/// Which secret is which is the same in both views: their numbers are those of the masked one.
+fn labels(params: &Map<String, Value>, views: &[View]) -> Labels {
+    let mut noted = Noted::default();
+    for view in views {
+        Walk::of(params, *view, &mut noted).members(params, false);
+    }
+    noted.labels
 }
 
-/// Is told of every secret: where it stands, its kind, and what it is. Answers what is shown instead.
-type Sink<'s> = dyn FnMut(&str, &'static str, &str) -> String + 's;
+/// Is told of everything that a view does not show.
+trait Sink {
+    /// What is shown instead of a piece of a text. `path`: the names above, without the places in lists.
+    fn instead(&mut self, path: &[String], kind: &'static str, literal: &str) -> String;
+
+    /// How a value is shown.
+    fn value(&mut self, _path: &[String], _shown: &Value, _value: &Value) {}
+
+    /// How a name is shown.
+    fn name(&mut self, _path: &[String], _shown: &str, _name: &str) {}
+}
+
+#[derive(Default)]
+struct Noted {
+    labels: Labels,
+    any: bool,
+}
+
+impl Sink for Noted {
+    fn instead(&mut self, _: &[String], kind: &'static str, literal: &str) -> String {
+        self.any = true;
+        self.labels.note(kind, literal);
+        String::new()
+    }
+}
+
+struct Showing<'l>(&'l Labels);
+
+impl Sink for Showing<'_> {
+    fn instead(&mut self, _: &[String], kind: &'static str, literal: &str) -> String {
+        self.0.mask(kind, literal)
+    }
+}
 
 /// A walk through arguments.
-struct Masking<'s> {
-    sink: &'s mut Sink<'s>,
-    /// The names above, without the places in lists.
+struct Walk<'s> {
+    view: View,
+    sink: &'s mut dyn Sink,
+    /// The names above as they are shown.
     path: Vec<String>,
     /// The commands of the call: they may use a variable that stands elsewhere.
     commands: String,
@@ -92,13 +154,14 @@ struct Masking<'s> {
     runs_text: bool,
 }
 
-impl<'s> Masking<'s> {
-    fn of(params: &Map<String, Value>, sink: &'s mut Sink<'s>) -> Self {
+impl<'s> Walk<'s> {
+    fn of(params: &Map<String, Value>, view: View, sink: &'s mut dyn Sink) -> Self {
         let mut commands = String::new();
         collect_commands(params, &mut commands);
         let is_sure = || Reading::of(&commands).is_some_and(|it| !it.outline.runs_text);
         let runs_text = !commands.is_empty() && !is_sure();
         Self {
+            view,
             sink,
             path: Vec::new(),
             commands,
@@ -111,54 +174,106 @@ impl<'s> Masking<'s> {
         let mut shown = Map::new();
         let named = pair(map);
         for (name, value) in map {
-            self.path.push(name.clone());
-            let value = match named {
-                Some((field, secret)) if field == name => self.value(secret, value, below),
-                _ if holds_words(name) && is_words(value) => self.words(map, name, value),
-                _ => self.value(name, value, below),
-            };
-            let mut key = self.text(name, Grammar::Text);
-            self.path.pop();
+            let mut key = self.key(name);
             // Two names may look the same once they are masked: neither is lost.
             while shown.contains_key(&key) {
                 key.push('\'');
             }
+            self.sink.name(&self.path, &key, name);
+            self.path.push(key.clone());
+            let value = match named {
+                Some((field, secret)) if field == name => self.value(secret, value, below),
+                _ => self.member(map, name, value, below),
+            };
+            self.path.pop();
             shown.insert(key, value);
         }
         shown
     }
 
+    fn member(
+        &mut self,
+        map: &Map<String, Value>,
+        name: &str,
+        value: &Value,
+        below: bool,
+    ) -> Value {
+        if let Some(words) = Words::of(map, name, value) {
+            return self.words(&words, value);
+        }
+        let is_odd = |items: &Vec<Value>| !items.iter().all(Value::is_string);
+        if self.view == View::Withheld && holds_words(name) && value.as_array().is_some_and(is_odd)
+        {
+            return self.value("", value, below);
+        }
+        self.value(name, value, below)
+    }
+
+    /// A name can be as long as a text, and carry one.
+    fn key(&mut self, name: &str) -> String {
+        let secrets = secrets(name, Grammar::Text);
+        if self.view == View::Masked || is_name(name) {
+            return self.rendered(name, &secrets);
+        }
+        self.withheld_name(name, &secrets)
+    }
+
     fn value(&mut self, name: &str, value: &Value, below: bool) -> Value {
         let below = below || is_secret(name);
-        match value {
-            Value::String(text) if below || is_key(name, text) => self.named(name, text).into(),
-            Value::String(text) if is_place_name(name, text) && !text.contains("://") => {
-                text.as_str().into()
-            }
-            Value::String(text) => self.text(text, self.grammar(name)).into(),
+        let shown = match value {
+            Value::String(text) => self.string(name, text, below),
             Value::Number(number) => {
                 let number = number.to_string();
-                if is_secret_number(name, number.len())
-                    || (below && number.len() >= SHORTEST_NUMBER && !is_secret(name))
-                {
-                    return self.mask(kind_of(name), &number).into();
+                let is_secret = is_secret_number(name, number.len())
+                    || (below && number.len() >= SHORTEST_NUMBER && !is_secret(name));
+                if !is_secret {
+                    return value.clone();
                 }
-                value.clone()
+                self.instead(kind_of(name), &number).into()
             }
-            Value::Array(items) => {
-                let items = items.iter().map(|item| match pair_in_list(item) {
-                    Some((name, text)) => {
-                        Value::Array(vec![name.into(), self.named(name, text).into()])
-                    }
-                    None => self.value(name, item, below),
-                });
-                items.collect()
+            Value::Array(items) => return self.items(name, items, below),
+            Value::Object(map) if self.view == View::Withheld && !below && holds_content(name) => {
+                self.withheld_object(map)
             }
             Value::Object(map) => {
                 let below = below && (!is_secret(name) || is_secret_object(name));
-                Value::Object(self.members(map, below))
+                let shown = Value::Object(self.members(map, below));
+                // One that the agent wrote itself.
+                if !is_description(map) {
+                    return shown;
+                }
+                shown
             }
-            other => other.clone(),
+            other => return other.clone(),
+        };
+        self.sink.value(&self.path, &shown, value);
+        shown
+    }
+
+    fn items(&mut self, name: &str, items: &[Value], below: bool) -> Value {
+        let items = items.iter().map(|item| match pair_in_list(item) {
+            Some((name, value)) => Value::Array(vec![name.into(), self.value(name, value, true)]),
+            None => self.value(name, item, below),
+        });
+        items.collect()
+    }
+
+    fn string(&mut self, name: &str, text: &str, below: bool) -> Value {
+        let secrets = self.secrets(name, text, below);
+        match self.view {
+            View::Masked => self.rendered(text, &secrets).into(),
+            View::Withheld => self.withheld(name, text, secrets, below),
+        }
+    }
+
+    /// The secrets of the text under this name. Every view masks them.
+    fn secrets(&self, name: &str, text: &str, below: bool) -> Vec<Secret> {
+        if below || is_key(name, text) {
+            self.named(name, text)
+        } else if is_place_name(name, text) {
+            Vec::new()
+        } else {
+            secrets(text, self.grammar(name))
         }
     }
 
@@ -177,21 +292,21 @@ impl<'s> Masking<'s> {
         }
     }
 
-    fn text(&mut self, text: &str, grammar: Grammar<'_>) -> String {
+    /// The text with something else in the place of these pieces.
+    fn rendered(&mut self, text: &str, pieces: &[Secret]) -> String {
         let mut shown = String::with_capacity(text.len());
         let mut at = 0;
-        for secret in secrets(text, grammar) {
-            shown.push_str(text.get(at..secret.place.start).unwrap_or_default());
-            let literal = text.get(secret.place.clone()).unwrap_or_default();
-            shown.push_str(&self.mask(secret.kind, literal));
-            at = secret.place.end;
+        for Secret { place, kind } in pieces {
+            shown.push_str(text.get(at..place.start).unwrap_or_default());
+            shown.push_str(&self.instead(kind, text.get(place.clone()).unwrap_or_default()));
+            at = place.end;
         }
         shown.push_str(text.get(at..).unwrap_or_default());
         shown
     }
 
-    fn mask(&mut self, kind: &'static str, secret: &str) -> String {
-        (self.sink)(&self.path.join("\u{1f}"), kind, secret)
+    fn instead(&mut self, kind: &'static str, literal: &str) -> String {
+        self.sink.instead(&self.path, kind, literal)
     }
 }
 
@@ -199,33 +314,31 @@ fn is_key(name: &str, text: &str) -> bool {
     is_key_name(name) && is_random(text.trim_start_matches("base64:"))
 }
 
-fn is_words(value: &Value) -> bool {
-    value
-        .as_array()
-        .is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_string))
-}
-
 fn collect_commands(params: &Map<String, Value>, commands: &mut String) {
     for (name, value) in params {
-        match value {
-            Value::String(text) if is_shell_text(name) => {
-                commands.push_str(text);
+        match Words::of(params, name, value) {
+            Some(words) => {
+                commands.push_str(words.script().unwrap_or(&words.joined().text));
                 commands.push('\n');
             }
-            Value::Array(items) if holds_words(name) => {
-                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                match words.split_last() {
-                    Some((script, shell)) if runs_script(shell) => commands.push_str(script),
-                    _ => {
-                        let before = (!is_command(name)).then(|| program(params));
-                        commands.push_str(&Joined::of(before, &words).text);
-                    }
-                }
-                commands.push('\n');
-            }
-            Value::Object(map) => collect_commands(map, commands),
-            _ => {}
+            None => collect_commands_in(name, value, commands),
         }
+    }
+}
+
+fn collect_commands_in(name: &str, value: &Value, commands: &mut String) {
+    match value {
+        Value::String(text) if is_shell_text(name) => {
+            commands.push_str(text);
+            commands.push('\n');
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect_commands_in(name, item, commands);
+            }
+        }
+        Value::Object(map) => collect_commands(map, commands),
+        _ => {}
     }
 }
 

@@ -108,11 +108,14 @@ pub(super) fn is_key_name(name: &str) -> bool {
     }
 }
 
-/// Whether the text under this name says where a call acts, or on what.
+/// Whether the text under this name is one word that says where a call acts, or on what. However it looks, it is no
+/// secret.
 pub(super) fn is_place_name(name: &str, text: &str) -> bool {
-    let words = words(name);
-    let last = words.last().map_or("", String::as_str);
-    PLACES.contains(&last) || (CHOICES.contains(&last) && !text.contains('='))
+    let plain = |c: char| c.is_alphanumeric() || "/\\._-~@:+,%*#!^".contains(c);
+    // `/data/year=2024`, and not `/x?key=…`.
+    let is_path = text.contains('/') && text.chars().all(|c| plain(c) || c == '=');
+    let is_word = !text.contains("//") && (text.chars().all(plain) || is_path);
+    is_word && is_structure(name, text)
 }
 
 /// Whether a text under this name is structure: it says where, which or how, and not what is written or said.
@@ -165,13 +168,19 @@ pub(super) fn is_input(name: &str) -> bool {
     matches!(words(name).join("_").as_str(), "stdin" | "input")
 }
 
-/// Whether a list under this name is the words of a command.
+/// Whether a list under this name is the words of a command, or some commands.
 pub(super) fn holds_words(name: &str) -> bool {
-    is_command(name)
-        || matches!(
-            words(name).join("_").as_str(),
-            "args" | "argv" | "arguments" | "entrypoint"
-        )
+    begins_with_program(name) || matches!(words(name).join("_").as_str(), "args" | "arguments")
+}
+
+/// Whether the first word of a list under this name is the program.
+pub(super) fn begins_with_program(name: &str) -> bool {
+    is_command(name) || matches!(words(name).join("_").as_str(), "argv" | "entrypoint")
+}
+
+/// Whether each item of a list under this name is a command.
+pub(super) fn holds_commands(name: &str) -> bool {
+    words(name).join("_") == "commands"
 }
 
 /// Whether what stands under this name is a command for a shell.

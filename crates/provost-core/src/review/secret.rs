@@ -18,7 +18,9 @@ use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-pub(super) use label::Labels;
+use super::names::is_place_name;
+
+pub(super) use label::{CONTENT, Labels, holds_withheld};
 pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
 pub(super) use reading::{Reading, Standing};
 pub(super) use token::program;
@@ -86,11 +88,11 @@ pub fn mask_text(text: &str) -> Cow<'_, str> {
 }
 
 /// What says where something happens. A password in a URL is masked; a path that looks like a token is none.
-pub(super) fn mask_place(text: &str) -> Cow<'_, str> {
-    if text.contains("://") {
-        mask_text(text)
-    } else {
+pub(crate) fn mask_place(text: &str) -> Cow<'_, str> {
+    if is_place_name("path", text) {
         Cow::Borrowed(text)
+    } else {
+        mask_text(text)
     }
 }
 

@@ -26,7 +26,11 @@ pub(crate) use change::one_file;
 pub(crate) use command::{plain_command, quoted};
 pub(super) use outline::{Outline, Role, Spot, assigned_name};
 
-use super::{mask::mask_steps, mask_text, secret::mask_place};
+use super::{
+    mask::{Literals, mask_steps},
+    mask_text,
+    secret::mask_place,
+};
 use bounds::{Bounds, shorten};
 
 pub type Risks = BTreeSet<Risk>;
@@ -91,12 +95,14 @@ pub struct Part {
 }
 
 impl Summary {
-    /// As it may be shown: secrets are masked.
+    /// As it may be shown beside these arguments, which it was computed from: secrets are masked.
     #[must_use]
-    pub fn masked(self) -> Self {
+    pub fn masked(self, params: &Map<String, Value>) -> Self {
+        let literals = Literals::of(params);
+        let masked = |text: &str| literals.masked(&masked(text));
         let act = match self.act {
             Act::Command { parts } => Act::Command {
-                parts: masked_parts(parts, &self.risks),
+                parts: masked_parts(parts, &self.risks, &literals),
             },
             Act::Change {
                 path,
@@ -105,7 +111,7 @@ impl Summary {
                 added,
                 removed,
             } => Act::Change {
-                path: path.map(|path| mask_place(&path).into_owned()),
+                path: path.map(|path| literals.masked(&mask_place(&path))),
                 files,
                 diff: diff.map(|diff| masked(&diff)),
                 added,
@@ -165,7 +171,7 @@ fn without_half(text: &str) -> (&str, &'static str) {
 }
 
 /// The parts are one script: what one of them runs may stand in another.
-fn masked_parts(parts: Vec<Part>, risks: &Risks) -> Vec<Part> {
+fn masked_parts(parts: Vec<Part>, risks: &Risks, literals: &Literals) -> Vec<Part> {
     let unsure = [Risk::RunsText, Risk::PipesToShell, Risk::Unreadable];
     let runs_text = unsure.iter().any(|risk| risks.contains(risk));
     let texts: Vec<_> = parts
@@ -175,7 +181,9 @@ fn masked_parts(parts: Vec<Part>, risks: &Risks) -> Vec<Part> {
     let steps: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
     let shown = mask_steps(&steps, runs_text);
     let shown = shown.into_iter().zip(texts.iter().map(|(_, mark)| *mark));
-    let shown: Vec<String> = shown.map(|(text, mark)| text + mark).collect();
+    let shown: Vec<String> = shown
+        .map(|(text, mark)| literals.masked(&text) + mark)
+        .collect();
     let parts = parts.into_iter().zip(shown);
     parts
         .map(|(part, shown)| Part {

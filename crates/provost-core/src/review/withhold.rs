@@ -4,12 +4,10 @@
 
 mod raw;
 
-use std::{ops::Range, sync::LazyLock};
-
-use regex::Regex;
+use std::ops::Range;
 
 use super::{
-    secret::{Grammar, Labels, Reading, Standing, program, secrets},
+    secret::{CONTENT, Reading, Secret, Standing, program},
     summary::{Role, Spot},
 };
 
@@ -106,66 +104,30 @@ const FLAGS: [(&str, &str, &[&str]); 11] = [
     ("slack", "m", &[]),
 ];
 
-/// The command with its texts withheld and its secrets masked.
-pub(super) fn withhold(command: &str) -> String {
-    let mut shown = String::with_capacity(command.len());
-    let mut at = 0;
-    for (place, instead) in hidden(command) {
-        shown.push_str(command.get(at..place.start).unwrap_or_default());
-        shown.push_str(&instead);
-        at = place.end;
-    }
-    shown.push_str(command.get(at..).unwrap_or_default());
-    shown
-}
-
-/// What stands in the place of a text.
-pub(super) fn withheld_text(text: &str) -> String {
-    format!("[content, {} characters]", text.chars().count())
-}
-
-/// Whether a text holds what stands in the place of a text or of a name.
-pub(super) fn holds_withheld(text: &str) -> bool {
-    static WITHHELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\[(?:content, \d{1,9} characters|\d{1,9} bytes, sha256 [0-9a-f]{64})\]").ok()
-    });
-    WITHHELD.as_ref().is_none_or(|it| it.is_match(text))
-}
-
-/// What is not shown of a command, in order, and what is shown instead.
-pub(super) fn hidden(command: &str) -> Vec<(Range<usize>, String)> {
-    let mut pieces: Vec<(Range<usize>, String)> = texts(command)
-        .into_iter()
-        .map(|place| {
-            let literal = command.get(place.clone()).unwrap_or_default();
-            (place, withheld_text(literal))
+/// What is not shown of a command where content is not, in order: its texts, and the secrets that stand elsewhere.
+/// `None` where the command is not understood: which texts these are is not known.
+pub(super) fn withhold(command: &str, secrets: Vec<Secret>) -> Option<Vec<Secret>> {
+    let texts = texts(command)?.into_iter();
+    let mut pieces: Vec<Secret> = texts
+        .map(|place| Secret {
+            place,
+            kind: CONTENT,
         })
         .collect();
-    let secrets = secrets(command, Grammar::COMMAND);
-    let mut labels = Labels::default();
-    labels.note_all(command, &secrets);
     for secret in secrets {
-        let overlaps = |(place, _): &(Range<usize>, String)| {
-            place.start < secret.place.end && secret.place.start < place.end
+        let overlaps = |piece: &Secret| {
+            piece.place.start < secret.place.end && secret.place.start < piece.place.end
         };
         if !pieces.iter().any(overlaps) {
-            let literal = command.get(secret.place.clone()).unwrap_or_default();
-            pieces.push((secret.place, labels.mask(secret.kind, literal)));
+            pieces.push(secret);
         }
     }
-    pieces.sort_by_key(|(place, _)| place.start);
-    pieces
+    pieces.sort_by_key(|piece| piece.place.start);
+    Some(pieces)
 }
 
-/// Whether the reader of commands understands it, so that its texts can be told from what runs.
-pub(super) fn is_understood(command: &str) -> bool {
-    Reading::of(command).is_some()
-}
-
-fn texts(command: &str) -> Vec<Range<usize>> {
-    let Some(reading) = Reading::of(command) else {
-        return Vec::new();
-    };
+fn texts(command: &str) -> Option<Vec<Range<usize>>> {
+    let reading = Reading::of(command)?;
     let bodies = raw::here_documents(command);
     let words = raw::words(command, &bodies);
     let wholes: Vec<Range<usize>> = bodies.into_iter().chain(words).collect();
@@ -184,7 +146,7 @@ fn texts(command: &str) -> Vec<Range<usize>> {
         }
     }
     found.sort_by_key(|piece| piece.start);
-    joined(command, found)
+    Some(joined(command, found))
 }
 
 /// From where on this word, or the body of a here-document, is a text.

@@ -4,7 +4,7 @@ use askama::Template;
 use provost_core::{
     approval::{Approval, Decision},
     card::{Card, Exact},
-    review::{Act, Summary, mask_map, mask_text, summarize_whole},
+    review::{Act, mask_map, mask_text, summarize_whole},
     trace::view::Exposure,
 };
 
@@ -110,11 +110,12 @@ fn instead(decision: &Decision, tool: &str, exposure: Exposure) -> Option<String
     if let Some(text) = &decision.replacement {
         return Some(shortened(&mask_text(text), false));
     }
-    let arguments = mask_map(decision.arguments.as_ref()?);
+    let changed = decision.arguments.as_ref()?;
+    let arguments = mask_map(changed);
     if exposure == Exposure::Structure {
         return Some(String::new());
     }
-    let act = summarize_whole(tool, &arguments).map(Summary::masked);
+    let act = summarize_whole(tool, &arguments).map(|it| it.masked(changed));
     let (words, more) = match act.map(|summary| summary.act) {
         Some(Act::Command { parts }) => {
             let more = parts.len() > 1;

@@ -1,94 +1,96 @@
-//! Arguments that a person edited in a view: what the view masked is put back, and what it withheld where it stands
-//! as it was. A description of content must not run.
+//! Arguments that a person edited in a view: what stands in the place of a secret or of content is put back where it
+//! says which it means, and refused anywhere else. A mask or a description must not run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use serde_json::{Map, Value};
 
-use super::{Labels, Masking, labels, mask_map};
+use super::{Labels, Sink, View, Walk, labels};
 use crate::review::{
-    redact::{is_description, redact_map},
-    secret::{holds_mask, masks},
-    withhold::holds_withheld,
+    mask::is_description,
+    secret::{holds_mask, holds_withheld, masks},
 };
 
-/// Arguments with what the view masked put back. `None`: a mask is left whose secret is not certain, and such
-/// arguments must not run.
+/// Arguments with what the view did not show put back. `None`: something is left of which it is not certain what it
+/// stands for, and such arguments must not run.
 pub fn unmask(
     edited: &Map<String, Value>,
     original: &Map<String, Value>,
 ) -> Option<Map<String, Value>> {
-    let (shown, withheld) = (mask_map(original), redact_map(original));
+    let labels = labels(original, &[View::Masked, View::Withheld]);
+    let mut known = Known::new(&labels);
+    for view in [View::Masked, View::Withheld] {
+        let shown = Walk::of(original, view, &mut known).members(original, false);
+        if shown == *edited {
+            return Some(original.clone());
+        }
+    }
     let mut edit = Edit {
-        known: Known::of(original),
+        known,
         path: Vec::new(),
     };
-    let before = Before {
-        original: &original.clone().into(),
-        views: [Some(&shown.into()), Some(&withheld.into())],
-    };
-    edit.members(edited, Some(before))
+    edit.members(edited)
 }
 
-/// What stood in the place of a value: as it is, and as the views had it.
-#[derive(Clone, Copy)]
-struct Before<'a> {
-    original: &'a Value,
-    views: [Option<&'a Value>; 2],
-}
-
-impl<'a> Before<'a> {
-    fn member(self, find: impl Fn(&'a Value) -> Option<&'a Value>) -> Option<Self> {
-        Some(Self {
-            original: find(self.original)?,
-            views: self.views.map(|view| view.and_then(&find)),
-        })
-    }
-}
-
-/// The secrets of a view, by where they stand and what stands there instead.
-struct Known {
+/// What the views show, by where it stands. Lists have no places, so that what is moved or left beside something that
+/// was removed is still found.
+struct Known<'l> {
+    labels: &'l Labels,
+    /// `None` where the same stands for more than one value.
+    values: BTreeMap<(String, String), Option<Value>>,
+    names: BTreeMap<(String, String), Option<String>>,
     secrets: BTreeMap<(String, String), String>,
     /// Where the agent itself wrote what looks like a mask: which is which cannot be told.
     forged: BTreeSet<String>,
 }
 
-impl Known {
-    fn of(original: &Map<String, Value>) -> Self {
-        let labels: Labels = labels(original);
-        let mut secrets = BTreeMap::new();
-        let mut noted = |path: &str, kind: &'static str, secret: &str| {
-            let label = labels.mask(kind, secret);
-            secrets.insert((path.to_owned(), label.clone()), secret.to_owned());
-            label
-        };
-        Masking::of(original, &mut noted).members(original, false);
-        let mut forged = BTreeSet::new();
-        find_forged(original, &mut Vec::new(), &mut forged);
-        Self { secrets, forged }
+impl<'l> Known<'l> {
+    fn new(labels: &'l Labels) -> Self {
+        Self {
+            labels,
+            values: BTreeMap::new(),
+            names: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+            forged: BTreeSet::new(),
+        }
     }
 }
 
-fn find_forged(map: &Map<String, Value>, path: &mut Vec<String>, forged: &mut BTreeSet<String>) {
-    for (name, value) in map {
-        path.push(name.clone());
-        find_forged_in(value, path, forged);
-        path.pop();
+impl Sink for Known<'_> {
+    fn instead(&mut self, path: &[String], kind: &'static str, literal: &str) -> String {
+        let label = self.labels.mask(kind, literal);
+        let place = (joined(path), label.clone());
+        self.secrets.insert(place, literal.to_owned());
+        label
+    }
+
+    fn value(&mut self, path: &[String], shown: &Value, value: &Value) {
+        if value.as_str().is_some_and(holds_mask) {
+            self.forged.insert(joined(path));
+        }
+        let place = (joined(path), shown.to_string());
+        remember(&mut self.values, place, value.clone());
+    }
+
+    fn name(&mut self, path: &[String], shown: &str, name: &str) {
+        let place = (joined(path), shown.to_owned());
+        remember(&mut self.names, place, name.to_owned());
     }
 }
 
-fn find_forged_in(value: &Value, path: &mut Vec<String>, forged: &mut BTreeSet<String>) {
-    match value {
-        Value::String(text) if holds_mask(text) => {
-            forged.insert(joined(path));
+fn remember<T: PartialEq>(
+    known: &mut BTreeMap<(String, String), Option<T>>,
+    place: (String, String),
+    value: T,
+) {
+    match known.entry(place) {
+        Entry::Vacant(entry) => {
+            entry.insert(Some(value));
         }
-        Value::Array(items) => {
-            for item in items {
-                find_forged_in(item, path, forged);
-            }
+        Entry::Occupied(mut entry) if entry.get().as_ref() != Some(&value) => {
+            entry.insert(None);
         }
-        Value::Object(map) => find_forged(map, path, forged),
-        _ => {}
+        Entry::Occupied(_) => {}
     }
 }
 
@@ -96,51 +98,52 @@ fn joined(path: &[String]) -> String {
     path.join("\u{1f}")
 }
 
-struct Edit {
-    known: Known,
+struct Edit<'l> {
+    known: Known<'l>,
+    /// The names above as they are shown.
     path: Vec<String>,
 }
 
-impl Edit {
-    fn restored(&mut self, edited: &Value, before: Option<Before<'_>>) -> Option<Value> {
-        if let Some(before) = before
-            && before.views.contains(&Some(edited))
-        {
-            return Some(before.original.clone());
-        }
+impl Edit<'_> {
+    fn restored(&mut self, edited: &Value) -> Option<Value> {
+        let place = || (joined(&self.path), edited.to_string());
         match edited {
-            Value::String(text) => self.put_back(text).map(Value::String),
+            Value::String(text) => match self.known.values.get(&place()) {
+                Some(known) => known.clone(),
+                None => self.put_back(text).map(Value::String),
+            },
             Value::Array(items) => {
-                let items = items.iter().enumerate().map(|(at, item)| {
-                    let before = before.and_then(|before| before.member(|value| value.get(at)));
-                    self.restored(item, before)
-                });
+                let items = items.iter().map(|item| self.restored(item));
                 items.collect::<Option<Vec<_>>>().map(Value::Array)
             }
-            Value::Object(map) if is_description(map) => None,
-            Value::Object(map) => self.members(map, before).map(Value::Object),
+            Value::Object(map) if is_description(map) => {
+                self.known.values.get(&place()).cloned().flatten()
+            }
+            Value::Object(map) => self.members(map).map(Value::Object),
             other => Some(other.clone()),
         }
     }
 
-    fn members(
-        &mut self,
-        edited: &Map<String, Value>,
-        before: Option<Before<'_>>,
-    ) -> Option<Map<String, Value>> {
-        let members = edited.iter().map(|(name, value)| {
-            let before = before.and_then(|before| before.member(|value| value.get(name)));
-            let is_known = before.is_some() || !(holds_mask(name) || holds_withheld(name));
-            is_known.then_some(())?;
-            self.path.push(name.clone());
-            let value = self.restored(value, before);
+    fn members(&mut self, edited: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let mut restored = Map::new();
+        for (shown, value) in edited {
+            let name = match self.known.names.get(&(joined(&self.path), shown.clone())) {
+                Some(known) => known.clone()?,
+                None if holds_mask(shown) || holds_withheld(shown) => return None,
+                None => shown.clone(),
+            };
+            self.path.push(shown.clone());
+            let value = self.restored(value);
             self.path.pop();
-            Some((name.clone(), value?))
-        });
-        members.collect()
+            if restored.insert(name, value?).is_some() {
+                return None;
+            }
+        }
+        Some(restored)
     }
 
-    /// Each mask says which secret it stands for.
+    /// Each mask says which secret it stands for. What is withheld is put back with the whole of its text only: beside
+    /// something else it could take effect.
     fn put_back(&self, edited: &str) -> Option<String> {
         let masks = masks(edited);
         let path = joined(&self.path);

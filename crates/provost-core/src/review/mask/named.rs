@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::Masking;
+use super::Walk;
 use crate::review::{
     names::{is_name, is_password, is_secret, is_unsure},
     secret::{
-        Grammar, is_handed_on, is_mask, is_path, is_phrase, is_plain, is_random, is_used, kind_of,
-        looks_random, masks, secrets,
+        Grammar, Secret, is_handed_on, is_mask, is_path, is_phrase, is_plain, is_random, is_used,
+        kind_of, looks_random, masks, secrets,
     },
 };
 
@@ -27,24 +27,29 @@ const NAMES: [&str; 7] = [
 /// Names of members that hold its value.
 const VALUES: [&str; 4] = ["value", "val", "parametervalue", "default"];
 
-impl Masking<'_> {
-    pub(super) fn named(&mut self, name: &str, text: &str) -> String {
+impl Walk<'_> {
+    /// The secrets of a text under the name of a secret.
+    pub(super) fn named(&self, name: &str, text: &str) -> Vec<Secret> {
         if text.is_empty() || is_mask(text) {
-            return text.to_owned();
+            return Vec::new();
         }
         // What only seems to be masked is judged without it, and masked with it.
         if self.is_whole(name, &without_masks(text)) {
-            return self.mask(kind_of(name), text);
+            return vec![Secret {
+                place: 0..text.len(),
+                kind: kind_of(name),
+            }];
         }
         let is_header = ["authorization", "cookie"]
             .iter()
             .any(|header| name.to_lowercase().ends_with(header));
-        let text = if is_header && !self.runs_text {
-            self.header(name, text)
+        let mut found = if is_header && !self.runs_text {
+            in_header(name, text)
         } else {
-            self.text(text, self.grammar(name))
+            secrets(text, self.grammar(name))
         };
-        self.random_words(name, &text)
+        add_random_words(name, text, &mut found);
+        found
     }
 
     /// Nothing else makes sense of the text than that it is a secret.
@@ -65,42 +70,37 @@ impl Masking<'_> {
             || (4..=12).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
         !is_unsure(name) || looks_random(text) || is_number()
     }
+}
 
-    /// The value of a header, as it would be masked behind its name.
-    fn header(&mut self, name: &str, text: &str) -> String {
-        let line = format!("{name}: {text}");
-        let start = line.len() - text.len();
-        let mut shown = String::with_capacity(text.len());
-        let mut at = start;
-        for secret in secrets(&line, Grammar::Text) {
-            if secret.place.start < at {
-                continue;
-            }
-            shown.push_str(line.get(at..secret.place.start).unwrap_or_default());
-            let literal = line
-                .get(secret.place.clone())
-                .unwrap_or_default()
-                .to_owned();
-            shown.push_str(&self.mask(secret.kind, &literal));
-            at = secret.place.end;
+/// The value of a header, as it would be masked behind its name.
+fn in_header(name: &str, text: &str) -> Vec<Secret> {
+    let line = format!("{name}: {text}");
+    let start = line.len() - text.len();
+    let found = secrets(&line, Grammar::Text).into_iter();
+    let found = found.filter(|secret| secret.place.start >= start);
+    let moved = found.map(|Secret { place, kind }| Secret {
+        place: place.start - start..place.end - start,
+        kind,
+    });
+    moved.collect()
+}
+
+/// The words that nobody chose.
+fn add_random_words(name: &str, text: &str, found: &mut Vec<Secret>) {
+    let mut at = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let place = at..at + word.trim_end().len();
+        at += word.len();
+        let known =
+            |secret: &Secret| secret.place.start < place.end && place.start < secret.place.end;
+        if is_random(word.trim_end()) && !found.iter().any(known) {
+            found.push(Secret {
+                place,
+                kind: kind_of(name),
+            });
         }
-        shown.push_str(line.get(at..).unwrap_or_default());
-        shown
     }
-
-    /// The words that nobody chose.
-    fn random_words(&mut self, name: &str, text: &str) -> String {
-        let words = text.split_inclusive(char::is_whitespace);
-        let shown = words.map(|word| {
-            let bare = word.trim_end();
-            if is_random(bare) {
-                self.mask(kind_of(name), bare) + word.get(bare.len()..).unwrap_or_default()
-            } else {
-                word.to_owned()
-            }
-        });
-        shown.collect()
-    }
+    found.sort_by_key(|secret| secret.place.start);
 }
 
 fn without_masks(text: &str) -> Cow<'_, str> {
@@ -133,11 +133,12 @@ pub(super) fn pair(map: &Map<String, Value>) -> Option<(&str, &str)> {
 }
 
 /// `["X-Api-Key", "…"]` in a list of such: a name, and what stands under it.
-pub(super) fn pair_in_list(item: &Value) -> Option<(&str, &str)> {
+pub(super) fn pair_in_list(item: &Value) -> Option<(&str, &Value)> {
     match item.as_array()?.as_slice() {
-        [Value::String(name), Value::String(value)] if is_name(name) && is_secret(name) => {
-            Some((name, value))
-        }
+        [
+            Value::String(name),
+            value @ (Value::String(_) | Value::Number(_)),
+        ] if is_name(name) && is_secret(name) => Some((name, value)),
         _ => None,
     }
 }

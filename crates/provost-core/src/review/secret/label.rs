@@ -1,9 +1,14 @@
-//! What stands in the place of a secret. Different secrets of one kind and length are numbered, so that an edit
-//! that keeps one of their masks says which it means.
+//! What stands in the place of a secret or of content. Different ones of one kind and length are numbered over the
+//! whole call, so that an edit that keeps one of their masks says which it means.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use regex::Regex;
 
 use super::{Secret, is_mask};
+
+/// The kind of a piece that is no secret, and withheld.
+pub(in crate::review) const CONTENT: &str = "content";
 
 /// The secrets of one view.
 #[derive(Debug, Default)]
@@ -40,7 +45,11 @@ impl Labels {
         } else {
             "characters"
         };
-        format!("[secret: {kind}{number}, {length} {characters}]")
+        let kind = match kind {
+            CONTENT => CONTENT.to_owned(),
+            _ => format!("secret: {kind}"),
+        };
+        format!("[{kind}{number}, {length} {characters}]")
     }
 
     /// A text with its secrets masked.
@@ -61,6 +70,16 @@ impl Labels {
         shown.push_str(text.get(at..).unwrap_or_default());
         shown
     }
+}
+
+/// Whether a text holds what stands in the place of content or of a name.
+pub(in crate::review) fn holds_withheld(text: &str) -> bool {
+    static WITHHELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let content = r"content(?: #\d{1,6})?, \d{1,9} characters?";
+        let name = r"\d{1,9} bytes, sha256 [0-9a-f]{64}";
+        Regex::new(&format!(r"\[(?:{content}|{name})\]")).ok()
+    });
+    WITHHELD.as_ref().is_none_or(|it| it.is_match(text))
 }
 
 fn length(secret: &str) -> usize {

