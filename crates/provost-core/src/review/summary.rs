@@ -24,6 +24,7 @@ pub use risk::Risk;
 
 pub(crate) use change::one_file;
 pub(crate) use command::{plain_command, quoted};
+pub(super) use judge::started;
 pub(super) use outline::{Outline, Role, Spot, assigned_name};
 
 use super::{

@@ -22,7 +22,7 @@ const SAYING: [&str; 7] = [
     "print",
 ];
 /// Programs that take their input for commands.
-const RUNNING: [&str; 37] = [
+const RUNNING: [&str; 36] = [
     "sh",
     "bash",
     "zsh",
@@ -31,7 +31,6 @@ const RUNNING: [&str; 37] = [
     "fish",
     "ssh",
     "su",
-    "sudo",
     "python",
     "python2",
     "python3",
@@ -129,7 +128,7 @@ pub(super) fn withhold(command: &str, secrets: Vec<Secret>) -> Option<Vec<Secret
 fn texts(command: &str) -> Option<Vec<Range<usize>>> {
     let reading = Reading::of(command)?;
     let bodies = raw::here_documents(command);
-    let words = raw::words(command, &bodies);
+    let words = raw::words(command, 0..command.len(), &bodies);
     let wholes: Vec<Range<usize>> = bodies.into_iter().chain(words).collect();
     let pieces: Vec<Vec<Range<usize>>> = wholes
         .iter()
@@ -161,29 +160,44 @@ fn text_start(
     };
     let outline = &reading.outline;
     let spot = outline.spots.get(at)?;
-    let name = |spot: &Spot| {
-        let name = spot.text.rsplit('/').next().unwrap_or_default();
-        name.to_lowercase()
-    };
-    let program = program(outline, at).unwrap_or_default().to_lowercase();
-    let feeds = outline
-        .before(at)
-        .any(|word| RUNNING.contains(&&*name(word)));
+    let program = program(outline, at);
+    let name = program.unwrap_or_default().to_lowercase();
     match spot.role {
-        Role::Here if !outline.pipes_text && !feeds => Some(whole.start),
-        Role::Argument if SAYING.contains(&&*program) => {
-            let is_text = !outline.pipes_text && !spot.text.starts_with('-');
+        Role::Here => {
+            let runs = program.is_none() || outline.before(at).any(runs_input);
+            (!runs && !outline.pipes_text(at)).then_some(whole.start)
+        }
+        Role::Argument if SAYING.contains(&&*name) => {
+            let is_text = !is_option(&name, &spot.text) && !outline.pipes_text(at);
             is_text.then_some(whole.start)
         }
         Role::Argument => {
             let raw = command.get(whole.clone())?;
-            if let Some(flag) = attached(&program, raw) {
+            if let Some(flag) = attached(&name, raw) {
                 return Some(whole.start + flag);
             }
             let before = outline.before(at).last()?;
-            takes_text(&program, &before.text).then_some(whole.start)
+            takes_text(&name, &before.text).then_some(whole.start)
         }
         _ => None,
+    }
+}
+
+/// A program that takes its input for commands.
+fn runs_input(word: &Spot) -> bool {
+    let name = word.text.rsplit('/').next().unwrap_or_default();
+    RUNNING.contains(&&*name.to_lowercase())
+}
+
+/// The whole word is an option of a program that says its words.
+fn is_option(program: &str, word: &str) -> bool {
+    let Some(letters) = word.strip_prefix('-').filter(|it| !it.is_empty()) else {
+        return false;
+    };
+    match program {
+        "echo" => letters.chars().all(|c| "neE".contains(c)),
+        "printf" => matches!(letters, "v" | "-"),
+        _ => letters.chars().all(|c| c.is_ascii_lowercase() || c == '-'),
     }
 }
 

@@ -3,37 +3,16 @@
 
 use crate::review::{
     names::{is_place_name, is_secret},
-    summary::{Outline, Spot, assigned_name},
+    summary::{Outline, started},
 };
 
-/// Programs that start the one behind them.
-const STARTERS: [&str; 8] = [
-    "sudo", "doas", "env", "time", "command", "nohup", "exec", "builtin",
-];
 /// Programs that act on nothing that they are given.
-const SAYING: [&str; 3] = ["echo", "printf", "export"];
-
-fn name(spot: &Spot) -> &str {
-    spot.text.rsplit('/').next().unwrap_or_default()
-}
+pub(super) const SAYING: [&str; 3] = ["echo", "printf", "export"];
 
 /// The program of the command that a word belongs to, behind those that start it. `None` where it is not certain.
 pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
-    let mut words = outline.before(at);
-    let mut starter = "";
-    while let Some(word) = words.next() {
-        match (starter, word.text.as_str()) {
-            ("sudo" | "doas", "-u" | "-g") => _ = words.next(),
-            ("sudo" | "doas", "-n" | "-E" | "-H" | "-S" | "-k" | "-b")
-            | ("env", "-i")
-            | ("time" | "command", "-p") => {}
-            ("sudo" | "doas" | "env", text) if assigned_name(text).is_some() => {}
-            (_, text) if text.starts_with('-') => return None,
-            _ if STARTERS.contains(&name(word)) => starter = name(word),
-            _ => return Some(name(word)),
-        }
-    }
-    None
+    let words: Vec<&str> = outline.before(at).map(|spot| spot.text.as_str()).collect();
+    started(&words)
 }
 
 /// Whether this program takes the word. A word with blanks may be a script that has the program in it.

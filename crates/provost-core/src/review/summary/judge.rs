@@ -29,6 +29,7 @@ use super::{
 
 pub use ledger::Program;
 pub(super) use ledger::{Ledger, SharedLedger};
+pub(in crate::review) use wrapper::started;
 
 /// Texts that run other texts, at most.
 const DEEPEST: usize = 6;

@@ -36,6 +36,8 @@ pub(in crate::review) struct Spot {
     /// Which command it belongs to, and how deep that stands.
     pub(in crate::review) command: usize,
     depth: usize,
+    /// The pipeline of the script that it belongs to.
+    pipeline: usize,
 }
 
 #[derive(Debug, Default)]
@@ -43,9 +45,12 @@ pub(in crate::review) struct Outline {
     pub(in crate::review) spots: Vec<Spot>,
     /// A text or a variable is run as a program, or what runs is not known.
     pub(in crate::review) runs_text: bool,
-    /// A text that a command writes is run by another, or that is not known.
-    pub(in crate::review) pipes_text: bool,
+    /// The pipelines that run a text that one of their commands writes.
+    piping: Vec<usize>,
+    /// Which texts are run is not known.
+    unsure: bool,
     commands: usize,
+    pipelines: usize,
 }
 
 impl Outline {
@@ -67,13 +72,37 @@ impl Outline {
     pub(in crate::review) fn judged(mut self, text: &str) -> Self {
         let script = shell::parse(text);
         let mut judge = Judge::new(Place::new(None));
-        let risks = script.pipelines.iter().map(|it| judge.pipeline(it));
-        let risks: Risks = risks.flatten().collect();
-        self.pipes_text = [Risk::PipesToShell, Risk::Unreadable]
+        let risks: Vec<Risks> = script
+            .pipelines
             .iter()
-            .any(|risk| risks.contains(risk));
-        self.runs_text = self.pipes_text || risks.contains(&Risk::RunsText);
+            .map(|it| judge.pipeline(it))
+            .collect();
+        let has = |risk: Risk| risks.iter().any(|risks| risks.contains(&risk));
+        let piping = risks.iter().enumerate();
+        let piping = piping.filter(|(_, risks)| risks.contains(&Risk::PipesToShell));
+        self.piping = piping.map(|(at, _)| at + 1).collect();
+        // `exec > >(sh)`: what is written later is run.
+        let redirects = |spot: &Spot| spot.role == Role::Program && spot.text == "exec";
+        self.unsure =
+            has(Risk::Unreadable) || (!self.piping.is_empty() && self.spots.iter().any(redirects));
+        self.runs_text = self.unsure || has(Risk::PipesToShell) || has(Risk::RunsText);
         self
+    }
+
+    /// Whether the text that this word is, or that its command writes, is run by another command, or that is not
+    /// known: in the same pipeline, or by way of a file that both name.
+    pub(in crate::review) fn pipes_text(&self, at: usize) -> bool {
+        let Some(pipeline) = self.spots.get(at).map(|spot| spot.pipeline) else {
+            return true;
+        };
+        let words = |pipeline: usize| {
+            let words = self.spots.iter().filter(move |it| it.pipeline == pipeline);
+            words.filter(|spot| spot.role != Role::Program && !spot.text.starts_with('-'))
+        };
+        let shares = |other: usize| {
+            words(other).any(|word| words(pipeline).any(|mine| mine.text == word.text))
+        };
+        self.unsure || self.piping.iter().any(|it| *it == pipeline || shares(*it))
     }
 
     /// The same commands with as many words, in which each plays the same part.
@@ -96,6 +125,7 @@ impl Outline {
         for pipeline in &script.pipelines {
             // A pipeline is no list of commands, nor the other way round.
             self.commands += 1;
+            self.pipelines += usize::from(depth == 0);
             for command in &pipeline.commands {
                 self.commands += 1;
                 self.command(command, depth);
@@ -138,6 +168,7 @@ impl Outline {
             substitutes: !word.inner.is_empty(),
             command,
             depth,
+            pipeline: self.pipelines,
         });
         for script in &word.inner {
             self.commands += 1;

@@ -59,13 +59,19 @@ pub(super) fn here_documents(command: &str) -> Vec<Range<usize>> {
     bodies
 }
 
-/// The words outside of here-documents that may be texts.
-pub(super) fn words(command: &str, bodies: &[Range<usize>]) -> Vec<Range<usize>> {
+/// The words outside of here-documents that may be texts, and those of the substitutions in them.
+pub(super) fn words(
+    command: &str,
+    within: Range<usize>,
+    bodies: &[Range<usize>],
+) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
     let mut quote = None;
     let mut escaped = false;
-    for (at, letter) in command.char_indices() {
+    let text = command.get(within.clone()).unwrap_or_default();
+    for (at, letter) in text.char_indices() {
+        let at = within.start + at;
         if bodies.iter().any(|body| body.contains(&at)) {
             continue;
         }
@@ -84,7 +90,11 @@ pub(super) fn words(command: &str, bodies: &[Range<usize>]) -> Vec<Range<usize>>
             _ => {}
         }
     }
-    words.extend(start.map(|from| from..command.len()));
+    words.extend(start.map(|from| from..within.end));
+    let inner: Vec<Range<usize>> = words
+        .iter()
+        .flat_map(|word| substitutions(command, word))
+        .collect();
     words.retain(|word| {
         let text = command.get(word.clone()).unwrap_or_default();
         let is_descriptor = text.bytes().all(|byte| byte.is_ascii_digit())
@@ -109,7 +119,32 @@ pub(super) fn words(command: &str, bodies: &[Range<usize>]) -> Vec<Range<usize>>
             && !is_end
             && !is_head
     });
+    for inside in inner {
+        words.extend(self::words(command, inside, bodies));
+    }
     words
+}
+
+/// What stands inside the substitutions of a word in quotes. Any other ends the word.
+fn substitutions(command: &str, word: &Range<usize>) -> Vec<Range<usize>> {
+    let text = command.get(word.clone()).unwrap_or_default();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find(['$', '`'])) {
+        let from = at + start;
+        let rest = text.get(from..).unwrap_or_default();
+        let (opens, length) = match rest.strip_prefix('`') {
+            Some(inner) => (1, inner.find('`').map_or(0, |end| end + 2)),
+            None if rest.starts_with("$(") => (2, substitution(rest)),
+            None => (0, 0),
+        };
+        let inside = word.start + from + opens..word.start + (from + length).saturating_sub(1);
+        if inside.start < inside.end {
+            found.push(inside);
+        }
+        at = from + length.max(1);
+    }
+    found
 }
 
 /// What of a word or a body is no substitution, without the quotes around it if there is one.

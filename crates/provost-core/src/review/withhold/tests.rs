@@ -124,3 +124,52 @@ fn p09_texts_around_what_runs_are_withheld() {
         assert_eq!(withhold(command), command);
     }
 }
+
+#[test]
+fn p09_texts_are_withheld_behind_wrappers_and_in_substitutions() {
+    for command in [
+        "echo '- WORDS' >> notes.md",
+        "printf '%s\\n' '- WORDS'",
+        "echo '--- WORDS' > f",
+        "echo -n '-WORDS' > f",
+        "timeout 60 git commit -m 'WORDS a'",
+        "nice -n 5 git commit -m 'WORDS a'",
+        "stdbuf -oL ionice -c 3 git commit -m 'WORDS a'",
+        "sudo tee f <<'EOF'\nWORDS\nEOF",
+        "git commit -m \"$(echo 'WORDS a')\"",
+        "git commit -m \"$(printf 'WORDS a')\"",
+        "git commit -m \"`echo WORDS a`\"",
+        "git commit -m \"$(git log -1 --format=%s; echo \"$(echo 'WORDS a')\")\"",
+        "echo 'WORDS a' >> n.md; curl https://x | sh",
+    ] {
+        let withheld = withhold(command);
+        assert!(
+            !withheld.contains("WORDS"),
+            "{command} is shown as {withheld}"
+        );
+        assert!(
+            withheld.contains("[content, "),
+            "{command} is shown as {withheld}"
+        );
+    }
+}
+
+#[test]
+fn p09_a_text_that_another_command_runs_is_shown() {
+    for command in [
+        "echo 'rm -rf /' > f; sh < f",
+        "echo 'rm -rf /' | tee f; cat f | sh",
+        "exec > >(sh); echo 'rm -rf /'",
+        "sudo -s <<'E'\nrm -rf /\nE",
+        "sudo bash <<'E'\nrm -rf /\nE",
+        "sudo -u ann timeout 5 sh <<'E'\nrm -rf /\nE",
+        "git commit -m \"$(echo 'rm -rf /' | sh)\"",
+    ] {
+        let withheld = withhold(command);
+        let described = withheld.contains("content_sha256");
+        assert!(
+            withheld.contains("rm -rf /") || described,
+            "{command} is shown as {withheld}"
+        );
+    }
+}

@@ -16,6 +16,8 @@ const DELETING: [&str; 4] = ["rm", "rmdir", "unlink", "shred"];
 /// They hand their words to a shell.
 const JOINING: [&str; 3] = ["ssh", "watch", "parallel"];
 const FEEDING: [&str; 2] = ["xargs", "parallel"];
+/// What they start is not told from their words alone, or runs elsewhere.
+const KEEPING: [&str; 4] = ["ssh", "watch", "parallel", "xargs"];
 
 pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     let mut risks = Risks::new();
@@ -36,14 +38,16 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
 }
 
 fn wrapped(judge: &Judge, wrapper: &Wrapper, args: &[Word]) -> Risks {
-    let found = Found::behind(wrapper, args);
-    let mut risks = judge.assign(found.assigned.iter().copied());
+    let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
+    let found = Found::behind(wrapper, &texts);
+    let assigned = found.assigned.iter().filter_map(|at| args.get(*at));
+    let mut risks = judge.assign(assigned);
     if !found.understood {
         risks.insert(Risk::Unreadable);
     }
     let asks_shell = wrapper.name == "sudo"
         && (has_short(args, "is") || has_long(args, "--login") || has_long(args, "--shell"));
-    for words in found.programs {
+    for words in found.starts.iter().filter_map(|start| args.get(*start..)) {
         if FEEDING.contains(&wrapper.name) {
             risks.append(&mut judge.inner_fed(words));
             risks.append(&mut fed(words));
@@ -65,16 +69,6 @@ pub(super) fn fed(words: &[Word]) -> Risks {
     }
 }
 
-/// The program behind the flags of a wrapper.
-struct Found<'a> {
-    /// Where it may begin. After a flag of which it is not known whether the next word is its value, both
-    /// readings count.
-    programs: Vec<&'a [Word]>,
-    assigned: Vec<&'a Word>,
-    /// Every flag is known.
-    understood: bool,
-}
-
 /// What a flag takes.
 enum Takes {
     Nothing,
@@ -82,19 +76,28 @@ enum Takes {
     Unknown,
 }
 
-impl<'a> Found<'a> {
-    fn behind(wrapper: &Wrapper, args: &'a [Word]) -> Self {
+/// The program behind the flags of a wrapper.
+struct Found {
+    /// Where it may begin. After a flag of which it is not known whether the next word is its value, both
+    /// readings count.
+    starts: Vec<usize>,
+    assigned: Vec<usize>,
+    /// Every flag is known.
+    understood: bool,
+}
+
+impl Found {
+    fn behind(wrapper: &Wrapper, args: &[&str]) -> Self {
         let (mut at, mut unsure) = (0, false);
         let mut assigned = Vec::new();
         let mut understood = true;
-        while let Some(word) = args.get(at) {
-            let text = word.text.as_str();
-            if text == "--" {
+        while let Some(text) = args.get(at) {
+            if *text == "--" {
                 at += 1;
                 unsure = false;
                 break;
             }
-            if text == "-" && wrapper.name == "env" {
+            if *text == "-" && wrapper.name == "env" {
                 at += 1;
             } else if is_flag(text) {
                 let takes = wrapper.takes(text);
@@ -102,7 +105,7 @@ impl<'a> Found<'a> {
                 understood &= !unsure;
                 at += 1 + usize::from(matches!(takes, Takes::Next));
             } else if is_assignment(text) {
-                assigned.push(word);
+                assigned.push(at);
                 at += 1;
             } else {
                 break;
@@ -110,19 +113,35 @@ impl<'a> Found<'a> {
         }
         let starts = [at + wrapper.before, at + wrapper.before + 1];
         let readings = if unsure { 2 } else { 1 };
-        let programs = starts.into_iter().take(readings);
-        let programs: Vec<&[Word]> = programs.filter_map(|start| args.get(start..)).collect();
+        let mut starts: Vec<usize> = starts.into_iter().take(readings).collect();
+        starts.retain(|start| *start <= args.len());
         // Flags behind the words that come first: `flock file -c text`.
-        let flagged = |words: &&[Word]| words.first().is_some_and(|word| is_flag(&word.text));
-        if programs.iter().any(&flagged) {
-            let text = args.get(at + wrapper.before).map_or("", |word| &word.text);
+        let flagged = |start: &usize| args.get(*start).is_some_and(|text| is_flag(text));
+        if starts.iter().any(flagged) {
+            let text = args.get(at + wrapper.before).copied().unwrap_or_default();
             understood &= matches!(wrapper.name, "flock" | "script") && text == "-c";
         }
+        starts.retain(|start| !flagged(start));
         Self {
-            programs: programs.into_iter().filter(|it| !flagged(it)).collect(),
+            starts,
             assigned,
             understood,
         }
+    }
+}
+
+/// The program that a command starts, behind those that only start another. `None` where it is not certain.
+pub(in crate::review) fn started<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let (name, args) = words.split_first()?;
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let is_starter = |wrapper: &&Wrapper| wrapper.name == name && !KEEPING.contains(&name);
+    let Some(wrapper) = WRAPPERS.iter().find(is_starter) else {
+        return Some(name);
+    };
+    let found = Found::behind(wrapper, args);
+    match *found.starts {
+        [start] if found.understood => started(args.get(start..)?),
+        _ => None,
     }
 }
 
