@@ -4,6 +4,7 @@
 //! **Invariant:** a mask hides nothing that takes effect. Where that is not clear, the text stays visible.
 
 mod admit;
+mod carried;
 mod find;
 mod label;
 mod looks;

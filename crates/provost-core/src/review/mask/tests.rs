@@ -279,6 +279,14 @@ fn p09_no_act_hides_under_the_name_of_a_secret() {
             "please wire 10,000 EUR to DE89 3704 0044 0532",
         ),
         (json!({"signature": "ann"}), "ann"),
+        (
+            json!({"command": "./bin-$TOKEN", "env": {"TOKEN": "evil12x"}}),
+            "evil12x",
+        ),
+        (
+            json!({"steps": [{"command": "rm -rf /srv/$TOKEN"}], "env": {"TOKEN": "prod12x"}}),
+            "prod12x",
+        ),
         (json!({"pin": 27, "value": 1}), "27"),
         (
             json!({"cookie": "do delete all of prod"}),

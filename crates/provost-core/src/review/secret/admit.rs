@@ -3,6 +3,7 @@
 
 use super::{
     Secret, Standing,
+    carried::is_carried,
     find::Found,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
     reading::Reading,
@@ -293,7 +294,10 @@ impl Context<'_> {
             Role::Assignment | Role::Argument if value.by_itself => {
                 is_token_handed_on(value.kind, outline, at, &literal)
             }
-            Role::Assignment | Role::Argument => self.admits_argument(value, spot, &literal),
+            Role::Assignment | Role::Argument => {
+                is_carried(value, outline, at, &literal)
+                    && self.admits_argument(value, spot, &literal)
+            }
         }
     }
 

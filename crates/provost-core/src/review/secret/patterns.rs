@@ -207,7 +207,7 @@ const PATTERNS: [Pattern; 46] = [
     (
         "secret",
         Find::Named,
-        r"\b(?:config(?:ure)?|secret)[ \t]{1,4}set[ \t]{1,4}(?:-[^\s]+[ \t]{1,4})?(?:[^\s=]*[:/.])?(?P<name>[A-Za-z0-9_-]+)(?P<op>[ \t]{1,4}|=)",
+        r"\b(?:config(?:ure)?|secret)[ \t]{1,4}set[ \t]{1,4}(?:-[^\s]+[ \t]{1,4})?(?P<name>[^\s=]+)(?P<op>[ \t]{1,4}|=)",
     ),
     (
         "secret",
@@ -216,8 +216,8 @@ const PATTERNS: [Pattern; 46] = [
     ),
     (
         "password",
-        Find::After,
-        r"(?i)\b(?:machine[ \t]{1,4}\S+|default)\s{1,8}(?:login\s{1,8}\S+\s{1,8})?password[ \t]{1,4}",
+        Find::Program,
+        r"(?i)(?:(?P<program>machine)[ \t]{1,4}\S+|default)\s{1,8}(?:login\s{1,8}\S+\s{1,8})?password[ \t]{1,4}",
     ),
     (
         "secret",
@@ -242,7 +242,7 @@ const PATTERNS: [Pattern; 46] = [
 ];
 
 /// Where the program of a command may stand: first, or behind assignments and programs that start others.
-const BEGINS: &str = r#"(?m)(?:^|[;&|(`"'{\n])[ \t]{0,8}(?:(?:sudo|doas|env|time|command|nohup|exec|then|do|else|!)[ \t]{1,4}(?:-[A-Za-z]+[ \t]{1,4}(?:[a-z0-9_]+[ \t]{1,4})?){0,3}|[A-Za-z_][A-Za-z0-9_]*=\S*[ \t]{1,4}){0,4}(?:[A-Za-z0-9_.-]*/){0,8}"#;
+const BEGINS: &str = r#"(?m)(?:^|[;&|(`"'{\n])[ \t]{0,8}(?:(?:sudo|doas|env|time|command|nohup|exec|timeout|nice|ionice|stdbuf|then|do|else|!)[ \t]{1,4}(?:-[A-Za-z]+[ \t]{1,4}(?:[a-z0-9_]+[ \t]{1,4})?){0,3}(?:[0-9.]+[smhd]?[ \t]{1,4})?|[A-Za-z_][A-Za-z0-9_]*=\S*[ \t]{1,4}){0,4}(?:[A-Za-z0-9_.-]*/){0,8}"#;
 
 static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(sources()).ok());
 static EACH: LazyLock<Vec<Option<Regex>>> =

@@ -1,6 +1,10 @@
 //! Whether a script uses a variable, and as what.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use regex::Regex;
+
+use crate::review::names::is_secret;
 
 /// Which variables a text uses: each name is looked for once.
 pub(super) struct Uses<'t> {
@@ -31,22 +35,58 @@ pub(in crate::review) fn is_used(text: &str, name: &str) -> bool {
     uses(text, name).next().is_some()
 }
 
-/// Whether it is used, if at all, only as a part of other words: `"Bearer $TOKEN"`. A variable that is a word of its
-/// own may be what a program acts on.
+/// Whether it is used, if at all, only where nothing but a secret stands: in a header, as the value of a secret's flag,
+/// before the host of a URL, or in a secret's field of its query. Anywhere else it may be what a program acts on, or a
+/// part of that: `rm -rf /data/$TOKEN`.
 pub(in crate::review) fn is_handed_on(text: &str, name: &str) -> bool {
     let name = bare(name);
     uses(text, name).all(|at| {
         let before = text.get(..at).unwrap_or_default();
         let before = before.trim_end_matches(['{', '!', '#', '$']);
         let after = text.get(at + name.len()..).unwrap_or_default();
-        let after = after.strip_prefix('}').unwrap_or(after);
-        let (before, after) = match (before.strip_suffix('"'), after.strip_prefix('"')) {
-            (Some(before), Some(after)) => (before, after),
-            _ => (before, after),
+        takes_secret(before, after.strip_prefix('}').unwrap_or(after))
+    })
+}
+
+/// What stands before a secret, with the name that must be a secret's, and after it.
+static PLACES: LazyLock<Vec<(Regex, Regex)>> = LazyLock::new(|| {
+    let word_ends = r#"^["']?(?:[\s;|&)]|$)"#;
+    let places = [
+        (
+            r#"\s(?:-H|--header)[ =]?["'](?P<name>[A-Za-z0-9-]+):[ \t][^"'\n]*$"#,
+            r#"^[^"'\n]*["']"#,
+        ),
+        (r#"\s--?(?P<name>[A-Za-z0-9-]+)=["']?$"#, word_ends),
+        (
+            r#"\bcurl\s(?:[^\n;|&]*\s)?(?:-u|--user)[ =]?["']?[^\s:"'/]+:$"#,
+            word_ends,
+        ),
+        (
+            r#"[A-Za-z]://(?:[^\s/?\#@"':]*:)?$"#,
+            r#"^(?::[^\s/@"']*)?@"#,
+        ),
+        (
+            r#"[A-Za-z]://[^\s"']*[?&](?P<name>[A-Za-z0-9_.-]+)=$"#,
+            r#"^(?:[&"'\s]|$)"#,
+        ),
+    ];
+    let regexes = places
+        .iter()
+        .filter_map(|(before, after)| Some((Regex::new(before).ok()?, Regex::new(after).ok()?)));
+    regexes.collect()
+});
+
+fn takes_secret(before: &str, after: &str) -> bool {
+    /// So far back, at most.
+    const FAR: usize = 300;
+    let near = before.ceil_char_boundary(before.len().saturating_sub(FAR));
+    let before = before.get(near..).unwrap_or_default();
+    PLACES.iter().any(|(place, ends)| {
+        let Some(found) = place.captures(before).filter(|_| ends.is_match(after)) else {
+            return false;
         };
-        let begins = before.is_empty() || before.ends_with(|c: char| " \t\n;&|(`=".contains(c));
-        let ends = after.is_empty() || after.starts_with(|c: char| " \t\n;&|)`<>".contains(c));
-        !(begins && ends)
+        let name = found.name("name").map(|name| name.as_str());
+        name.is_none_or(is_secret)
     })
 }
 

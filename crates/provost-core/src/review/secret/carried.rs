@@ -1,0 +1,100 @@
+//! Values behind the name of a secret, in the words of a command. `token:x` may be an image or a branch, and `token=x` a
+//! label that a program looks for: it is a secret's value only where the program is known to take one there.
+
+use super::{
+    find::Found,
+    looks::is_random,
+    token::{SAYING, program},
+};
+use crate::review::{
+    names::is_secret,
+    summary::{Outline, Spot, assigned_name},
+};
+
+/// Programs, and their flags that a name and its value follow.
+const CARRIERS: [(&[&str], &[&str]); 5] = [
+    (
+        &["docker", "podman", "nerdctl", "docker-compose"],
+        &["-e", "--env", "--build-arg"],
+    ),
+    (&["kubectl", "oc"], &["--from-literal", "--env"]),
+    (&["helm"], &["--set", "--set-string"]),
+    (&["terraform", "tofu"], &["-var", "--var"]),
+    (
+        &["curl", "wget", "http", "https", "xh"],
+        &[
+            "-d",
+            "-F",
+            "-H",
+            "--data",
+            "--data-raw",
+            "--data-ascii",
+            "--data-binary",
+            "--data-urlencode",
+            "--form",
+            "--form-string",
+            "--header",
+            "--post-data",
+            "--body-data",
+        ],
+    ),
+];
+/// Programs that set variables for the one behind them.
+const SETTING: [&str; 3] = ["env", "sudo", "doas"];
+
+/// Whether the value is one that its program takes for a secret.
+pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &str) -> bool {
+    let Some(word) = outline.spots.get(at).map(|spot| spot.text.as_str()) else {
+        return false;
+    };
+    if value.name.is_empty() || word.contains(char::is_whitespace) {
+        return true;
+    }
+    let before = word.split_once(literal).map_or("", |(before, _)| before);
+    let program = program(outline, at).unwrap_or_default();
+    let previous = outline.before(at).last().map_or("", |spot| &spot.text);
+    if SAYING.contains(&program) || before.contains(['"', '\'']) {
+        return true;
+    }
+    if before.is_empty() {
+        // `config set token x` and `--token x`, but not `token: x`.
+        return !previous.ends_with([':', '=']);
+    }
+    let Some(name) = before.strip_suffix('=') else {
+        return false;
+    };
+    let field = name.rsplit(['?', '&']).next().unwrap_or_default();
+    let is_query = name.contains("://") && field.len() < name.len();
+    let flag = name.split('=').next().unwrap_or_default();
+    let is_flag = flag.starts_with('-') && (is_secret(flag) || carries(program, flag));
+    is_query
+        || is_flag
+        || carries(program, previous)
+        || sets_variable(outline, at, name)
+        || is_random(literal)
+}
+
+/// `-e` and `-eNAME`.
+fn carries(program: &str, flag: &str) -> bool {
+    let known = CARRIERS
+        .iter()
+        .find(|(programs, _)| programs.contains(&program));
+    let is_glued = |known: &str| known.len() == 2 && flag.starts_with(known);
+    known.is_some_and(|(_, flags)| flags.iter().any(|known| *known == flag || is_glued(known)))
+}
+
+/// The variable of a program that is started: `env NAME=x run`, `make NAME=x`, `heroku config:set NAME=x`.
+fn sets_variable(outline: &Outline, at: usize, name: &str) -> bool {
+    let text = |spot: &Spot| spot.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let words: Vec<String> = outline.before(at).map(text).collect();
+    let Some((first, rest)) = words.split_first() else {
+        return false;
+    };
+    let is_prefix = |word: &String| word.starts_with('-') || assigned_name(word).is_some();
+    let is_variable = name
+        .bytes()
+        .all(|c| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit());
+    let sets = |word: &String| word == "set" || word.ends_with(":set");
+    (SETTING.contains(&&**first) && rest.iter().all(is_prefix))
+        || (is_variable && (first == "make" || rest.iter().any(sets)))
+}
