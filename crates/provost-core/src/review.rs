@@ -11,6 +11,8 @@ mod secret;
 mod summary;
 mod withhold;
 
+use serde_json::{Map, Value};
+
 pub use excerpt::{Excerpt, more_lines};
 pub use hidden::hides;
 pub use mask::{
@@ -26,3 +28,27 @@ pub use summary::{
     not_shown, summarize, summarize_whole,
 };
 pub(crate) use summary::{one_file, plain_command, quoted};
+
+/// What a question says of its call beside the call itself.
+#[derive(Clone, Debug)]
+pub struct Review {
+    pub summary: Option<Summary>,
+    pub hides_secret: bool,
+    pub injection: RiskReport,
+}
+
+impl Review {
+    /// `folder`: where the agent works, if the door knows it.
+    pub fn of(tool: &str, params: &Map<String, Value>, folder: Option<&str>) -> Self {
+        let hides_secret = hides_secret(params);
+        let mut summary = summarize(tool, params, folder);
+        if let Some(summary) = summary.as_mut().filter(|_| hides_secret) {
+            summary.risks.insert(Risk::HidesSecret);
+        }
+        Self {
+            summary,
+            hides_secret,
+            injection: assess(params),
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::{
     people::Routed,
     policy::{Ruling, Verdict},
     ports::{NewApproval, Opened, Taken},
-    review::{self, Risk},
+    review::Review,
     time::Time,
     trace::{Answer, policy_text},
 };
@@ -114,18 +114,13 @@ impl Gate {
     ) -> NewApproval {
         let subject = &walk.subject;
         let settings = self.settings.load();
-        let risk = review::assess(&subject.call.params);
         let level = if ruling.verdict == Verdict::Supervisor {
             Level::Supervisor
         } else {
             Level::Human
         };
         let call = &subject.call;
-        let hides_secret = review::hides_secret(&call.params);
-        let mut summary = review::summarize(&call.tool, &call.params, walk.folder.as_deref());
-        if let Some(summary) = summary.as_mut().filter(|_| hides_secret) {
-            summary.risks.insert(Risk::HidesSecret);
-        }
+        let review = Review::of(&call.tool, &call.params, walk.folder.as_deref());
         let mut question = Question {
             id: ApprovalId::random(),
             kind: Kind::Call,
@@ -137,9 +132,9 @@ impl Gate {
             policy: ruling.verdict,
             created_at: now,
             digest: subject.digest,
-            injection_risk: risk.risky(),
-            risk_reasons: risk.reasons,
-            summary,
+            injection_risk: review.injection.risky(),
+            risk_reasons: review.injection.reasons,
+            summary: review.summary,
             trace_id: subject.trace_id.clone(),
             door: subject.door,
             executor: walk.executor(),
@@ -147,7 +142,7 @@ impl Gate {
             request: None,
             needed: 1,
             denied_before: None,
-            hides_secret,
+            hides_secret: review.hides_secret,
         };
         let routed = self.people.load().route(&question, settings.timeout, now);
         question.needed = routed.needed;

@@ -12,7 +12,7 @@ use http::StatusCode;
 use provost_core::{
     approval::{Approval, Status},
     card::Card,
-    review::{assess, hides_secret, summarize, unmask},
+    review::{Review, unmask},
     trace::view::Exposure,
 };
 
@@ -311,11 +311,11 @@ fn as_edited(approval: &Approval, fields: &Fields) -> Option<Approval> {
     let mut edited = approval.clone();
     let question = &mut edited.question;
     let arguments = unmask(&arguments, &question.params).unwrap_or(arguments);
-    let risk = assess(&arguments);
-    question.summary = summarize(&question.tool, &arguments, question.works_in.as_deref());
-    question.injection_risk = risk.risky();
-    question.risk_reasons = risk.reasons;
-    question.hides_secret = hides_secret(&arguments);
+    let review = Review::of(&question.tool, &arguments, question.works_in.as_deref());
+    question.summary = review.summary;
+    question.injection_risk = review.injection.risky();
+    question.risk_reasons = review.injection.reasons;
+    question.hides_secret = review.hides_secret;
     question.params = arguments;
     Some(edited)
 }

@@ -304,6 +304,32 @@ async fn p14_an_edit_that_would_run_something_unread_is_asked_about_once_more() 
 }
 
 #[tokio::test]
+async fn p14_an_edit_of_a_call_with_a_secret_is_asked_about_once_more() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    for (tool, arguments) in [
+        (
+            "claude.Bash",
+            json!({"command": "PASSWORD=hunter2horse ls"}),
+        ),
+        (
+            "pay.write",
+            json!({"file_path": "a.txt", "content": "DB_PASSWORD=hunter2horse\n"}),
+        ),
+    ] {
+        let id = asked(&app, tool, arguments).await;
+        let path = format!("/approvals/{id}");
+        let shown = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+        let risks = shown["summary"]["risks"].to_string();
+        assert!(risks.contains("hides_secret"), "{shown}");
+        decide(&tab, &id, &[("do", "approve")]).await.is(428);
+        let arguments = shown["params"].to_string();
+        let form = [("do", "change"), ("arguments", &*arguments)];
+        decide(&tab, &id, &form).await.is(428);
+    }
+}
+
+#[tokio::test]
 async fn p14_the_same_arguments_are_a_plain_yes_over_http() {
     let app = TestApp::new().await;
     let arguments = json!({"command": "ls", "token": "ghp_0123456789abcdefghijABCDEFGHIJ012345"});
