@@ -76,3 +76,18 @@ pub(super) async fn serve(Path(name): Path<String>) -> Result<Response, PageErro
     ];
     Ok((Extension(OfProgram), headers, found.text).into_response())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p14_commands_and_diffs_are_drawn_from_left_to_right() {
+        let rule = STYLE
+            .lines()
+            .find(|line| line.contains("direction: ltr; unicode-bidi: bidi-override;"));
+        for shown in ["code", "pre", ".diff .text", "textarea.code"] {
+            assert!(rule.is_some_and(|rule| rule.contains(shown)), "{shown}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use super::{
     facts::is_shell_tool,
     shell::{Word, is_keyword_text},
 };
+use crate::review::hidden::reorders;
 
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 /// What only tools that are shells take for a command.
@@ -132,7 +133,7 @@ fn is_patch(items: &[Value]) -> bool {
 
 fn hides(value: &Value) -> bool {
     match value {
-        Value::String(text) => hides_characters(text),
+        Value::String(text) => hides_characters(text) || reorders(text),
         Value::Array(items) => items.iter().any(hides),
         _ => false,
     }

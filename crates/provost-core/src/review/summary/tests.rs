@@ -204,3 +204,12 @@ fn nesting_does_not_multiply_the_work() {
         assert_bounded(json!({"command": command}));
     }
 }
+
+#[test]
+fn p14_a_command_that_is_drawn_in_another_order_is_risky() {
+    for command in [json!("mv \u{5d0} \u{5d1}"), json!(["mv \u{5d0} \u{5d1}"])] {
+        let params = Map::from_iter([("command".to_owned(), command)]);
+        let summary = summarize("Bash", &params, None).unwrap();
+        assert!(summary.risks.contains(&Risk::HiddenCharacters));
+    }
+}
