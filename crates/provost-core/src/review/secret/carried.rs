@@ -12,13 +12,14 @@ use crate::review::{
 };
 
 /// Programs, and their flags that a name and its value follow.
-const CARRIERS: [(&[&str], &[&str]); 5] = [
+const CARRIERS: [(&[&str], &[&str]); 6] = [
     (
         &["docker", "podman", "nerdctl", "docker-compose"],
         &["-e", "--env", "--build-arg"],
     ),
     (&["kubectl", "oc"], &["--from-literal", "--env"]),
     (&["helm"], &["--set", "--set-string"]),
+    (&["ansible", "ansible-playbook"], &["-e", "--extra-vars"]),
     (&["terraform", "tofu"], &["-var", "--var"]),
     (
         &["curl", "wget", "http", "https", "xh"],
@@ -39,8 +40,8 @@ const CARRIERS: [(&[&str], &[&str]); 5] = [
         ],
     ),
 ];
-/// Programs that set variables for the one behind them.
-const SETTING: [&str; 3] = ["env", "sudo", "doas"];
+/// Programs behind which variables are set for another.
+const STARTING: [&str; 6] = ["env", "sudo", "doas", "time", "nohup", "command"];
 
 /// Whether the value is one that its program takes for a secret.
 pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &str) -> bool {
@@ -83,18 +84,24 @@ fn carries(program: &str, flag: &str) -> bool {
     known.is_some_and(|(_, flags)| flags.iter().any(|known| *known == flag || is_glued(known)))
 }
 
-/// The variable of a program that is started: `env NAME=x run`, `make NAME=x`, `heroku config:set NAME=x`.
+/// The variable of a program that is started, or a setting: `env NAME=x run`, `make NAME=x`, `npm config set name=x`.
 fn sets_variable(outline: &Outline, at: usize, name: &str) -> bool {
-    let text = |spot: &Spot| spot.text.rsplit('/').next().unwrap_or_default().to_owned();
-    let words: Vec<String> = outline.before(at).map(text).collect();
-    let Some((first, rest)) = words.split_first() else {
-        return false;
+    let text = |spot: &Spot| {
+        let name = spot.text.rsplit('/').next();
+        name.unwrap_or_default().to_owned()
     };
-    let is_prefix = |word: &String| word.starts_with('-') || assigned_name(word).is_some();
-    let is_variable = name
-        .bytes()
-        .all(|c| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit());
+    let words: Vec<String> = outline.before(at).map(text).collect();
+    let starts = |word: &String| STARTING.contains(&&**word);
+    let is_prefix =
+        |word: &String| starts(word) || word.starts_with('-') || assigned_name(word).is_some();
+    let is_upper = |c: u8| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit();
+    let is_set = |words: &[String]| match words {
+        [what, set] => set == "set" && matches!(&**what, "config" | "configure" | "secret"),
+        _ => false,
+    };
     let sets = |word: &String| word == "set" || word.ends_with(":set");
-    (SETTING.contains(&&**first) && rest.iter().all(is_prefix))
-        || (is_variable && (first == "make" || rest.iter().any(sets)))
+    let is_made = words.first().is_some_and(|first| first == "make") || words.iter().any(sets);
+    words.iter().all(is_prefix)
+        || words.windows(2).any(is_set)
+        || (is_made && name.bytes().all(is_upper))
 }
