@@ -30,6 +30,14 @@ pub(super) fn meant_code(below: &[&str], at: usize) -> Option<Code> {
     (!other).then_some(code)
 }
 
+/// Whether a short text takes back the code before it: "sorry, I meant 3", "make that a 3".
+pub(super) fn names_code(folded: &str) -> bool {
+    let words: Vec<String> = prose::words_of(folded).collect();
+    let ends_with_code = words.last().is_some_and(|last| Code::parse(last).is_some());
+    let takes_back = |word: &String| words::has(words::CORRECTING, word);
+    words.len() <= LONGEST + 1 && ends_with_code && words.iter().any(takes_back)
+}
+
 /// "Main Street 5" below a name: every word of it is capital, and none names a choice.
 fn is_address(below: &[&str], at: usize, before: Option<&String>) -> bool {
     let line = below.get(at).copied().unwrap_or_default();

@@ -12,6 +12,8 @@ const VERBS: &str = "\
 /// What makes a verb of a word that may be a noun or be said of so many things: "restore points", "keep failing".
 const OBJECTS: &str = "the a an all any every each this these those our your my";
 
+const PARTICLES: &str = "on ons in ins up to";
+
 /// Verbs that begin a longer note behind a separator as well.
 const MORE_VERBS: &str = "change deploy fix include log make run set test use write";
 
@@ -23,15 +25,16 @@ pub(super) fn begins(text: &str) -> bool {
         .collect();
     let counts =
         |word: &String| word.starts_with(|c: char| c.is_numeric()) || prose::measures(word);
-    instructs(&words) && !words.iter().any(counts) && !prose::negates(&folded)
+    let is_other = words.iter().any(counts) || prose::states(&words) || prose::negates(&folded);
+    instructs(&words) && !is_other
 }
 
 fn instructs(words: &[String]) -> bool {
     let [verb, object, ..] = words else {
         return false;
     };
-    // The example of the contract: "4 add logs".
-    verb == "add" || (has(VERBS, verb) && has(OBJECTS, object))
+    // The example of the contract: "4 add logs". "Add ons" and "add up" are no verbs.
+    (verb == "add" && !has(PARTICLES, object)) || (has(VERBS, verb) && has(OBJECTS, object))
 }
 
 /// Whether a word begins what is to be done.
@@ -67,7 +70,7 @@ mod tests {
             "benutzen das gerade noch | verwenden das noch | write errors in the log | sichere Server | update calls today",
             "deja approuvés | with errors | without approval | 但是下午比较好 | 请稍等 | garde les journaux | только так",
             "lass es | laisse tomber | lascia perdere | mach es nicht | ne fais pas ça | never do this | avoid it, 3 is meant",
-            "keep the date for tomorrow | add nothing | add the logs, no, wait | keep the logs, 3 is what I mean | add | keep",
+            "keep the date for tomorrow | add nothing | add ons would break | add ins are outdated | add up to a problem | add the logs, no, wait | keep the logs, 3 is what I mean | add | keep",
         ] {
             for text in group.split(" | ") {
                 assert!(!begins(text), "{text}");

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::{
     Code,
     codes::{Separator, is_invisible},
+    corrections,
     digits::plain_digit,
     notes, words,
 };
@@ -53,7 +54,10 @@ pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
         || measures(&first)
         || words::has(words::NUMBER_WORDS, &first)
         || counts_in_east_asia(&first);
-    let refuses = code == Code::Note && refuses(&folded);
+    let refuses = match code {
+        Code::Note => refuses(&folded) || corrections::names_code(&folded),
+        _ => turns_down(&folded),
+    };
     text.starts_with(['º', 'ª']) || counts || asks(&folded) || refuses
 }
 
@@ -184,7 +188,7 @@ fn is_span(word: &str) -> bool {
 }
 
 /// A sentence about the number, and not a note: "5 would be better", "4 servers are down".
-fn states(words: &[String]) -> bool {
+pub(super) fn states(words: &[String]) -> bool {
     let near = |from: usize, to: usize| words.get(from..to.min(words.len())).unwrap_or_default();
     let compares = near(1, NEAR)
         .iter()
@@ -213,16 +217,25 @@ fn is_plural(words: &[String]) -> bool {
 /// what is not: "run it on staging, not on prod".
 fn refuses(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
-    let said = words.join(" ");
-    let is_phrase = |phrase: &str| said == phrase;
-    let begins = |phrase: &str| said.starts_with(phrase);
     let start = words.get(..NEAR.min(words.len())).unwrap_or_default();
     let goes_on = words.len() >= LONG_NOTE
         && words.first().is_some_and(|first| notes::is_verb(first))
         && !negates(&start.join(" "));
-    words::REFUSALS.split(", ").any(is_phrase)
-        || words::REFUSING.split(", ").any(begins)
-        || (negates(folded) && !goes_on)
+    is_refusal(&words) || (negates(folded) && !goes_on)
+}
+
+/// A no where something to be done instead is expected. Commands have words that negate in other places.
+fn turns_down(folded: &str) -> bool {
+    let words: Vec<String> = words_of(folded).collect();
+    let first = words.iter().find(|word| *word != "please");
+    is_refusal(&words) || first.is_some_and(|first| negates(first))
+}
+
+fn is_refusal(words: &[String]) -> bool {
+    let said = words.join(" ");
+    let is_phrase = |phrase: &str| said == phrase;
+    let begins = |phrase: &str| said.starts_with(phrase);
+    words::REFUSALS.split(", ").any(is_phrase) || words::REFUSING.split(", ").any(begins)
 }
 
 /// Whether a text has a word that says no.

@@ -228,6 +228,8 @@ const PROSE: &[&str] = &[
      4 vad är det | 5 wat is dit | 4 c'est quoi | 5 quel serveur | 4 où | 5 onde | 4 qual banco | \
      4 can this wait | 5 does it delete anything | 4 is it safe | 4 am I the right person | \
      5 any idea why | 4 since when | 5 isn't that prod | 4 aren't we frozen | 4 where does it run",
+    "5: no | 5: never mind | 5: please don't run this | 5: not approved | 5: denied | 5: nein | 5: stop",
+    "5: no, do not send this | 4: sorry, I meant 3 | 4: I mean 3 | 4: make that a 3 | 4: oops, 3",
 ];
 
 #[test]
@@ -321,6 +323,22 @@ fn p13_texts_of_4_and_5_are_taken() {
         );
         let expected = as_marked(reply(Code::Note, Some(text)));
         assert_eq!(parse(&format!("4: {text}")), expected, "{text}");
+    }
+    for (line, code, text) in [
+        ("5: echo not now", Code::Change, "echo not now"),
+        ("5: no-op", Code::Change, "no-op"),
+        (
+            "5: git push --no-verify",
+            Code::Change,
+            "git push --no-verify",
+        ),
+        (
+            "4: set the retries to 3",
+            Code::Note,
+            "set the retries to 3",
+        ),
+    ] {
+        assert_eq!(parse(line), as_marked(reply(code, Some(text))), "{line}");
     }
     let fenced = as_marked(reply(Code::Note, Some("PM\n1 first\n2 second")));
     assert_eq!(parse("4\n```\nPM\n1 first\n2 second\n```\nBob"), fenced);

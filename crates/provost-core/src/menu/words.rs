@@ -199,6 +199,10 @@ pub(super) const EVERYDAY: &str = "\
     не нет но ещё подожди fine ok okay yes thanks later now today tomorrow affected instead";
 
 /// Words before a time of the day, and before numbers that are no code: "see you at 3", "Suite 3".
+pub(super) const CORRECTING: &str = "\
+    sorry oops i mean meant that actually rather instead wrong typo ich meine meinte sondern pardon désolé plutôt perdón \
+    quería digo scusa volevo intendevo desculpa queria bedoel bedoelde menade przepraszam miałem имел хотел";
+
 pub(super) const BEFORE_TIMES: &str = "\
     at by around about until till before after from past near in @ um ab bis gegen vor nach zwischen seit à vers avant \
     après dès jusquà às as las a alle dalle ore om rond tegen voor na kl klockan klo efter före kello o po przed od do в \

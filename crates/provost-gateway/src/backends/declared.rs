@@ -94,6 +94,22 @@ impl Declared {
         }
     }
 
+    /// One piece of text, in which a comma stands between the items of a list.
+    pub(super) fn joined<'v>(&self, name: &str, value: &'v Value) -> Result<Cow<'v, str>, String> {
+        if !value.is_array() {
+            return self.text(name, value);
+        }
+        let texts = self.texts(name, value)?;
+        if texts.iter().any(|text| text.contains(',')) {
+            return Err(two_items(name, "a comma"));
+        }
+        Ok(Cow::Owned(texts.join(",")))
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        self.list
+    }
+
     /// The items of a list, each of which is one piece of text; or the one piece that the value is. A null is
     /// nothing.
     pub(super) fn texts<'v>(
@@ -124,6 +140,11 @@ impl Declared {
     pub(super) fn field(&self, name: &str) -> &Self {
         self.inner.get(name).unwrap_or(&UNDECLARED)
     }
+}
+
+/// A server would read one item as two, and no rule about the list saw them.
+pub(super) fn two_items(name: &str, separator: &str) -> String {
+    format!("an item of `{name}` has {separator} in it, which separates the items")
 }
 
 fn undeclared(name: &str, value: &Value) -> String {

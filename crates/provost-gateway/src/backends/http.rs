@@ -210,7 +210,7 @@ pub(super) fn argument<'p>(
 ) -> Result<Cow<'p, str>, String> {
     match params.get(name) {
         None | Some(Value::Null) => Err(format!("`{name}` is missing")),
-        Some(value) => declared.text(name, value),
+        Some(value) => declared.joined(name, value),
     }
 }
 

@@ -67,6 +67,15 @@ impl Separator {
         }
     }
 
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Comma => "a comma",
+            Self::Space => "a space",
+            Self::Tab => "a tab",
+            Self::Pipe => "a `|`",
+        }
+    }
+
     /// As it stands in a URL.
     pub(super) fn encoded(self) -> &'static str {
         match self {

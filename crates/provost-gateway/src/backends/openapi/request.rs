@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::{
     Operation,
     body::{Body, Format, WHOLE},
-    describe::{Parameter, Place, Separator, Style},
+    describe::{Parameter, Place, Style},
 };
 use crate::backends::{
-    declared::Declared,
+    declared::{Declared, two_items},
     headers,
     http::argument,
     url::{Query, encode},
@@ -208,7 +208,7 @@ fn header_value(parameter: &Parameter, value: &Value) -> Result<HeaderValue, Str
     let name = &parameter.name;
     let text = match parameter.style {
         Style::Json => value.to_string().into(),
-        _ => parameter.declared.text(name, value)?,
+        _ => parameter.declared.joined(name, value)?,
     };
     let is_bare = text.trim_matches([' ', '\t']) == text;
     let header = HeaderValue::from_str(&text).ok().filter(|_| is_bare);
@@ -240,8 +240,8 @@ fn push_styled(
             let texts = declared.texts(name, value)?;
             let mut pieces = Vec::with_capacity(texts.len() * 2);
             for (at, text) in texts.iter().enumerate() {
-                if value.is_array() && text.contains(separator.letter()) {
-                    return Err(two_items(name, separator));
+                if declared.is_list() && text.contains(separator.letter()) {
+                    return Err(two_items(name, separator.name()));
                 }
                 if at > 0 {
                     pieces.push(separator.encoded());
@@ -257,17 +257,6 @@ fn push_styled(
         }
         _ => query.push_value(name, value, declared),
     }
-}
-
-/// A server would read one item as two, and no rule about the list saw them.
-fn two_items(name: &str, separator: Separator) -> String {
-    let between = match separator {
-        Separator::Comma => "a comma",
-        Separator::Space => "a space",
-        Separator::Tab => "a tab",
-        Separator::Pipe => "a `|`",
-    };
-    format!("an item of `{name}` has {between} in it, which separates the items")
 }
 
 fn form<'a>(

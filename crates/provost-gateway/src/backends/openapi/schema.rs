@@ -145,12 +145,25 @@ pub(super) fn translated(
             }
         }
     }
+    demand_no_answers(keywords, &mut translated);
     if keywords.get("nullable") == Some(&Value::Bool(true))
         && let Some(Value::String(name)) = keywords.get("type")
     {
         translated.insert("type".into(), json!([name, "null"]));
     }
     translated
+}
+
+/// What is `readOnly` is required in answers, and no request has it.
+fn demand_no_answers(keywords: &Map<String, Value>, translated: &mut Map<String, Value>) {
+    let properties = keywords.get("properties").and_then(Value::as_object);
+    let is_answer = |name: &str| {
+        let property = properties.and_then(|properties| properties.get(name));
+        property.and_then(|property| property.get("readOnly")) == Some(&Value::Bool(true))
+    };
+    if let Some(Value::Array(required)) = translated.get_mut("required") {
+        required.retain(|name| !name.as_str().is_some_and(is_answer));
+    }
 }
 
 impl Inliner<'_> {

@@ -174,6 +174,21 @@ paths:
         - {name: env, in: query, content: {application/json: {schema: {type: string}}}}
         - {name: X-Env, in: header, schema: {type: string}}
         - {name: odd, in: query, content: {text/xml: {schema: {type: string}}}}
+        - {name: either, in: query, explode: false, schema: {oneOf: [{type: string}, {type: array, items: {type: string}}]}}
+        - {name: X-List, in: header, schema: {type: array, items: {type: string}}}
+  /of/{ids}:
+    get:
+      operationId: of
+      parameters:
+        - {name: ids, in: path, required: true, schema: {type: array, items: {type: string}}}
+  /answer:
+    post:
+      operationId: answer
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {type: object, required: [id, name], properties: {id: {type: string, readOnly: true}, name: {type: string}}}
   /form:
     post:
       operationId: form
@@ -251,6 +266,19 @@ async fn p01_what_is_sent_reads_as_what_was_decided() {
             ),
         ),
         ("get", json!({"odd": "x"}), Err("unknown argument `odd`")),
+        ("get", json!({"X-List": ["a", "b"]}), Ok("GET /api/get")),
+        ("of", json!({"ids": ["a", "b"]}), Ok("GET /api/of/a%2Cb")),
+        ("answer", json!({"name": "x"}), Ok(r#"{"name":"x"}"#)),
+        (
+            "get",
+            json!({"either": "prod,"}),
+            Err("an item of `either` has a comma in it, which separates the items"),
+        ),
+        (
+            "of",
+            json!({"ids": ["a,b"]}),
+            Err("an item of `ids` has a comma in it, which separates the items"),
+        ),
         (
             "form",
             json!({"joined": ["a", "b"], "env": "x"}),
