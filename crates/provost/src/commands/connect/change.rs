@@ -86,8 +86,11 @@ fn beside(plan: &Plan) -> anyhow::Result<Option<(SettingsFile, String)>> {
         return Ok(None);
     };
     let file = SettingsFile::open(&beside.path)?;
-    let after = beside.draft(file.text())?;
-    Ok(after.map(|after| (file, after)))
+    let Some(after) = beside.draft(file.text())? else {
+        return Ok(None);
+    };
+    beside.ensure_meant(&file, plan.agent)?;
+    Ok(Some((file, after)))
 }
 
 impl Change<'_> {
@@ -159,6 +162,7 @@ impl Change<'_> {
         }
         if let Some((file, after)) = &self.beside {
             file.change(after)?;
+            self.note(file, after)?;
         }
         let after = self.plan.draft(self.file.text(), self.keyring.url(), key)?;
         let backup = after.as_ref().map(|after| self.file.change(after));
@@ -166,20 +170,23 @@ impl Change<'_> {
         // Without one there is nothing to take back.
         let is_kept = self.file.backup()?.is_some();
         if let Some(written) = after.as_deref().or(self.file.text()).filter(|_| is_kept) {
-            let found = self.file.text().unwrap_or_default();
-            let connection = Connection {
-                agent: self.plan.agent,
-                named: &self.file.named,
-                key: self.plan.key(),
-            };
-            let note = Note::new(self.file.note(), connection, found, written);
-            self.file.write_note(&note)?;
+            self.note(&self.file, written)?;
         }
         let is_exported = self.plan.place == KeyPlace::Environment;
         Ok(Done {
             backup,
             export: made.filter(|_| is_exported).cloned(),
         })
+    }
+
+    fn note(&self, file: &SettingsFile, written: &str) -> anyhow::Result<()> {
+        let connection = Connection {
+            agent: self.plan.agent,
+            named: &file.named,
+            key: self.plan.key(),
+        };
+        let found = file.text().unwrap_or_default();
+        file.write_note(&Note::new(file.note(), connection, found, written))
     }
 
     fn tell(&self, context: &Context, done: &Done) -> anyhow::Result<()> {

@@ -55,6 +55,7 @@ impl Args {
             next: Some(TRUST),
             beside: Some(Beside {
                 path: features,
+                is_default: self.options.settings.is_none(),
                 edit: features::enable,
             }),
         })

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 
-use super::{hooks::Misfit, json::Json, note::NotedKey};
+use super::{file::SettingsFile, hooks::Misfit, json::Json, note::NotedKey};
 use crate::{config::Unreachable, locate::is_local};
 
 /// Of seconds, for hooks that are commands: what some agents do not wait for counts as a yes, so the command
@@ -46,6 +46,8 @@ pub(super) struct Plan {
 /// A file of the agent that holds no key.
 pub(super) struct Beside {
     pub(super) path: PathBuf,
+    /// In the folder where the agent looks by itself: links in it are the person's own.
+    pub(super) is_default: bool,
     /// The file as it would be. `None`: it is so already.
     pub(super) edit: fn(&str) -> anyhow::Result<Option<String>>,
 }
@@ -182,6 +184,21 @@ impl<'a> Access<'a> {
 }
 
 impl Beside {
+    /// Nobody named this file, and in a project others may put a link in its place. One is followed where the file
+    /// was connected by it, and in the agent's own folder to a file that is not connected yet.
+    pub(super) fn ensure_meant(&self, file: &SettingsFile, agent: &str) -> anyhow::Result<()> {
+        let is_noted = file.note().is_some_and(|note| note.is_named(&file.named));
+        let is_first = self.is_default && file.backup()?.is_none();
+        anyhow::ensure!(
+            is_noted || is_first || !self.path.is_symlink(),
+            "`{}` is a link to `{}`, which was not connected by it, and is left alone; remove the link or put a file in \
+             its place, and try again",
+            self.path.display(),
+            file.path.display()
+        );
+        file.ensure_meant(agent)
+    }
+
     pub(super) fn draft(&self, before: Option<&str>) -> anyhow::Result<Option<String>> {
         (self.edit)(before.unwrap_or_default())
             .with_context(|| format!("cannot change `{}`", self.path.display()))

@@ -81,6 +81,7 @@ impl Other {
         let Some(backup) = file.backup()? else {
             return Ok(None);
         };
+        beside.ensure_meant(&file, plan.agent)?;
         let written = beside.draft(backup.text());
         let is_as_written = written.is_ok_and(|written| written.as_deref() == file.text());
         Ok(Some(Self {

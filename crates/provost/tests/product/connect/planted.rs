@@ -12,7 +12,10 @@ fn in_repository(person: &Person, arguments: &[&str]) -> Said {
     command
         .env("HOME", person.path(""))
         .env("PATH", person.path("bin"));
-    let output = command.env_remove("CLAUDE_CONFIG_DIR").output().unwrap();
+    command
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("CODEX_HOME");
+    let output = command.output().unwrap();
     Said {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -72,6 +75,61 @@ fn p06_a_planted_link_changes_no_other_connection() {
     // The person's own way goes on.
     in_repository(&person, &["claude-code", "--undo"]).is(0);
     assert!(!own.exists());
+}
+
+#[test]
+fn p06_a_planted_link_beside_the_settings_changes_no_other_file() {
+    let person = Person::new();
+    fs::create_dir_all(person.path("repo/.git")).unwrap();
+    person.put(".codex/config.toml", "model = \"m\"\n", 0o644);
+    in_repository(&person, &["codex"]).is(0);
+    in_repository(&person, &["claude-code"]).is(0);
+    let hooks = person.path("repo/.codex/hooks.json");
+    let project = ["codex", "--settings", hooks.to_str().unwrap()];
+    let connect = [&project[..], &["--name", "project"]].concat();
+    let undo = [&project[..], &["--undo"]].concat();
+    in_repository(&person, &connect).is(0);
+
+    let beside = person.path("repo/.codex/config.toml");
+    let connected = fs::read_to_string(&hooks).unwrap();
+    for own in [".codex/config.toml", ".claude/settings.json"] {
+        let before = fs::read_to_string(person.path(own)).unwrap();
+        fs::remove_file(&beside).unwrap();
+        symlink(person.path(own), &beside).unwrap();
+        let said = in_repository(&person, &undo).is(1);
+        assert!(said.err.contains("remove the link"), "{}", said.err);
+        assert_eq!(fs::read_to_string(person.path(own)).unwrap(), before);
+        assert_eq!(fs::read_to_string(&hooks).unwrap(), connected);
+    }
+    // Nor does connecting change what nobody named.
+    fs::write(person.path("other.toml"), "").unwrap();
+    fs::remove_file(&beside).unwrap();
+    symlink(person.path("other.toml"), &beside).unwrap();
+    in_repository(&person, &connect).is(1);
+    assert_eq!(fs::read_to_string(person.path("other.toml")).unwrap(), "");
+
+    fs::remove_file(&beside).unwrap();
+    in_repository(&person, &undo).is(0);
+    in_repository(&person, &["claude-code", "--undo"]).is(0);
+    in_repository(&person, &["codex", "--undo"]).is(0);
+    let config = fs::read_to_string(person.path(".codex/config.toml")).unwrap();
+    assert_eq!(config, "model = \"m\"\n");
+}
+
+#[test]
+fn p06_codex_settings_behind_the_persons_own_link_come_back() {
+    let person = Person::new();
+    fs::create_dir_all(person.path("repo")).unwrap();
+    fs::create_dir_all(person.path(".codex")).unwrap();
+    person.put("dotfiles/config.toml", "model = \"m\"\n", 0o644);
+    let target = person.path("dotfiles/config.toml");
+    symlink(&target, person.path(".codex/config.toml")).unwrap();
+    in_repository(&person, &["codex"]).is(0);
+    let config = fs::read_to_string(&target).unwrap();
+    assert!(config.contains("hooks = true"), "{config}");
+    in_repository(&person, &["codex", "--undo"]).is(0);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "model = \"m\"\n");
+    assert!(person.path(".codex/config.toml").is_symlink());
 }
 
 #[test]

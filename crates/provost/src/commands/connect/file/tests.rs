@@ -1,7 +1,10 @@
 use std::{fs::File, os::unix::fs::symlink};
 
 use super::{
-    super::note::{Connection, NotedKey},
+    super::{
+        note::{Connection, NotedKey},
+        plan::Beside,
+    },
     *,
 };
 
@@ -155,6 +158,56 @@ fn p06_a_link_leads_no_connection_to_the_file_of_another() {
     fs::remove_file(open(&own).kept(NOTE)).unwrap();
     assert!(open(&at("hooks.json")).ensure_meant("cursor").is_err());
     assert!(open(&own).ensure_meant("claude-code").is_ok());
+}
+
+#[test]
+fn p06_a_link_beside_the_settings_is_followed_only_as_it_was_connected() {
+    let folder = folder();
+    let root = fs::canonicalize(folder.path()).unwrap();
+    let at = |name: &str| root.join(name);
+    for made in ["own", "project", "dotfiles"] {
+        fs::create_dir(at(made)).unwrap();
+    }
+    fs::write(at("dotfiles/config.toml"), "").unwrap();
+    fs::write(at("claude.json"), "{}").unwrap();
+    let (own, project) = (at("own/config.toml"), at("project/config.toml"));
+    let is_meant = |path: &Path, is_default: bool| {
+        let beside = Beside {
+            path: path.to_owned(),
+            is_default,
+            edit: |_| Ok(None),
+        };
+        beside.ensure_meant(&open(path), "codex").is_ok()
+    };
+    assert!(is_meant(&project, false));
+    for link in [&own, &project] {
+        symlink(at("dotfiles/config.toml"), link).unwrap();
+    }
+    assert!(is_meant(&own, true));
+    assert!(!is_meant(&project, false));
+
+    let file = open(&own);
+    file.change("on").unwrap();
+    assert!(!is_meant(&own, true), "without a note");
+    note(&file, "codex", "on");
+    for (path, is_default, good) in [
+        (&own, true, true),
+        // As the command for undoing names it.
+        (&own, false, true),
+        (&at("dotfiles/config.toml"), false, true),
+        (&project, false, false),
+        (&project, true, false),
+    ] {
+        assert_eq!(is_meant(path, is_default), good, "{}", path.display());
+    }
+
+    let file = open(&at("claude.json"));
+    file.change("[]").unwrap();
+    note(&file, "claude-code", "[]");
+    fs::remove_file(&project).unwrap();
+    symlink(at("claude.json"), &project).unwrap();
+    assert!(!is_meant(&project, false));
+    assert!(!is_meant(&at("claude.json"), false), "of another agent");
 }
 
 #[test]
