@@ -45,7 +45,7 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
         Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
         Record, Recorded, Resolve, Resolved, Result, Store, StoreError, Taken, ToolPin, TraceEntry,
-        TraceFilter, Unreadable,
+        TraceFilter, Unreadable, WrittenHead,
     },
     time::Time,
     trace::TraceRow,
@@ -441,6 +441,10 @@ impl Store for PostgresStore {
         Ok(traces::live_chains(&*self.read().await?)
             .await
             .map_err(Fault::of_record)?)
+    }
+
+    fn written_head(&self) -> Option<WrittenHead> {
+        self.writer.as_ref().map(Writer::written_head)
     }
 
     async fn identity(&self) -> Result<String> {

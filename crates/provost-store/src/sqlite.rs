@@ -40,7 +40,7 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
         Delivered, Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned,
         QueueDepth, Record, Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock,
-        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable, WriteRow, WrittenPage,
+        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable, WriteRow, WrittenHead, WrittenPage,
     },
     time::Time,
     trace::TraceRow,
@@ -439,6 +439,15 @@ impl Store for SqliteStore {
 
     async fn live_chains(&self) -> Result<Vec<ChainEnds>> {
         self.chains().await
+    }
+
+    fn written_head(&self) -> Option<WrittenHead> {
+        let head = self.horizon.head()?;
+        Some(WrittenHead {
+            chain: CHAIN.to_owned(),
+            seq: head.seq,
+            hash: head.hash,
+        })
     }
 
     async fn identity(&self) -> Result<String> {

@@ -422,6 +422,14 @@ pub struct ChainEnds {
     pub head_hash: Hash,
 }
 
+/// The last record that this process appended to its chain, as it made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenHead {
+    pub chain: String,
+    pub seq: u64,
+    pub hash: Hash,
+}
+
 /// What a tool of an upstream server says of itself, as it was first seen or accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolPin {

@@ -13,7 +13,7 @@ use super::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
         Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
         Record, Recorded, Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
-        WriteRow, WrittenPage,
+        WriteRow, WrittenHead, WrittenPage,
     },
     sign_ins::SignIns,
 };
@@ -212,6 +212,9 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
     async fn chains(&self) -> Result<Vec<ChainEnds>>;
     /// The chains that may have moved within the last minute.
     async fn live_chains(&self) -> Result<Vec<ChainEnds>>;
+    /// What this process knows without reading: the store cannot be made to tell otherwise. It is on disk, and
+    /// whoever reads from here on sees it. `None`: nothing was written.
+    fn written_head(&self) -> Option<WrittenHead>;
     /// Tells this store from every other one.
     async fn identity(&self) -> Result<String>;
     /// Up to `limit` records of a chain with `seq` greater than `after`, in order. What stands before the

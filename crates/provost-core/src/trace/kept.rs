@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     ids::TraceId,
-    ports::{ChainEnds, Store, StoreError},
+    ports::{ChainEnds, Store, StoreError, WrittenHead},
     time::Time,
 };
 
@@ -122,6 +122,30 @@ impl KeptHeads {
                 short(&self.store)
             ),
         }))
+    }
+
+    /// Keeps what this gateway wrote itself, before the store is asked how far it came: whoever may write the
+    /// store can hold its noted head back. Whether anything changed.
+    pub fn advance(&mut self, written: Option<WrittenHead>) -> bool {
+        let Some(WrittenHead { chain, seq, hash }) = written else {
+            return false;
+        };
+        let hash = chain::text(&hash);
+        match self.chains.get_mut(&chain) {
+            // What was read may be further than what is known to be written.
+            Some(kept) if kept.seq > seq || kept.hash == hash => return false,
+            Some(kept) => (kept.seq, kept.hash) = (seq, hash),
+            None => {
+                let kept = KeptHead {
+                    seq,
+                    hash,
+                    anchor: None,
+                    pruning: None,
+                };
+                self.chains.insert(chain, kept);
+            }
+        }
+        true
     }
 
     /// Follows the chains that moved. One that no longer holds its kept head is not followed, so that the
@@ -323,7 +347,8 @@ async fn moved_anchor(
     }))
 }
 
-/// The noted ends are not believed: the record itself must be there.
+/// The noted end is not believed: the record itself must be there. Nor may it stand before that record, as where
+/// somebody holds it back: whatever is written behind it could be cut off.
 async fn missing_head(
     store: &dyn Store,
     kept: &KeptHead,
@@ -342,12 +367,12 @@ async fn missing_head(
         return Ok(if same { None } else { rewritten() });
     }
     Ok(match record(store, &ends.chain, kept.seq).await? {
-        Some(hash) if hash == kept.hash => None,
-        Some(_) => rewritten(),
-        None if ends.head_seq < kept.seq => Some(format!(
+        Some(hash) if hash != kept.hash => rewritten(),
+        _ if ends.head_seq < kept.seq => Some(format!(
             "it ends at record {}; it had come to record {}",
             ends.head_seq, kept.seq
         )),
+        Some(_) => None,
         None => Some(format!("record {} is missing", kept.seq)),
     })
 }

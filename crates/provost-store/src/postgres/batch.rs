@@ -111,6 +111,11 @@ impl Batch {
         self.before
     }
 
+    /// Where this moves it.
+    pub(super) fn head(&self) -> Head {
+        self.head
+    }
+
     pub(super) async fn execute(
         &self,
         sql: &str,

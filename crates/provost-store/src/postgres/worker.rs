@@ -11,7 +11,7 @@ use std::{
 use deadpool_postgres::ClientWrapper;
 use provost_core::{ids::GrantId, ports::StoreError};
 use tokio::{
-    sync::{Notify, broadcast, mpsc},
+    sync::{Notify, broadcast, mpsc, watch},
     time::{Instant, MissedTickBehavior},
 };
 
@@ -51,6 +51,10 @@ pub(super) struct Worker {
     link: Option<Arc<ClientWrapper>>,
     chain: Arc<str>,
     head: Head,
+    /// Where a commit whose end is not known would have moved the chain.
+    in_doubt: Head,
+    /// The head, for those who hold the record against it.
+    written: watch::Sender<Head>,
     /// Another replica closed the chain of this process.
     ended: bool,
     backoff: Duration,
@@ -60,13 +64,15 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(start: Start) -> Self {
+    pub(super) fn new(start: Start, written: watch::Sender<Head>) -> Self {
         Self {
             lost: start.lost,
             connector: start.connector,
             link: Some(Arc::new(start.sql)),
             chain: start.chain,
             head: start.head,
+            in_doubt: start.head,
+            written,
             ended: false,
             backoff: MIN_BACKOFF,
             not_before: Instant::now(),
@@ -122,13 +128,15 @@ impl Worker {
             return Ok(());
         }
         let sql = self.link().await?;
-        let batch = run(sql.clone(), self.chain.clone(), self.head, jobs);
+        self.in_doubt = self.head;
+        let chain = (self.chain.clone(), self.head);
+        let batch = run(sql.clone(), chain, jobs, &mut self.in_doubt);
         let done = tokio::time::timeout(PATIENCE, batch)
             .await
             .unwrap_or(Err(Fault::Silent));
         match done {
             Ok(committed) => {
-                self.head = committed.head;
+                self.move_to(committed.head);
                 if committed.made_events {
                     // No receiver is no problem: waking is a courtesy.
                     let _ = self.wake.send(());
@@ -179,13 +187,17 @@ impl Worker {
     async fn reconnect(&mut self) -> Result<Arc<ClientWrapper>, Fault> {
         let link = self.connector.connect().await?;
         let found = chain::find_head(&link, &self.chain).await?;
-        // A commit in doubt may have moved it on. Nothing of ours moves it back.
-        let is_other = found.seq == self.head.seq && found.hash != self.head.hash;
-        if found.seq < self.head.seq || is_other {
+        // A commit in doubt may have moved it on. Nothing else of ours moves it.
+        if ![self.head, self.in_doubt].contains(&found) {
             return Err(Fault::PutBack);
         }
-        self.head = found;
+        self.move_to(found);
         Ok(Arc::new(link))
+    }
+
+    fn move_to(&mut self, head: Head) {
+        self.head = head;
+        self.written.send_replace(head);
     }
 
     async fn beat(&mut self) {
@@ -211,9 +223,9 @@ impl Worker {
 
 async fn run(
     sql: Arc<ClientWrapper>,
-    chain: Arc<str>,
-    head: Head,
+    (chain, head): (Arc<str>, Head),
     jobs: &mut [Box<dyn Job>],
+    in_doubt: &mut Head,
 ) -> Result<Committed, Fault> {
     let locks = jobs
         .iter()
@@ -227,6 +239,7 @@ async fn run(
     for job in jobs {
         job.run(&mut batch).await?;
     }
+    *in_doubt = batch.head();
     let committed = batch.commit().await?;
     timed.done();
     Ok(committed)

@@ -1,17 +1,23 @@
 //! The writer as its callers see it: operations go in, and are answered once they are committed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use futures_util::future::BoxFuture;
-use provost_core::{ids::GrantId, ports::StoreError};
+use provost_core::{
+    ids::GrantId,
+    ports::{StoreError, WrittenHead},
+};
 use tokio::sync::{
     Mutex,
     mpsc::{self, error::TrySendError},
-    oneshot,
+    oneshot, watch,
 };
 
 use super::{
-    batch::Batch,
+    batch::{Batch, Head},
     fault::Fault,
     locks::Locks,
     worker::{Start, Worker},
@@ -27,6 +33,8 @@ pub(super) struct Writer {
     inbox: mpsc::Sender<Message>,
     closed: AtomicBool,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
+    chain: Arc<str>,
+    written: watch::Receiver<Head>,
 }
 
 pub(super) enum Message {
@@ -78,8 +86,10 @@ impl Writer {
     pub(super) fn start(start: Start) -> Self {
         let (inbox, waiting) = mpsc::channel(MAX_WAITING);
         let (end, ended) = oneshot::channel();
+        let (head, written) = watch::channel(start.head);
+        let chain = start.chain.clone();
         tokio::spawn(async move {
-            let mut worker = Worker::new(start);
+            let mut worker = Worker::new(start, head);
             worker.run(waiting).await;
             worker.end().await;
             let _ = end.send(());
@@ -88,6 +98,8 @@ impl Writer {
             inbox,
             closed: AtomicBool::new(false),
             ended: Mutex::new(Some(ended)),
+            chain,
+            written,
         }
     }
 
@@ -124,6 +136,15 @@ impl Writer {
                 TrySendError::Closed(_) => self.gone(),
             })?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    pub(super) fn written_head(&self) -> WrittenHead {
+        let head = *self.written.borrow();
+        WrittenHead {
+            chain: self.chain.to_string(),
+            seq: head.seq,
+            hash: head.hash,
+        }
     }
 
     /// Finishes what was accepted, and returns when the chain is closed.

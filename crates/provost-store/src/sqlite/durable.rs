@@ -23,6 +23,7 @@ use tokio::{
 };
 
 use super::{
+    batch::Head,
     fault::Fault,
     files::{BETWEEN_LOOKS, lost},
     writer::Job,
@@ -47,6 +48,8 @@ pub(super) struct Horizon {
 
 struct Synced {
     upto: u64,
+    /// `None`: nothing was committed.
+    head: Option<Head>,
     /// Why everything is refused.
     failed: Option<StoreError>,
 }
@@ -55,6 +58,7 @@ impl Horizon {
     pub(super) fn new() -> Arc<Self> {
         let (synced, _) = watch::channel(Synced {
             upto: 0,
+            head: None,
             failed: None,
         });
         Arc::new(Self {
@@ -86,8 +90,16 @@ impl Horizon {
         self.synced.borrow().failed.clone()
     }
 
-    fn set(&self, upto: u64) {
-        self.synced.send_modify(|synced| synced.upto = upto);
+    /// Where the chain stands on disk, as far as this process wrote it.
+    pub(super) fn head(&self) -> Option<Head> {
+        self.synced.borrow().head
+    }
+
+    fn set(&self, upto: u64, head: Option<Head>) {
+        self.synced.send_modify(|synced| {
+            synced.upto = upto;
+            synced.head = head.or(synced.head);
+        });
     }
 
     /// From here on everything is refused. The first reason stays.
@@ -117,6 +129,8 @@ pub(super) fn sync_failed() -> StoreError {
 /// A commit on its way to disk, and whom to tell.
 pub(super) struct Group {
     pub(super) number: u64,
+    /// Where it leaves the chain.
+    pub(super) head: Option<Head>,
     pub(super) jobs: Vec<Box<dyn Job>>,
     pub(super) made_events: bool,
     pub(super) timed: Option<Commit>,
@@ -127,6 +141,7 @@ impl Group {
     pub(super) fn nothing(number: u64) -> Self {
         Self {
             number,
+            head: None,
             jobs: Vec::new(),
             made_events: false,
             timed: None,
@@ -236,7 +251,7 @@ fn next(committed: &Receiver<Group>, medium: &mut impl Medium, horizon: &Horizon
 }
 
 fn answer(group: Group, horizon: &Horizon, wake: &broadcast::Sender<()>, runtime: &Handle) {
-    horizon.set(group.number);
+    horizon.set(group.number, group.head);
     if group.made_events {
         // No receiver is no problem: waking is a courtesy.
         let _ = wake.send(());
@@ -311,6 +326,7 @@ mod tests {
             let (reply, answer) = oneshot::channel();
             self.syncer.sync(Group {
                 number: self.horizon.advance(),
+                head: None,
                 jobs: vec![Box::new(Waiting(Mutex::new(Some(reply))))],
                 made_events: false,
                 timed: None,

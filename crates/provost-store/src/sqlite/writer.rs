@@ -297,6 +297,7 @@ impl Thread {
             Ok(made_events) => {
                 self.syncer.sync(Group {
                     number,
+                    head: Some(self.head),
                     jobs,
                     made_events,
                     timed: Some(timed),

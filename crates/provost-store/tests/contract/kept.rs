@@ -26,6 +26,9 @@ crate::contract!(
     p11_a_beginning_that_is_gone_is_a_gap,
     p11_a_chain_that_is_gone_is_noticed_while_nothing_is_written,
     p11_missing_ends_of_the_record_are_corruption,
+    p11_a_head_that_is_held_back_is_a_gap,
+    p11_ends_that_are_gone_are_a_gap,
+    p11_what_was_written_is_kept_without_reading,
 );
 
 async fn fill(place: &Place, from: u64) -> KeptHeads {
@@ -301,4 +304,62 @@ async fn p11_a_beginning_that_is_gone_is_a_gap(place: &Place) {
     let found = problems(place, &kept).await;
     let is_told = |problem: &String| problem.contains("its first, is missing");
     assert!(found.iter().any(is_told), "{found:?}");
+}
+
+/// What a trigger on the ends of the chain makes of them: the chain proves itself, and seems not to have moved.
+async fn p11_a_head_that_is_held_back_is_a_gap(place: &Place) {
+    let store = place.open().await;
+    for n in 0..10 {
+        write(&*store, row("claude", None, &format!("fs.{n}"), after(n))).await;
+    }
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    write(&*store, row("claude", None, "fs.hidden", after(10))).await;
+    let held_back = "UPDATE chains SET head_seq = head_seq - 1, head_hash = \
+         (SELECT hash FROM traces WHERE tool = 'fs.9') WHERE head_seq > 10";
+    place.intrude(held_back).await;
+    let written = store.written_head().unwrap();
+    assert!(kept.advance(Some(written.clone())));
+    let (_, gaps) = follow(&mut kept, &*store).await;
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    assert!(gaps[0].problem.contains("it ends at record"), "{gaps:?}");
+    let head = &kept.chains[&written.chain];
+    assert_eq!(
+        (head.seq, &head.hash),
+        (written.seq, &chain::text(&written.hash))
+    );
+    store.close().await;
+    // The next start knows of it as well.
+    place
+        .intrude("DELETE FROM traces WHERE tool = 'fs.hidden'")
+        .await;
+    let found = problems(place, &kept).await;
+    assert!(found[0].contains("it had come to record"), "{found:?}");
+}
+
+/// Its records are there still.
+async fn p11_ends_that_are_gone_are_a_gap(place: &Place) {
+    let store = place.open().await;
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    place.intrude("DELETE FROM chains").await;
+    let (moved, gaps) = follow(&mut kept, &*store).await;
+    assert!(!moved && gaps.len() == 1, "{gaps:?}");
+    store.close().await;
+}
+
+async fn p11_what_was_written_is_kept_without_reading(place: &Place) {
+    let store = place.open().await;
+    let mut kept = KeptHeads::of(&*store).await.unwrap();
+    assert!(!kept.advance(store.written_head()), "nothing was written");
+    for n in 0..10 {
+        write(&*store, row("claude", None, &format!("fs.{n}"), after(n))).await;
+        assert!(kept.advance(store.written_head()), "{n}");
+        assert_eq!(kept, KeptHeads::of(&*store).await.unwrap());
+        assert!(!kept.advance(store.written_head()), "{n}");
+    }
+    assert_eq!(follow(&mut kept, &*store).await, (false, Vec::new()));
+    store.close().await;
+    let store = place.open_for_reading().await;
+    assert_eq!(store.written_head(), None);
+    store.close().await;
 }

@@ -73,16 +73,15 @@ async fn a_silent_process_is_ended_and_writes_no_more() {
     done(place, stores).await;
 }
 
+/// Ends every connection of the stores.
+const CUT_OFF: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+     WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_connection_fails_closed_and_is_made_anew() {
     let (place, stores) = two().await;
     write(&*stores[0], row("claude", None, "fs.0", START)).await;
-    place
-        .intrude(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE datname = current_database() AND pid <> pg_backend_pid()",
-        )
-        .await;
+    place.intrude(CUT_OFF).await;
     let seen = 1;
     let mut failed = 0;
     let recovered = async {
@@ -112,6 +111,34 @@ async fn a_lost_connection_fails_closed_and_is_made_anew() {
         .expect("it comes back");
     assert_eq!(total, 2, "after {failed} failures");
     done(place, stores).await;
+}
+
+/// What it knows of its own chain, it does not learn from the database.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p11_a_chain_that_somebody_else_moved_on_is_not_continued() {
+    let place = Place::postgres().await;
+    let store = place.open().await;
+    write(&*store, row("claude", None, "fs.0", START)).await;
+    let written = store.written_head();
+    let forge = "UPDATE chains SET head_seq = head_seq + 1, head_hash = sha256(head_hash)";
+    place.intrude(&format!("{forge}; {CUT_OFF}")).await;
+    let refused = async {
+        loop {
+            let next = record(row("claude", None, "fs.1", START), 1);
+            match store.record(next).await {
+                Ok(recorded) => panic!("{recorded:?}"),
+                Err(StoreError::Lost(_)) => break,
+                Err(_) => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), refused)
+        .await
+        .expect("it is noticed");
+    assert_eq!(store.written_head(), written);
+    store.close().await;
+    drop(store);
+    place.remove().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,7 +26,7 @@ const BETWEEN: Duration = Duration::from_secs(1);
 /// have pruned them, or removed one whole.
 const ALL_CHAINS_EVERY: u32 = 10;
 
-/// So many times in a row the store may fail before people are told that nothing is kept.
+/// So many times in a row the store may fail before people are told that it is not compared.
 const MOST_FAILURES: u32 = 3;
 /// A look takes no longer, whoever holds a lock.
 const LONGEST_LOOK: Duration = Duration::from_secs(10);
@@ -83,6 +83,8 @@ impl Keeper {
     pub(crate) async fn keep(&self, app: &App, which: Chains) {
         let mut kept = self.kept.lock().await;
         let store = &**app.gate.store();
+        // Before the store is read, and whatever it shows.
+        let mut moved = kept.advance(store.written_head());
         // What was followed in part is followed again.
         let mut next = kept.clone();
         let followed = next.follow(store, which, self.heads.pruners());
@@ -91,20 +93,21 @@ impl Keeper {
             followed.unwrap_or_else(|_| Err(StoreError::Failed("it took too long".into())));
         let mut standing = app.record.standing();
         match followed {
-            Ok((moved, gaps)) => {
+            Ok((followed, gaps)) => {
                 *kept = next;
+                moved |= followed;
                 self.failures.store(0, Relaxed);
                 standing.not_read = None;
                 if !gaps.is_empty() {
                     standing.gap = Some(lose(store, told(&gaps).trim()));
                 }
-                // What could not be written is tried again.
-                if moved || standing.kept_at.is_none() || standing.not_kept.is_some() {
-                    standing = self.written(&kept, standing, app).await;
-                }
             }
             Err(StoreError::Corrupt(why)) => standing.gap = Some(lose(store, &why)),
             Err(error) => self.note_failure(&error, &mut standing),
+        }
+        // What could not be written is tried again.
+        if moved || standing.kept_at.is_none() || standing.not_kept.is_some() {
+            standing = self.written(&kept, standing, app).await;
         }
         app.record.set(kept.clone(), self.heads.pruners(), standing);
     }
@@ -116,7 +119,7 @@ impl Keeper {
             return;
         }
         if failures == MOST_FAILURES {
-            tracing::warn!(%error, "the heads of the record are not kept: it cannot be read");
+            tracing::warn!(%error, "the record is not held against its kept heads: it cannot be read");
         }
         standing.not_read = Some(UNREAD.to_owned());
     }

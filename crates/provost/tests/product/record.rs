@@ -414,6 +414,32 @@ fn p11_ends_of_the_record_that_are_gone_stop_decisions() {
     }
 }
 
+/// A trigger keeps the row that tells the end of the record where it is, so that the rest can be cut off later.
+#[test]
+fn p11_an_end_of_the_record_that_is_held_back_stops_decisions() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let mut gateway = site.start();
+    gateway.agent().tool("notes.add", json!({})).ok();
+    let sql = rusqlite::Connection::open(site.database()).unwrap();
+    let freeze = "CREATE TRIGGER t BEFORE UPDATE ON chains BEGIN SELECT raise(IGNORE); END";
+    sql.execute_batch(freeze).unwrap();
+    gateway.agent().tool("notes.add", json!({"hidden": 1})).ok();
+    eventually("the loss", || {
+        (gateway.client().get("/ready").status == 503).then_some(())
+    });
+    gateway
+        .agent()
+        .decide("notes.add", json!({}))
+        .refused(503, "store_unavailable");
+    gateway.terminate();
+    assert!(gateway.ended().success());
+    let cut = "DROP TRIGGER t; DELETE FROM traces WHERE place > (SELECT head_seq FROM chains)";
+    sql.execute_batch(cut).unwrap();
+    drop(sql);
+    refused(&site, "it had come to record");
+}
+
 /// A database that an older dump of itself replaced while the gateway ran.
 #[test]
 fn p11_a_database_put_back_under_a_gateway_stops_decisions() {

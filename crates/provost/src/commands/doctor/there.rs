@@ -176,7 +176,7 @@ fn kept_record(record: &Value, findings: &mut Findings) {
     }
     if let Some(why) = some_text(record, "not_read") {
         let hint = "see that the database answers, and that nobody changed its tables";
-        return findings.fail("kept heads", format!("nothing is kept: {why}"), hint);
+        return findings.fail("kept heads", format!("not compared: {why}"), hint);
     }
     match some_text(record, "not_kept") {
         None => findings.ok("kept heads", "written once a second, outside the store"),
