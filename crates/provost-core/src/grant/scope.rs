@@ -373,7 +373,7 @@ fn is_command_read_in_full(tool: &str, params: &Map<String, Value>, project: Opt
     let facts = Facts::of(tool, params);
     let is_inside = |part: &Program| {
         let named = [&part.words, &part.reads, &part.writes];
-        !named.iter().any(|words| outside::names_any(words, project))
+        part.risks_sure && !named.iter().any(|words| outside::names_any(words, project))
     };
     review::is_shell_tool(tool)
         && facts.change.is_none()

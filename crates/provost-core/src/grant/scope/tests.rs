@@ -422,6 +422,38 @@ fn p04_any_command_is_one_that_was_read_in_full_and_shows_no_risk() {
 }
 
 #[test]
+fn p19_no_wide_scope_permits_what_a_word_hides() {
+    let any = bash(json!({"command": "echo hi"})).remembered(Breadth::Any);
+    let any = any.unwrap();
+    for command in [
+        "git grep -e -- '-Otouch pwned;:'",
+        "git clean -e -- -fdx",
+        "find . -not -name -exec -delete",
+        "printf -v x 'a[\\x24(touch pwned)]'; [ -v 'b[x]' ]",
+        "printf -v x 'a[\\x24(touch pwned)]'; [[ x -eq 1 ]]",
+        "cp -r sub/.git .",
+        "cp -r sub/. .",
+        "install sub/Makefile .",
+        "rsync -a sub/.git .",
+        "ln -sf sub/package.json .",
+    ] {
+        let case = bash(json!({"command": command}));
+        assert!(!permits(&any, &case), "{command}");
+    }
+    for (approved, command) in [
+        (
+            "find . -maxdepth 1",
+            "find . -maxdepth 1 -not -name -exec -delete",
+        ),
+        ("cp -r sub/a", "cp -r sub/a sub/.git ."),
+    ] {
+        let remembered = bash(json!({"command": approved})).remembered(Breadth::Words);
+        let case = bash(json!({"command": command}));
+        assert!(!permits(&remembered.unwrap(), &case), "{command}");
+    }
+}
+
+#[test]
 fn p04_any_is_not_to_be_had_of_what_the_gate_cannot_read() {
     for (tool, params) in [
         ("echo.run", json!({"amount": 1, "to": "bob"})),

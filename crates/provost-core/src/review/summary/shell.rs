@@ -79,6 +79,16 @@ impl Word {
         }
     }
 
+    /// The same word without its substitutions, which are judged where the word stands.
+    pub(super) fn unread(&self) -> Self {
+        Self {
+            text: self.text.clone(),
+            quoted: true,
+            inner: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Nothing in it is known only when it runs, or read in another way by another shell.
     pub(super) fn is_plain(&self) -> bool {
         !self.computed && !self.pattern && !self.varies && self.inner.is_empty()

@@ -7,6 +7,7 @@ use super::*;
 mod bodies;
 mod files;
 mod git;
+mod readings;
 mod redirects;
 
 fn facts(tool: &str, params: Value) -> Facts {
@@ -436,7 +437,7 @@ fn p19_what_parts_read_and_write() {
             "< [c] [] []",
             "> [] [d] []",
             "cat [a b] [] []",
-            "cp [e] [f] []",
+            "cp [e] [f f/e] []",
             "curl [g] [] [h.org]",
             "< [i] [] []",
             "sh [] [] []"

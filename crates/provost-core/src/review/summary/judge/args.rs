@@ -6,12 +6,18 @@ pub(super) fn is_flag(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-/// The words before `--`.
-fn flags(args: &[Word]) -> impl Iterator<Item = &str> {
+/// The flags, up to a `--` that ends them. One behind a flag may be that flag's value: `git push -o -- -f`.
+pub(super) fn flags(args: &[Word]) -> impl Iterator<Item = &str> {
+    let mut before = "";
     args.iter()
         .map(|word| word.text.as_str())
-        .take_while(|word| *word != "--")
-        .filter(|word| is_flag(word))
+        .take_while(move |word| {
+            let may_take_it =
+                is_flag(before) && !(before.starts_with("--") && before.contains('='));
+            before = word;
+            *word != "--" || may_take_it
+        })
+        .filter(|word| is_flag(word) && *word != "--")
 }
 
 /// One of these letters, alone or among others: `-rf`.
@@ -34,9 +40,14 @@ pub(super) fn is_long(name: &str, long: &str) -> bool {
     name == long || (name.len() > 2 && name.starts_with("--") && long.starts_with(name))
 }
 
-/// The words that are no flags.
+/// The words that are no flags, and every word behind `--`.
 pub(super) fn operands(args: &[Word]) -> impl Iterator<Item = &Word> {
-    args.iter().filter(|word| !is_flag(&word.text))
+    let mut ended = false;
+    args.iter().filter(move |word| {
+        let ends = word.text == "--" && !ended;
+        ended |= ends;
+        !ends && (ended || !is_flag(&word.text))
+    })
 }
 
 pub(super) fn first_operand(args: &[Word]) -> &str {

@@ -3,7 +3,8 @@
 use super::{
     Judge, Risk, Risks, Word,
     args::{has_short, operands},
-    variables::evaluates,
+    ledger::Program,
+    variables::{self, evaluates, may_be_evaluated},
 };
 
 /// They take a word for a variable or a number, and a shell evaluates what stands in its index.
@@ -53,11 +54,43 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     }
     // To zsh what stands behind the brackets of `if [[ … ]] command` is a command.
     let ended = args.last().is_some_and(|word| word.text == "]]");
-    if (name == "[[" && !ended) || is_glued(name, args) {
+    if (name == "[[" && !ended) || is_glued(name, args) || tests_index(name, args) {
         risks.insert(Risk::Unreadable);
     }
-    risks.append(&mut judge.assign(assigned(name, args).into_iter()));
+    risks.append(&mut assign(judge, name, args));
     risks
+}
+
+fn assign(judge: &Judge, name: &str, args: &[Word]) -> Risks {
+    let words = assigned(name, args);
+    if words.is_empty() || values_are_written(name, args) {
+        return judge.assign(words.into_iter());
+    }
+    let risks = variables::risks(words.iter().copied());
+    judge.note(Program {
+        risks_sure: false,
+        ..Program::assigning(words.into_iter(), &risks)
+    });
+    risks
+}
+
+/// The values stand in the words as they are. What `printf` makes of them, and what `read` finds, may be an index
+/// that a later command evaluates: `printf -v x 'a[\x24(command)]'; [[ x -eq 1 ]]`.
+fn values_are_written(name: &str, args: &[Word]) -> bool {
+    match name {
+        "printf" | "print" | "read" | "mapfile" | "readarray" | "vared" | "getopts" | "select" => {
+            false
+        }
+        "for" => !args.iter().any(|word| may_be_evaluated(&word.text)),
+        _ => true,
+    }
+}
+
+/// `[ -v 'a[x]' ]`: the index is evaluated, and so is the value of `x`.
+fn tests_index(name: &str, args: &[Word]) -> bool {
+    matches!(name, "test" | "[" | "[[")
+        && args.iter().any(|word| word.text == "-v")
+        && args.iter().any(|word| word.text.contains('['))
 }
 
 fn runs(name: &str, args: &[Word]) -> bool {

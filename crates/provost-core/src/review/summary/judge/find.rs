@@ -1,7 +1,12 @@
 //! The programs that `find` and `fd` run for the files that they find. A flag that is not in these lists may write
 //! or run something.
 
-use super::{Judge, Risk, Risks, Word, args::is_flag, name_of, unreadable_unless, wrapper::fed};
+use super::{
+    Judge, Risk, Risks, Word,
+    args::{has, is_flag},
+    name_of,
+    wrapper::fed,
+};
 
 /// Words of `find` without a value, and with one. Those of `-fprint` and its like name a file that is written.
 const PLAIN: &str = "-print -print0 -prune -quit -delete -ls -depth -d -mount -xdev -follow -empty -true -false \
@@ -16,9 +21,9 @@ const FD_PLAIN: &str = "HIugsiFapLl0q1hV";
 const FD_VALUED: &str = "tedEScj";
 const FD_LONG: &str = "--hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --unrestricted \
     --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --relative-path --full-path \
-    --follow --print0 --max-results --max-depth --min-depth --exact-depth --type --extension --exclude --size \
-    --changed-within --changed-before --color --threads --quiet --one-file-system --and --prune \
-    --strip-cwd-prefix --owner --format --version --help";
+    --follow --print0 --quiet --one-file-system --prune --strip-cwd-prefix --version --help";
+const FD_LONG_VALUED: &str = "--max-results --max-depth --min-depth --exact-depth --type --extension --exclude --size \
+    --changed-within --changed-before --color --threads --and --owner --format";
 /// The first word that is no flag is a program of its own language.
 const SCRIPTED: [&str; 7] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq"];
 
@@ -30,20 +35,37 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     }
 }
 
-/// Every word of `find` is known, and so is what it writes.
-pub(super) fn is_known(args: &[Word]) -> bool {
+/// What `find` does at one of its words.
+enum Step<'a> {
+    Known,
+    Unknown,
+    Runs(&'a [Word]),
+}
+
+/// The words of `find`, each read once: the value of one is no word by itself.
+fn steps(args: &[Word]) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
-        let skipped = match word.text.as_str() {
-            "-exec" | "-execdir" | "-ok" | "-okdir" => end(after),
-            "-fprintf" => 2,
-            word if is_in(VALUED, word) => 1,
-            word if !is_flag(word) || is_in(PLAIN, word) || is_level(word) => 0,
-            _ => return false,
+        let (step, skipped) = match word.text.as_str() {
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let (program, _) = after.split_at(end(after));
+                (Step::Runs(program), program.len())
+            }
+            "-fprintf" => (Step::Known, 2),
+            word if is_in(VALUED, word) => (Step::Known, 1),
+            word if !is_flag(word) || is_in(PLAIN, word) || is_level(word) => (Step::Known, 0),
+            _ => (Step::Unknown, 0),
         };
+        steps.push(step);
         rest = after.get(skipped..).unwrap_or_default();
     }
-    true
+    steps
+}
+
+/// Every word of `find` is known, and so is what it writes.
+pub(super) fn is_known(args: &[Word]) -> bool {
+    !steps(args).iter().any(|step| matches!(step, Step::Unknown))
 }
 
 fn is_in(list: &str, word: &str) -> bool {
@@ -57,25 +79,24 @@ fn is_level(word: &str) -> bool {
 }
 
 fn find(judge: &Judge, args: &[Word]) -> Risks {
-    let mut risks = unreadable_unless(is_known(args));
-    let mut rest = args;
-    while let Some((word, after)) = rest.split_first() {
-        rest = after;
-        match word.text.as_str() {
-            "-delete" => {
-                risks.insert(Risk::Deletes);
+    let mut risks = Risks::new();
+    // Also where it may be a value: a variable before it moves what follows.
+    if has(args, &["-delete"]) {
+        risks.insert(Risk::Deletes);
+    }
+    for step in steps(args) {
+        match step {
+            Step::Known => {}
+            Step::Unknown => {
+                risks.insert(Risk::Unreadable);
             }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let (words, after) = after.split_at(end(after));
-                if words.iter().any(|word| word.text.contains("{}")) {
-                    risks.append(&mut started(judge, words));
-                } else {
-                    risks.append(&mut judge.inner(words));
-                    risks.append(&mut fed(words));
-                }
-                rest = after;
+            Step::Runs(words) if words.iter().any(|word| word.text.contains("{}")) => {
+                risks.append(&mut started(judge, words));
             }
-            _ => {}
+            Step::Runs(words) => {
+                risks.append(&mut judge.inner(words));
+                risks.append(&mut fed(words));
+            }
         }
     }
     risks
@@ -125,6 +146,7 @@ fn fd(judge: &Judge, args: &[Word]) -> Risks {
                 risks.append(&mut started(judge, words));
                 rest = after;
             }
+            _ if fd_takes_next(text) => rest = after.get(1..).unwrap_or_default(),
             _ if is_flag(text) && !fd_knows(text) => {
                 risks.insert(Risk::Unreadable);
             }
@@ -140,10 +162,20 @@ fn runs_next(flag: &str) -> bool {
         || (is_flag(flag) && !flag.starts_with("--") && flag.ends_with(['x', 'X']))
 }
 
+/// The next word is the value of this flag of `fd`, and no flag.
+fn fd_takes_next(flag: &str) -> bool {
+    if flag.starts_with("--") {
+        return is_in(FD_LONG_VALUED, flag);
+    }
+    let letters = flag.strip_prefix('-').unwrap_or_default();
+    let valued = letters.find(|c| FD_VALUED.contains(c));
+    fd_knows(flag) && valued.is_some_and(|at| at + 1 == letters.len())
+}
+
 fn fd_knows(flag: &str) -> bool {
     if flag.starts_with("--") {
         let name = flag.split_once('=').map_or(flag, |(name, _)| name);
-        return name == "--" || is_in(FD_LONG, name);
+        return name == "--" || is_in(FD_LONG, name) || is_in(FD_LONG_VALUED, name);
     }
     let letters = flag.trim_start_matches('-');
     let valued = letters.find(|c| FD_VALUED.contains(c));

@@ -239,12 +239,16 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The settings that `clone` writes into the new repository and obeys at once.
+/// The settings that `clone` writes into the new repository and obeys at once. Any word may be a flag or the value
+/// of the one before.
 fn cloned_settings(args: &[Word]) -> impl Iterator<Item = &str> {
-    let words = args.iter().map(|word| word.text.as_str());
     let is_config = |word: &str| is_long(word, "--config");
-    let given = options::parse(words, "bcjou", is_config).given;
-    given.into_iter().filter_map(move |(name, value)| {
+    let given = (0..args.len()).flat_map(move |at| {
+        let words = args.iter().skip(at).take(2);
+        let words = words.map(|word| word.text.as_str());
+        options::parse(words, "bcjou", is_config).given
+    });
+    given.filter_map(move |(name, value)| {
         let set = name == "c" || is_config(name);
         set.then_some(value.unwrap_or_default())
     })
@@ -342,6 +346,14 @@ fn forces(args: &[Word]) -> bool {
         || operands(args).any(|word| word.text.starts_with(['+', ':']))
 }
 
+/// `git checkout -q -b name`. Behind any other flag `-b` may be its value.
+fn makes_branch(args: &[Word]) -> bool {
+    const PLAIN: [&str; 5] = ["-q", "--quiet", "-t", "--track", "--no-track"];
+    let mut words = args.iter().map(|word| word.text.as_str());
+    let first = words.find(|word| !PLAIN.contains(word)).unwrap_or_default();
+    first == "--orphan" || first.starts_with("-b")
+}
+
 fn discards(command: &str, args: &[Word]) -> bool {
     let forced = has_short(args, "f") || has_long(args, "--force");
     match command {
@@ -351,7 +363,7 @@ fn discards(command: &str, args: &[Word]) -> bool {
         "clean" => forced,
         "rm" => forced || has_short(args, "r"),
         // Whether it names a branch or a file is not to be seen.
-        "checkout" => forced || !(has_short(args, "b") || has_long(args, "--orphan")),
+        "checkout" => forced || !makes_branch(args),
         "switch" => forced || has_short(args, "C") || has_long(args, "--discard-changes"),
         "restore" | "filter-branch" | "filter-repo" | "prune" => true,
         "gc" => has_long(args, "--prune"),

@@ -46,7 +46,7 @@ pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     match name {
         _ if is_shell(name) => shell(judge, args),
         "su" => texts_after(judge, args, &["-c", "--command", "--session-command"]),
-        "env" => texts_after(judge, args, &["-S", "--split-string"]),
+        "env" => split_strings(judge, args),
         "eval" => joined(judge, args),
         "trap" | "alias" => aliased(judge, args),
         "source" | "." => sourced(args),
@@ -143,22 +143,56 @@ fn sourced(args: &[Word]) -> Risks {
 
 /// The texts behind these flags are commands for a shell.
 pub(super) fn texts_after(judge: &Judge, args: &[Word], flags: &[&str]) -> Risks {
-    let mut risks = Risks::new();
-    for (flag, text) in args.iter().zip(args.iter().skip(1)) {
-        if flags.iter().any(|name| asks_for(&flag.text, name)) {
-            risks.append(&mut judge.text(text));
+    let texts = values_of(args, flags).into_iter();
+    texts
+        .flat_map(|(text, computed, _)| {
+            judge.text(&Word {
+                computed,
+                ..Word::literal(text)
+            })
+        })
+        .collect()
+}
+
+/// What may be the values of these flags: the text, whether it is computed, and the words behind it.
+fn values_of<'a>(args: &'a [Word], flags: &[&str]) -> Vec<(&'a str, bool, &'a [Word])> {
+    let mut found = Vec::new();
+    for (at, word) in args.iter().enumerate() {
+        let after = args.get(at + 1..).unwrap_or_default();
+        let asked = flags.iter().any(|name| asks_for(&word.text, name));
+        if let Some((text, after)) = after.split_first().filter(|_| asked) {
+            found.push((text.text.as_str(), text.computed, after));
+        }
+        let glued = flags.iter().find_map(|flag| glued_value(&word.text, flag));
+        if let Some(text) = glued.filter(|text| !text.is_empty()) {
+            found.push((text, word.computed, after));
         }
     }
-    for word in args {
-        let value = flags.iter().find_map(|flag| glued_value(&word.text, flag));
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            risks.append(&mut judge.text(&Word {
-                computed: word.computed,
-                ..Word::literal(value)
-            }));
-        }
+    found
+}
+
+/// `env -S text`: the words of the text stand before the others, and are flags, variables and a program as those are.
+fn split_strings(judge: &Judge, args: &[Word]) -> Risks {
+    let mut risks = Risks::new();
+    for (text, computed, after) in values_of(args, &["-S", "--split-string"]) {
+        risks.insert(Risk::RunsText);
+        let Some(words) = split(text).filter(|_| !computed) else {
+            risks.insert(Risk::Unreadable);
+            risks.append(&mut judge.text(&Word::literal(text)));
+            continue;
+        };
+        let words = ["env"].into_iter().chain(words).map(Word::literal);
+        let words: Vec<Word> = words.chain(after.iter().map(Word::unread)).collect();
+        risks.append(&mut judge.inner(&words));
     }
     risks
+}
+
+/// The words as `env` tells them apart. `None` where it reads more than blanks: quotes, escapes, variables, comments.
+fn split(text: &str) -> Option<Vec<&str>> {
+    let is_plain = !text.contains(['\\', '$', '\'', '"', '#']);
+    let words = text.split([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
+    is_plain.then(|| words.filter(|word| !word.is_empty()).collect())
 }
 
 /// The flag alone, cut short, or as the last of several letters: `-lc`.

@@ -48,6 +48,7 @@ impl<'a> Call<'a> {
         let options = options::parse(words.clone(), &letters, |flag| known.takes_next(flag));
         let mut call = Self::sorted(known, options);
         call.understood &= name != "tree" || !words.clone().any(|word| glues(word, &letters));
+        call.understood &= name != "cp" || !call.copies_contents();
         // `@file` names more words.
         call.understood &= name != "strings" || !words.clone().any(|word| word.starts_with('@'));
         Some(call)
@@ -55,6 +56,14 @@ impl<'a> Call<'a> {
 
     pub(super) fn has(&self, flags: &[&str]) -> bool {
         self.flags.iter().any(|flag| flags.contains(flag))
+    }
+
+    /// What a folder holds is copied under names that are not told: `cp -r sub/. .`. To some programs a slash at the
+    /// end means the same.
+    fn copies_contents(&self) -> bool {
+        let target = usize::from(self.writes.is_empty());
+        let mut sources = self.operands.iter().rev().skip(target);
+        sources.any(|source| is_contents(source))
     }
 
     fn sorted(known: &Known, options: Options<'a>) -> Self {
@@ -132,6 +141,10 @@ impl Known {
         self.each()
             .any(|(flag, takes)| takes == Takes::Written && is_long(name, flag))
     }
+}
+
+pub(super) fn is_contents(source: &str) -> bool {
+    matches!(source.rsplit('/').next(), Some("" | "." | ".."))
 }
 
 /// A value that is glued on: to `tree` further letters stand there.

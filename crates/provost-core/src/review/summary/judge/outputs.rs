@@ -133,7 +133,13 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         "rm" | "rmdir" | "unlink" => {
             texts(operands(args).filter(|word| !word.computed && !word.pattern))
         }
-        "install" => texts(operands(args).last().into_iter()),
+        "install" => {
+            let mut words: Vec<&str> = operands(args).map(|word| &*word.text).collect();
+            let given = OUTPUTS.iter().find(|it| it.programs.contains(&name));
+            let given = given.and_then(|it| values(args, it).pop());
+            let target = given.or_else(|| words.pop());
+            copied(target.into_iter().collect(), &words)
+        }
         "sed" | "gsed" => {
             let sed = sed::read(args);
             [sed.writes, sed.in_place].concat()
@@ -144,15 +150,14 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
         "dd" => texts_of(args.iter().filter_map(|word| word.text.strip_prefix("of="))),
         "script" => texts(operands(args).take(1)),
         "rsync" => {
-            let local = |word: &&Word| !word.text.contains(':');
-            texts(operands(args).last().filter(local).into_iter())
+            let mut words: Vec<&str> = operands(args).map(|word| &*word.text).collect();
+            let target = words.pop().filter(|target| !target.contains(':'));
+            copied(target.into_iter().collect(), &words)
         }
         "curl" if curl::Call::of(args).names_elsewhere() => vec![".".to_owned()],
         "wget" => vec![".".to_owned()],
         "history" if has_short(args, "wa") => texts(operands(args)),
-        _ => {
-            known::Call::of(name, args).map_or_else(Vec::new, |call| texts_of(of_known(name, call)))
-        }
+        _ => known::Call::of(name, args).map_or_else(Vec::new, |call| of_known(name, call)),
     };
     if let Some(outputs) = OUTPUTS.iter().find(|it| it.programs.contains(&name)) {
         paths.extend(texts_of(values(args, outputs)));
@@ -161,25 +166,48 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
 }
 
 /// The files that programs write whose flags are known.
-fn of_known<'a>(name: &str, call: known::Call<'a>) -> Vec<&'a str> {
+fn of_known(name: &str, call: known::Call<'_>) -> Vec<String> {
+    let into_folder = !call.has(&["T", "--no-target-directory"]);
     let known::Call {
         mut writes,
-        operands,
+        mut operands,
         ..
     } = call;
     match name {
-        // What is moved is taken away.
-        "tee" | "touch" | "truncate" | "mkdir" | "mv" => writes.extend(operands),
-        "cp" | "ln" if writes.is_empty() => {
-            // A link is made here, by the last part of its name.
-            writes.extend((name == "ln" && operands.len() == 1).then_some("."));
-            writes.extend(operands.last());
-        }
+        "tee" | "touch" | "truncate" | "mkdir" => writes.extend(operands),
         // The second file is what it writes.
         "uniq" | "xxd" => writes.extend(operands.into_iter().skip(1)),
+        "cp" | "ln" | "mv" => {
+            if name == "ln" && operands.len() == 1 && writes.is_empty() {
+                // A link is made here, by the last part of its name.
+                writes.extend(operands.iter().copied().chain(["."]));
+            } else if writes.is_empty() {
+                writes.extend(operands.pop());
+            }
+            // What is moved is taken away.
+            let moved = operands.iter().filter(|_| name == "mv").copied();
+            let mut files = texts_of(moved);
+            let sources = if into_folder { operands } else { Vec::new() };
+            files.extend(copied(writes, &sources));
+            return files;
+        }
         _ => {}
     }
-    writes
+    texts_of(writes)
+}
+
+/// The last target, too, as the folder in which each source gets a file of its name.
+fn copied(targets: Vec<&str>, sources: &[&str]) -> Vec<String> {
+    let folder = targets.last().map(|target| target.trim_end_matches('/'));
+    let named = |source: &&str| Some(format!("{}/{}", folder?, file_name(source)?));
+    let inside: Vec<String> = sources.iter().filter_map(named).collect();
+    [texts_of(targets), inside].concat()
+}
+
+/// The name that a copy gets.
+fn file_name(source: &str) -> Option<&str> {
+    let name = source.trim_end_matches('/').rsplit('/').next();
+    name.filter(|name| !matches!(*name, "" | "." | ".."))
 }
 
 /// The program writes nothing else.

@@ -100,6 +100,9 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
         "curl" if has_short(args, "K") || has_long(args, "--config") => {
             risks.insert(Risk::Unreadable);
         }
+        "rsync" if copies_contents(args) => {
+            risks.insert(Risk::Unreadable);
+        }
         _ if known::Call::of(name, args).is_some_and(|call| !call.understood) => {
             risks.insert(Risk::Unreadable);
         }
@@ -161,6 +164,14 @@ fn uploads(name: &str, args: &[Word]) -> bool {
 fn talks(name: &str, args: &[Word]) -> bool {
     TALKING.contains(&name)
         || (name == "rsync" && operands(args).any(|word| word.text.contains(':')))
+}
+
+/// What a folder holds is copied to this machine, under names that are not told.
+fn copies_contents(args: &[Word]) -> bool {
+    let words: Vec<&str> = operands(args).map(|word| &*word.text).collect();
+    words.split_last().is_some_and(|(target, sources)| {
+        !target.contains(':') && sources.iter().any(|source| known::is_contents(source))
+    })
 }
 
 /// Recursive changes, and modes by which everybody may write or a program takes its owner's rights.

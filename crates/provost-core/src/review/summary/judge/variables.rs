@@ -98,7 +98,7 @@ pub(super) fn are_known<'w>(mut words: impl Iterator<Item = &'w Word>) -> bool {
 }
 
 /// A piece of an index that a shell evaluates: `x='a[$'; x+='(command)]'; [[ x -eq 1 ]]`.
-fn may_be_evaluated(text: &str) -> bool {
+pub(super) fn may_be_evaluated(text: &str) -> bool {
     text.contains(['[', '$', '`'])
 }
 

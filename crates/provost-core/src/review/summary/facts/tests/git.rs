@@ -177,7 +177,7 @@ fn p19_flags_of_subcommands_are_known_or_not_certain() {
     for command in [
         "git log --oneline --graph --decorate --all -20",
         "git log --since='2 weeks ago' --author=ann --no-merges --pretty=format:%h",
-        "git log -p --follow --stat -- --what",
+        "git log -p --follow HEAD -- --what",
         "git log --grep fix --name-only --abbrev-commit --date=short",
         "git diff --cached --stat --name-status",
         "git diff --word-diff --ignore-all-space -U5 main...HEAD",

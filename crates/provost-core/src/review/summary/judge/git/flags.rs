@@ -1,6 +1,6 @@
 //! The flags of git that are known. Any other may name a program, or a file that is written.
 
-use super::super::{Word, args::is_flag};
+use super::super::{Word, args};
 
 /// Flags before the subcommand, without a value and with one.
 const GLOBAL: &str = "-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks \
@@ -100,10 +100,7 @@ pub(super) fn global(flag: &str) -> Global {
 
 /// Every long flag of the subcommand is known. Others decide about those of `config`.
 pub(super) fn are_known(command: &str, args: &[Word]) -> bool {
-    let words = args.iter().map(|word| word.text.as_str());
-    let mut flags = words.take_while(|word| *word != "--");
-    command == "config"
-        || flags.all(|word| !is_flag(word) || !word.starts_with("--") || is_known(word))
+    command == "config" || args::flags(args).all(|flag| !flag.starts_with("--") || is_known(flag))
 }
 
 fn is_known(flag: &str) -> bool {

@@ -40,7 +40,7 @@ pub(super) const TABLE: [Known; 40] = [
          --only-matching --invert-match --word-regexp --line-regexp --extended-regexp --basic-regexp \
          --perl-regexp --fixed-strings --no-filename --with-filename --quiet --silent --no-messages --recursive \
          --dereference-recursive --text --binary --binary-files: --byte-offset --initial-tab --line-buffered \
-         --null --null-data --label: --directories: --devices: --group-separator --no-group-separator --file< \
+         --null --null-data --label: --directories: --devices: --group-separator: --no-group-separator --file< \
          --version --help",
     ),
     known(
