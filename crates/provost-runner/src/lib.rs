@@ -6,6 +6,7 @@ pub mod brake;
 pub mod config;
 pub mod journal;
 pub mod json_error;
+pub mod keeper;
 pub mod meter;
 pub mod orphans;
 pub mod permission;

@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
+};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
@@ -177,9 +179,14 @@ impl Process {
         true
     }
 
+    /// Whether anybody of its group is left, once it is gone itself. Those that ended and came to us without
+    /// their parents are let go: they would count for as long as nobody takes note of their end.
     fn has_company(&self) -> bool {
-        self.group
-            .is_some_and(|group| test_kill_process_group(group).is_ok())
+        let Some(group) = self.group else {
+            return false;
+        };
+        while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
+        test_kill_process_group(group).is_ok()
     }
 
     fn signal(&self, signal: Signal) {

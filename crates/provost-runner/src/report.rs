@@ -164,7 +164,8 @@ impl Reporter {
                 post,
             };
             spawn(&shared, send::chain(sender(chain), settings.backoff));
-            spawn(&shared, send::heartbeat(sender(pulse), settings.heartbeat));
+            let heartbeat = send::heartbeat(sender(pulse), settings.heartbeat);
+            spawn(&shared, send::until_ended(Arc::clone(&shared), heartbeat));
             spawn(&shared, send::window(Arc::clone(&shared)));
         }
         Ok(Self {
@@ -218,9 +219,10 @@ impl Reporter {
         self.shared.lock().permissions.settle(id, outcome);
     }
 
-    /// Queues what is pending as an update of its own, then the terminal report. What is told afterwards
-    /// still goes out.
+    /// Queues what is pending as an update of its own, then the terminal report, which is the last: what is told
+    /// afterwards is not reported, and the heart stops.
     pub fn end(&self, end: End) {
+        self.shared.ended.cancel();
         self.shared.lock().end(end);
         self.shared.queued.notify_one();
     }

@@ -40,8 +40,9 @@ pub use ending::{Ended, Outcome, Stop};
 
 use ask::{Answered, Open};
 
-/// For updates that come after the answer to the prompt: a title, the last usage.
-const LINGER: Duration = Duration::from_secs(1);
+/// For updates that come after the answer to the prompt: a title, the last usage. Half a second is what they take,
+/// and whoever waits for the end is told it within one.
+const LINGER: Duration = Duration::from_millis(750);
 const GRACE: Duration = Duration::from_secs(5);
 /// How long delivery is tried after the end. What is left then stays on disk.
 const DELIVERY: Duration = Duration::from_mins(10);

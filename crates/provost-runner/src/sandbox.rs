@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use agent::Needs;
+pub use agent::{Needs, find_program};
 pub use kernel::{Support, confine, confine_on, support};
 pub use launch::{SUBCOMMAND, command, launch};
 

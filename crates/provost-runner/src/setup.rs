@@ -13,6 +13,7 @@ use crate::{
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
     journal::{Entry, Journal, last_sequence},
+    keeper,
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
@@ -41,6 +42,8 @@ const MEMORY: usize = 64 * 1024 * 1024;
 pub struct Surroundings {
     /// This program, for confining what it starts.
     pub launcher: PathBuf,
+    /// This program, for ending what it started where it cannot do so any more; see [`keeper`].
+    pub keeper: Option<PathBuf>,
     /// `CODING_AGENT_ACP_COMMAND`, then `CLAUDE_ACP_COMMAND`.
     pub command: Option<String>,
     /// Below this the agent's program is started, in a folder of its own; see [`StartFolder`].
@@ -115,7 +118,13 @@ pub async fn prepare(
         Arc::clone(&journal),
     ));
     let workspace = workspace(&config, &acts, confinement.as_ref(), confined.as_ref())?;
-    let command = start(&config, &words, confinement.as_ref(), confined.as_ref())?;
+    let command = start(
+        &config,
+        &words,
+        &around,
+        confinement.as_ref(),
+        confined.as_ref(),
+    )?;
     let identity = &config.identity;
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
@@ -292,10 +301,11 @@ fn workspace(
 fn start(
     config: &Config,
     words: &[String],
+    around: &Surroundings,
     confinement: Option<&Confinement>,
     confined: Option<&Confined>,
 ) -> Result<Command, Unready> {
-    let mut command = if let Some(confinement) = confinement {
+    let command = if let Some(confinement) = confinement {
         sandbox::command(&confinement.launcher, &confinement.spec, words)?
     } else {
         let (program, arguments) = words.split_first().ok_or(sandbox::Refused::Nothing)?;
@@ -303,6 +313,10 @@ fn start(
         command.args(arguments);
         command
     };
+    // One that is not there is left for the start itself to tell.
+    let keeper = around.keeper.as_deref();
+    let keeper = keeper.filter(|_| sandbox::find_program(command.as_std().get_program()).is_some());
+    let mut command = keeper::kept(keeper, command);
     for name in OURS {
         command.env_remove(name);
     }

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
     if let Some(ended) = commands::run::confined() {
         return ended.into();
     }
+    if let Some(ended) = commands::run::kept() {
+        return ended;
+    }
     let cli = Cli::read();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()

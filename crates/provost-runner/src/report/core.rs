@@ -32,6 +32,8 @@ pub(super) struct Shared {
     /// A report was settled.
     pub(super) settled: Notify,
     pub(super) unauthorized: CancellationToken,
+    /// The terminal report is queued: nothing goes out after it.
+    pub(super) ended: CancellationToken,
     pub(super) halt: CancellationToken,
     pub(super) clock: Clock,
     answers: mpsc::UnboundedSender<Answer>,
@@ -59,6 +61,7 @@ impl Shared {
             queued: Notify::new(),
             settled: Notify::new(),
             unauthorized: CancellationToken::new(),
+            ended: CancellationToken::new(),
             halt: CancellationToken::new(),
             clock,
             answers,
@@ -117,7 +120,7 @@ impl Core {
     }
 
     pub(super) fn notification(&mut self, item: Box<RawValue>, phase: Phase, now: Instant) {
-        if self.queue.is_none() {
+        if self.queue.is_none() || self.end.is_some() {
             self.fold.take(&item);
             return;
         }
@@ -155,11 +158,18 @@ impl Core {
 
     /// A report that is not an update: what was said before it goes before it.
     pub(super) fn report(&mut self, content: Content<'_>) {
+        if self.end.is_some() {
+            return;
+        }
         self.flush();
         self.queue(content);
     }
 
+    /// Once: whoever tells of another end is too late.
     pub(super) fn end(&mut self, end: End) {
+        if self.end.is_some() {
+            return;
+        }
         self.flush();
         self.state = match &end {
             End::Complete { stop_reason, .. } if stop_reason == "cancelled" => State::Cancelled,

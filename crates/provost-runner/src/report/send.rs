@@ -72,6 +72,14 @@ pub(super) async fn until_stopped(shared: Arc<Shared>, task: impl Future<Output 
     }
 }
 
+/// Until the terminal report is queued. A heartbeat on its way then is given up, so that none comes after it.
+pub(super) async fn until_ended(shared: Arc<Shared>, task: impl Future<Output = ()>) {
+    tokio::select! {
+        () = shared.ended.cancelled() => {}
+        () = task => {}
+    }
+}
+
 /// Flushes what has waited its time.
 pub(super) async fn window(shared: Arc<Shared>) {
     loop {

@@ -94,6 +94,12 @@ fn programs(needs: &Needs<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
+/// As a command of this process would be found.
+pub fn find_program(program: &OsStr) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    find(program, &path).filter(|program| program.is_file())
+}
+
 fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     if Path::new(program).components().count() > 1 {
         return Some(PathBuf::from(program));

@@ -18,6 +18,13 @@ use crate::{
 
 /// Something of each kind, and what must arrive of it.
 fn tell(reporter: &Reporter) -> Vec<String> {
+    let said = speak(reporter);
+    reporter.end(complete());
+    said
+}
+
+/// The same before the end.
+fn speak(reporter: &Reporter) -> Vec<String> {
     let said: Vec<String> = (0..230).map(chunk).collect();
     for (number, text) in said.iter().enumerate() {
         let phase = if number < 20 {
@@ -31,7 +38,6 @@ fn tell(reporter: &Reporter) -> Vec<String> {
             reporter.permission_pending("p1", &raw(r#"{"options":[]}"#), Some(""));
         }
     }
-    reporter.end(complete());
     said
 }
 
@@ -76,8 +82,9 @@ async fn everything_arrives_through_everything() {
     let receiver = Receiver::start(proof(), script).await;
     let reporter = Reporter::start(settings(receiver.url())).unwrap();
     let start = std::time::Instant::now();
-    let said = tell(&reporter);
+    let said = speak(&reporter);
     receiver.until(|receiver| receiver.beats() >= 3).await;
+    reporter.end(complete());
     assert_eq!(reporter.drained(LONG).await, NOTHING_LEFT);
     check_all_arrived(&receiver, &reporter, &said);
     assert!(start.elapsed() >= Duration::from_secs(1));

@@ -6,8 +6,9 @@ mod told;
 mod watch;
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
 use anyhow::Context as _;
@@ -15,7 +16,7 @@ use clap::Subcommand;
 use provost_runner::{
     brake::Brake,
     config::{self, By, Config, Confine, Missing},
-    orphans,
+    keeper, orphans,
     permission::{Gateway, Standing},
     run::{Ended, Outcome, run as drive},
     sandbox,
@@ -33,6 +34,8 @@ use crate::{
     user_folder::user_folder,
 };
 
+/// As of shells.
+const NOT_STARTED: u8 = 127;
 const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
 const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_COMMAND"];
 
@@ -121,6 +124,36 @@ pub(crate) fn confined() -> Option<Exit> {
     }
 }
 
+/// `provost run-kept RUNNER -- COMMAND`, by which the runner starts what must not outlive it. `None`: this is
+/// another command.
+pub(crate) fn kept() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != keeper::SUBCOMMAND {
+        return None;
+    }
+    let runner = words.next().and_then(|id| id.to_str()?.parse().ok());
+    let command: Vec<_> = words.skip(1).collect();
+    let kept = runner.ok_or_else(|| io::Error::other("this command is the runner's own"));
+    let kept = kept.and_then(|runner| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime
+            .enable_all()
+            .build()?
+            .block_on(keeper::keep(runner, &command))
+    });
+    Some(match kept {
+        Ok(status) => keeper::follow(status).into(),
+        Err(error) => {
+            let program = command.first().map(|word| word.display().to_string());
+            output::note(format_args!(
+                "error: `{}`: {error}",
+                program.unwrap_or_default()
+            ));
+            ExitCode::from(NOT_STARTED)
+        }
+    })
+}
+
 fn who(name: &str) -> Result<By, String> {
     By::parse(name).ok_or_else(|| format!("it is one of {}", By::ALL.map(By::name).join(", ")))
 }
@@ -153,8 +186,10 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             .find(|value| !value.trim().is_empty())
     };
     let journal = config.journal.clone();
+    let this = std::env::current_exe().context("this program cannot be found")?;
     let around = Surroundings {
-        launcher: std::env::current_exe().context("this program cannot be found")?,
+        keeper: Some(this.clone()),
+        launcher: this,
         command: given.or_else(from_environment),
         starts: user_folder().map(|folder| folder.join("starts")),
         brake: brake.clone(),

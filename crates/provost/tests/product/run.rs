@@ -256,6 +256,24 @@ fn what_left_the_agents_group_ends_with_the_run() {
 }
 
 #[test]
+fn a_runner_that_is_killed_takes_everything_along() {
+    let command = "setsid sleep 600 & echo $! > daemon; sleep 600";
+    let work = Work::of(Agent::Claude, command);
+    let runner = work.start(&json!({}));
+    let daemon = eventually("the daemon", || {
+        let id = fs::read_to_string(work.site.path("work/daemon")).ok()?;
+        Pid::from_raw(id.trim().parse().ok()?)
+    });
+    let group = runner.agents_group();
+    kill_process(Pid::from_raw(runner.id()).unwrap(), Signal::KILL).unwrap();
+    eventually("the end of all of them", || {
+        let gone = test_kill_process_group(group).is_err() && test_kill_process(daemon).is_err();
+        gone.then_some(())
+    });
+    runner.wait();
+}
+
+#[test]
 fn a_confined_agent_works_in_its_folder_alone() {
     let outside = tempfile::tempdir().unwrap();
     let command = format!("touch done; touch {}/escaped", outside.path().display());

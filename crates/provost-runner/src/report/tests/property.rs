@@ -60,13 +60,16 @@ fn reply() -> impl Strategy<Value = Reply> {
     ]
 }
 
-/// What was said, in order.
+/// What was said up to the end, in order.
 async fn play(reporter: &Reporter, steps: &[Step]) -> Vec<(String, Phase)> {
     let mut all = Vec::new();
+    let end = steps.iter().position(|step| matches!(step, Step::End));
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Notify(which, phase) => {
-                all.push((said(*which, number), *phase));
+                if end.is_none_or(|end| number < end) {
+                    all.push((said(*which, number), *phase));
+                }
                 reporter.notification(raw(&said(*which, number)), *phase);
             }
             Step::Agent => reporter.agent_notification("_x", Some(raw("{ }"))),
@@ -126,6 +129,11 @@ fn check(network: &Network, pulse: &Network, said: &[(String, Phase)], counts: C
     let heard: Vec<(String, Phase)> = settled.iter().flat_map(phased).collect();
     assert!(heard == said, "{} heard, {} said", heard.len(), said.len());
     check_batches(&settled);
+    let is_end = |one: &Request| one.kind().starts_with("prompt_");
+    assert!(
+        settled.iter().rev().skip(1).all(|one| !is_end(one)),
+        "the end is not the last"
+    );
     for request in network.sent() {
         let first = settled
             .iter()
