@@ -1,14 +1,14 @@
 //! A command as it is shown where content is not: programs, words and redirections stay, the texts that it
 //! writes, sends or says do not. What runs is no content. Like a mask, this covers what the reader of commands
-//! finds to be literal text, and of a command that is not understood nothing is left out.
+//! finds to be literal text. A command that is not understood, or in which a text is not found, is not shown at all.
 
 mod raw;
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{
     secret::{CONTENT, Reading, Secret, Standing, program},
-    summary::{Role, Spot},
+    summary::{Outline, Role, Spot},
 };
 
 /// Programs that say what they are given.
@@ -103,6 +103,11 @@ const FLAGS: [(&str, &str, &[&str]); 11] = [
     ("slack", "m", &[]),
 ];
 
+/// What they are given is a change, which is content.
+const PATCHING: [&str; 2] = ["apply_patch", "applypatch"];
+/// Programs that run others, with words that are not told apart here.
+const FEEDING: [&str; 5] = ["xargs", "parallel", "find", "fd", "fdfind"];
+
 /// What is not shown of a command where content is not, in order: its texts, and the secrets that stand elsewhere.
 /// `None` where the command is not understood: which texts these are is not known.
 pub(super) fn withhold(command: &str, secrets: Vec<Secret>) -> Option<Vec<Secret>> {
@@ -127,6 +132,9 @@ pub(super) fn withhold(command: &str, secrets: Vec<Secret>) -> Option<Vec<Secret
 
 fn texts(command: &str) -> Option<Vec<Range<usize>>> {
     let reading = Reading::of(command)?;
+    if reading.outline.is_unsure() || feeds_texts(&reading.outline) {
+        return None;
+    }
     let bodies = raw::here_documents(command);
     let words = raw::words(command, 0..command.len(), &bodies);
     let wholes: Vec<Range<usize>> = bodies.into_iter().chain(words).collect();
@@ -135,6 +143,9 @@ fn texts(command: &str) -> Option<Vec<Range<usize>>> {
         .map(|whole| raw::literals(command, whole.clone()))
         .collect();
     let places = reading.places(&pieces, true);
+    if misses_text(&reading.outline, &places) {
+        return None;
+    }
     let mut found: Vec<Range<usize>> = Vec::new();
     for ((whole, pieces), place) in wholes.into_iter().zip(pieces).zip(places) {
         let start = place.and_then(|place| text_start(&reading, command, &whole, place));
@@ -158,26 +169,78 @@ fn text_start(
     let Standing::Word(at) = place else {
         return Some(whole.start);
     };
-    let outline = &reading.outline;
+    let raw = command.get(whole.clone())?;
+    text_within(&reading.outline, at, raw).map(|from| whole.start + from)
+}
+
+/// A word that is a text stands nowhere in the command, as far as its places are known.
+fn misses_text(outline: &Outline, places: &[Option<Standing>]) -> bool {
+    let found: HashSet<usize> = places
+        .iter()
+        .filter_map(|place| match place {
+            Some(Standing::Word(at)) => Some(*at),
+            _ => None,
+        })
+        .collect();
+    let mut spots = outline.spots.iter().enumerate();
+    spots.any(|(at, spot)| {
+        let text = &spot.text;
+        let is_blank = |piece: &Range<usize>| {
+            let piece = text.get(piece.clone());
+            piece.is_none_or(|piece| piece.trim().is_empty())
+        };
+        let is_missed = |from| !raw::literals(text, from..text.len()).iter().all(is_blank);
+        !found.contains(&at) && text_within(outline, at, text).is_some_and(is_missed)
+    })
+}
+
+/// A program that takes texts is started in a way that is not read here.
+fn feeds_texts(outline: &Outline) -> bool {
+    let name = |spot: &Spot| spot.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let feeding = outline.spots.iter().enumerate();
+    let mut feeding = feeding.filter(|(_, spot)| FEEDING.contains(&&*name(spot)));
+    feeding.any(|(at, feeder)| {
+        let is_its = |spot: &&Spot| spot.command == feeder.command;
+        let words = outline.spots.iter().skip(at + 1).filter(is_its);
+        let mut takers = Vec::new();
+        for word in words {
+            let takes = |taker: &String| {
+                takes_text(taker, &word.text) || attached(taker, &word.text).is_some()
+            };
+            let name = name(word);
+            if SAYING.contains(&&*name) || takers.iter().any(takes) {
+                return true;
+            }
+            let is_taker = FLAGS.iter().any(|it| it.0 == name);
+            if is_taker && !takers.contains(&name) {
+                takers.push(name);
+            }
+        }
+        false
+    })
+}
+
+/// From where on a word is a text, as it is written or as it is read.
+fn text_within(outline: &Outline, at: usize, word: &str) -> Option<usize> {
     let spot = outline.spots.get(at)?;
     let program = program(outline, at);
     let name = program.unwrap_or_default().to_lowercase();
     match spot.role {
         Role::Here => {
             let runs = program.is_none() || outline.before(at).any(runs_input);
-            (!runs && !outline.pipes_text(at)).then_some(whole.start)
+            (!runs && !outline.pipes_text(at)).then_some(0)
         }
         Role::Argument if SAYING.contains(&&*name) => {
             let is_text = !is_option(&name, &spot.text) && !outline.pipes_text(at);
-            is_text.then_some(whole.start)
+            is_text.then_some(0)
         }
+        Role::Argument if PATCHING.contains(&&*name) => Some(0),
         Role::Argument => {
-            let raw = command.get(whole.clone())?;
-            if let Some(flag) = attached(&name, raw) {
-                return Some(whole.start + flag);
+            if let Some(flag) = attached(&name, word) {
+                return Some(flag);
             }
             let before = outline.before(at).last()?;
-            takes_text(&name, &before.text).then_some(whole.start)
+            takes_text(&name, &before.text).then_some(0)
         }
         _ => None,
     }

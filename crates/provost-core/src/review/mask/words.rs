@@ -66,7 +66,7 @@ fn program(map: &Map<String, Value>) -> Option<&str> {
         !program.is_empty()
             && program
                 .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+                .all(|c| c.is_ascii_alphanumeric() || " /._-".contains(c))
     };
     program.map(|program| Some(program).filter(is_plain).unwrap_or(SOME_PROGRAM))
 }
@@ -84,6 +84,8 @@ impl Walk<'_> {
         let secrets = secrets(&joined.text, Grammar::COMMAND);
         let pieces = match self.view {
             View::Masked => Some(secrets),
+            // What an unknown program does with its words is not known.
+            View::Withheld if words.program == Some(SOME_PROGRAM) => None,
             View::Withheld => withhold(&joined.text, secrets),
         };
         let pieces = pieces.map(|pieces| joined.of_words(&pieces, items.len()));

@@ -22,7 +22,7 @@ const CARRIERS: [(&[&str], &[&str]); 6] = [
     (&["ansible", "ansible-playbook"], &["-e", "--extra-vars"]),
     (&["terraform", "tofu"], &["-var", "--var"]),
     (
-        &["curl", "wget", "http", "https", "xh"],
+        &SENDING,
         &[
             "-d",
             "-F",
@@ -40,6 +40,8 @@ const CARRIERS: [(&[&str], &[&str]); 6] = [
         ],
     ),
 ];
+const SENDING: [&str; 5] = ["curl", "wget", "http", "https", "xh"];
+const BUILDING: [&str; 4] = ["docker", "podman", "nerdctl", "buildah"];
 /// Programs behind which variables are set for another.
 const STARTING: [&str; 6] = ["env", "sudo", "doas", "time", "nohup", "command"];
 
@@ -48,12 +50,15 @@ pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &
     let Some(word) = outline.spots.get(at).map(|spot| spot.text.as_str()) else {
         return false;
     };
-    if value.name.is_empty() || word.contains(char::is_whitespace) {
-        return true;
-    }
     let before = word.split_once(literal).map_or("", |(before, _)| before);
     let program = program(outline, at).unwrap_or_default();
     let previous = outline.before(at).last().map_or("", |spot| &spot.text);
+    if names_file(program, previous, before, literal) {
+        return false;
+    }
+    if value.name.is_empty() || word.contains(char::is_whitespace) {
+        return true;
+    }
     if SAYING.contains(&program) || before.contains(['"', '\'']) {
         return true;
     }
@@ -73,6 +78,13 @@ pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &
         || carries(program, previous)
         || sets_variable(outline, at, name)
         || is_random(literal)
+}
+
+/// The value says where the secret is, or what is sent: `curl -F token=@file`, `docker build --secret=src=file`.
+fn names_file(program: &str, previous: &str, before: &str, literal: &str) -> bool {
+    let sends = literal.starts_with(['@', '<']) || before.ends_with(['@', '<']);
+    let describes = previous == "--secret" || before.starts_with("--secret=");
+    (SENDING.contains(&program) && sends) || (BUILDING.contains(&program) && describes)
 }
 
 /// `-e` and `-eNAME`.

