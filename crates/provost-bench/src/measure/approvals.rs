@@ -30,12 +30,18 @@ use crate::{
 };
 
 const NAME: &str = "approvals made and decided, against the store alone";
+/// One key decides, and may have some two hundred requests in progress.
+const MOST_DECIDING: usize = 200;
 
 pub(crate) async fn measure(
     report: &mut Report,
     stage: &Stage,
     effort: Effort,
 ) -> anyhow::Result<()> {
+    let effort = Effort {
+        connections: effort.connections.min(MOST_DECIDING),
+        ..effort
+    };
     let gateway = stage
         .gateway("approvals", &gateway::http_tools(NOWHERE))
         .await?;

@@ -7,6 +7,8 @@ use crate::review::summary::Outline;
 
 /// So many readings of one command, at most: what they do not settle stays visible.
 const MOST_READINGS: usize = 200;
+/// Each word is held against those before it: a command of more words is not understood.
+const MOST_WORDS: usize = 2000;
 
 pub(in crate::review) struct Reading<'t> {
     text: &'t str,
@@ -30,10 +32,14 @@ impl<'t> Reading<'t> {
     /// `None` where the command is not understood.
     pub(in crate::review) fn of(text: &'t str) -> Option<Self> {
         let marks = ["Zq", "Zj", "Qz", "Jq"];
+        let outline = Outline::of(text)?;
+        if outline.spots.len() > MOST_WORDS {
+            return None;
+        }
         Some(Self {
             text,
             mark: marks.into_iter().find(|mark| !text.contains(mark))?,
-            outline: Outline::of(text)?.judged(text),
+            outline: outline.judged(text),
         })
     }
 

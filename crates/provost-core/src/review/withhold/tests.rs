@@ -212,3 +212,9 @@ fn p09_texts_that_are_not_found_in_their_command_are_not_shown() {
         assert_eq!(withhold(command), command);
     }
 }
+
+#[test]
+fn p09_a_command_of_very_many_words_is_described_at_little_cost() {
+    let shown = withhold(&"a ".repeat(30_000));
+    assert!(shown.contains("60000"), "{shown}");
+}
