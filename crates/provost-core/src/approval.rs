@@ -11,7 +11,7 @@ use crate::{
     grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
     menu::Code,
-    review::{Summary, mask_map, mask_place, mask_text, mask_value, redact, redact_map},
+    review::{Risk, Summary, mask_map, mask_place, mask_text, mask_value, redact, redact_map},
     time::Time,
 };
 
@@ -142,8 +142,13 @@ impl Request {
             Some(Value::String(text)) => text.clone(),
             other => other.map(ToString::to_string).unwrap_or_default(),
         };
+        // It stands in the subject of a mail: no place for a description.
+        let title = match said.get("title") {
+            Some(Value::Object(_)) => "(its title is withheld)".to_owned(),
+            _ => text("title"),
+        };
         Self {
-            title: text("title"),
+            title,
             preview: text("preview"),
             target: redact(&self.target),
             ..self
@@ -200,6 +205,19 @@ impl Question {
             request: self.request.map(|request| Box::new(request.masked())),
             ..self
         }
+    }
+
+    /// Finds out whether anything of it is masked where it is shown. That is a risk of its own: something may be
+    /// hidden behind a mask.
+    #[must_use]
+    pub fn with_secrets_noted(mut self) -> Self {
+        self.hides_secret = false;
+        let hides_secret = self.clone().masked() != self;
+        self.hides_secret = hides_secret;
+        if let Some(summary) = self.summary.as_mut().filter(|_| hides_secret) {
+            summary.risks.insert(Risk::HidesSecret);
+        }
+        self
     }
 
     /// As it may be shown where content may not.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 pub use canonical::canonical_json;
-pub use exact::exact_numbers;
+pub use exact::{exact_numbers, is_exact_text};
 
 use crate::{ids::hex, json::write_string};
 

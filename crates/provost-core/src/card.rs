@@ -19,8 +19,8 @@ use crate::{
     menu::Code,
     people::{Fallback, Waiting},
     review::{
-        Act, Excerpt, Part, Risk, Summary, mask_map, mask_some, mask_text, not_shown, redact_map,
-        redact_some,
+        Act, Excerpt, Part, Risk, Summary, arguments_not_told, mask_map, mask_some, mask_text,
+        not_shown, redact_map, redact_some,
     },
     time::Time,
     trace::view::Exposure,
@@ -261,14 +261,17 @@ impl Card {
     }
 }
 
-/// The codes that mean something for this approval: more than one person decides only this one call.
+/// The codes that mean something for this approval: more than one person decides only this one call, and so does
+/// somebody whom the agent does not tell the arguments.
 pub fn choices(approval: &Approval) -> Vec<Code> {
     let question = &approval.question;
     let alone = question.needed <= 1;
+    let untold = arguments_not_told(&question.params);
     Code::ALL
         .into_iter()
         .filter(|code| match code {
             _ if question.kind == Kind::Test => matches!(code, Code::Once | Code::Deny),
+            Code::Session | Code::Change | Code::Always if untold => false,
             Code::Once | Code::Deny | Code::Note => true,
             Code::Session => alone && question.session_id.is_some(),
             Code::Change | Code::Always => alone,
@@ -327,9 +330,11 @@ fn risks(approval: &Approval, summary: Option<&Summary>) -> Vec<String> {
     let of_act = summary.into_iter().flat_map(|summary| &summary.risks);
     let injection = &approval.question.risk_reasons;
     let masked = summary.is_none() && approval.question.hides_secret;
+    let untold = arguments_not_told(&approval.question.params);
     of_act
         .map(ToString::to_string)
         .chain(masked.then(|| Risk::HidesSecret.to_string()))
+        .chain(untold.then(|| Risk::ArgumentsNotTold.to_string()))
         .chain(
             injection
                 .iter()

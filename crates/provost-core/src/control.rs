@@ -114,9 +114,12 @@ impl Control {
     }
 
     pub fn key(&self, secret: &str) -> Option<&Arc<Key>> {
-        let hash = KeyHash::of(secret);
+        self.key_by_hash(&KeyHash::of(secret))
+    }
+
+    pub fn key_by_hash(&self, hash: &KeyHash) -> Option<&Arc<Key>> {
         // The table finds a candidate by its hash; equality is decided in constant time.
-        self.keys.get(&hash).filter(|key| key.hash.same(&hash))
+        self.keys.get(hash).filter(|key| key.hash.same(hash))
     }
 
     pub fn keys(&self) -> impl Iterator<Item = &Arc<Key>> {

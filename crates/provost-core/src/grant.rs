@@ -4,6 +4,7 @@ mod folder;
 mod known;
 mod outside;
 mod scope;
+mod words;
 
 use std::sync::Arc;
 

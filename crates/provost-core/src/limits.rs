@@ -48,11 +48,11 @@ struct Agent {
     seen_at: Time,
 }
 
-/// Counts of identical calls in the current window.
+/// When identical calls were made.
 #[derive(Default)]
 struct Repeats {
-    began_at: Time,
-    counts: HashMap<u64, u32>,
+    /// Of the last window, oldest first. None is longer than the limit.
+    calls: HashMap<u64, VecDeque<Time>>,
 }
 
 impl Default for Limits {
@@ -168,13 +168,19 @@ impl Agent {
 
 impl Repeats {
     fn count(&mut self, act: u64, limit: LoopLimit, now: Time) -> Result<(), Limited> {
-        if now.since(self.began_at) >= limit.window || self.counts.len() >= MAX_CALLS_WATCHED {
-            self.began_at = now;
-            self.counts.clear();
+        if !self.calls.contains_key(&act) {
+            self.make_room(limit.window, now);
         }
-        let count = self.counts.entry(act).or_default();
-        if *count >= limit.max {
-            let wait = limit.window.saturating_sub(now.since(self.began_at));
+        let calls = self.calls.entry(act).or_default();
+        while calls
+            .front()
+            .is_some_and(|at| now.since(*at) >= limit.window)
+        {
+            calls.pop_front();
+        }
+        if calls.len() >= limit.max as usize {
+            let since = calls.front().map_or(Duration::ZERO, |at| now.since(*at));
+            let wait = limit.window.saturating_sub(since);
             let reason = format!(
                 "the same call was made {} times within {} seconds: a loop",
                 limit.max,
@@ -185,8 +191,25 @@ impl Repeats {
                 retry_after: Some(wait),
             });
         }
-        *count += 1;
+        calls.push_back(now);
         Ok(())
+    }
+
+    /// What was not called for a window is forgotten; if that is not enough, the half that was not called for
+    /// longest.
+    fn make_room(&mut self, window: Duration, now: Time) {
+        if self.calls.len() < MAX_CALLS_WATCHED {
+            return;
+        }
+        let last = |calls: &VecDeque<Time>| calls.back().copied().unwrap_or_default();
+        self.calls
+            .retain(|_, calls| now.since(last(calls)) < window);
+        if self.calls.len() >= MAX_CALLS_WATCHED {
+            let mut all: Vec<_> = self.calls.values().map(last).collect();
+            let half = all.len() / 2;
+            let (_, median, _) = all.select_nth_unstable(half);
+            self.calls.retain(|_, calls| last(calls) > *median);
+        }
     }
 }
 
@@ -272,6 +295,44 @@ mod tests {
                 "{n} {now}"
             );
         }
+    }
+
+    #[test]
+    fn p10_the_window_of_a_loop_slides() {
+        let (limits, agent) = (Limits::default(), Arc::from("a"));
+        let repeat = Some(LoopLimit {
+            max: 3,
+            window: Duration::from_secs(10),
+        });
+        let enter = |act, now| limits.enter(&agent, act, None, repeat, at(now));
+        assert_eq!(enter(1, 0), Ok(()));
+        assert_eq!(enter(1, 9), Ok(()));
+        assert_eq!(enter(1, 9), Ok(()));
+        assert_eq!(enter(1, 10), Ok(()), "the first is ten seconds ago");
+        let refused = enter(1, 11).unwrap_err();
+        assert_eq!(refused.retry_after, Some(Duration::from_secs(8)));
+        assert_eq!(enter(1, 19), Ok(()));
+    }
+
+    /// Many other calls between make no loop of it less.
+    #[test]
+    fn p10_calls_that_are_watched_are_bounded_and_forget_the_oldest() {
+        let (limits, agent) = (Limits::default(), Arc::from("a"));
+        let repeat = Some(LoopLimit {
+            max: 3,
+            window: Duration::from_secs(10),
+        });
+        let enter = |act, now| limits.enter(&agent, act, None, repeat, at(now));
+        let others = MAX_CALLS_WATCHED as u64 - 1;
+        for n in 0..3 {
+            assert_eq!(enter(1, 5), Ok(()));
+            for other in 0..others {
+                assert_eq!(enter(100 + n * others + other, 4), Ok(()));
+            }
+        }
+        assert!(enter(1, 6).is_err());
+        let shard = limits.shard(&agent);
+        assert!(shard["a"].repeats.calls.len() <= MAX_CALLS_WATCHED);
     }
 
     #[test]

@@ -19,7 +19,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     digits::plain_digit,
-    lines::{LineBreaks, UNREADABLE, contradiction, has_code, lines, parse_lines},
+    lines::{
+        LineBreaks, UNREADABLE, contradiction, corrects, has_code, is_line_break, lines,
+        mentions_code, parse_lines,
+    },
     prose::{is_date, is_everyday_word, is_month},
 };
 

@@ -27,27 +27,29 @@ pub use summary::{
     Act, ChangeFacts, CommandFacts, Facts, Part, Program, Risk, Risks, Summary, Url, is_shell_tool,
     not_shown, summarize, summarize_whole,
 };
-pub(crate) use summary::{one_file, plain_command, quoted};
+pub(crate) use summary::{one_file, plain_command, quoted, reads_files};
+
+/// Under `acp` of a call: that its agent does not tell the arguments, so that nobody knows what would run.
+pub const ARGUMENTS: &str = "arguments";
+pub const NOT_TOLD: &str = "not told";
+
+pub fn arguments_not_told(params: &Map<String, Value>) -> bool {
+    let said = params.get("acp").and_then(|acp| acp.get(ARGUMENTS));
+    said.and_then(Value::as_str) == Some(NOT_TOLD)
+}
 
 /// What a question says of its call beside the call itself.
 #[derive(Clone, Debug)]
 pub struct Review {
     pub summary: Option<Summary>,
-    pub hides_secret: bool,
     pub injection: RiskReport,
 }
 
 impl Review {
     /// `folder`: where the agent works, if the door knows it.
     pub fn of(tool: &str, params: &Map<String, Value>, folder: Option<&str>) -> Self {
-        let hides_secret = hides_secret(params);
-        let mut summary = summarize(tool, params, folder);
-        if let Some(summary) = summary.as_mut().filter(|_| hides_secret) {
-            summary.risks.insert(Risk::HidesSecret);
-        }
         Self {
-            summary,
-            hides_secret,
+            summary: summarize(tool, params, folder),
             injection: assess(params),
         }
     }

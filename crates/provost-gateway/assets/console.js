@@ -326,20 +326,27 @@
     cards[to].scrollIntoView({ block: "nearest" });
   }
 
-  // In a text, it sends the form as its first button would.
+  // In a text, it sends the form. Where there is more than one choice, the text does not say which: the choices get the
+  // focus, and nothing is sent. Held down, or pressed again, it chooses none of them.
   function send(event) {
-    const field = event.target.closest?.("textarea, input:not([type=checkbox], [type=radio])");
+    const field = event.target.closest?.("textarea, button, input:not([type=checkbox], [type=radio])");
     const form = field?.form;
-    const button = form && all("button:not([type=button], [hidden])", form).find((button) => !button.disabled);
-    if (!button) return;
+    const buttons = form ? all("button:not([type=button], [hidden])", form).filter((button) => !button.disabled) : [];
+    if (buttons.length === 0) return;
     event.preventDefault();
-    if (!event.repeat) form.requestSubmit(button);
+    if (event.repeat) return;
+    if (buttons.length > 1) buttons[0].focus();
+    else form.requestSubmit(buttons[0]);
   }
 
   // A key that was meant for the card before does not count for the one that has just got the focus.
   const is_settling = () => "settling" in document.body.dataset;
 
+  // Enter that is held down may have moved the focus to the button: only a new press chooses it.
+  const is_held_on_button = (event) => event.repeat && event.key === "Enter" && event.target.closest?.("button");
+
   function press(event) {
+    if (is_held_on_button(event)) return event.preventDefault();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
     if (!list || is_settling()) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;

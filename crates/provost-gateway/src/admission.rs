@@ -1,5 +1,5 @@
-//! Who is let in while there is room. Requests in progress are counted for each agent and for agents as a whole,
-//! before their bodies are read, and agents may use up their share alone: people decide and stop however many
+//! Who is let in while there is room. Requests in progress are counted for each agent and supervisor and for all of
+//! them, before their bodies are read, and they may use up their share alone: people decide and stop however many
 //! calls wait.
 
 mod party;
@@ -26,8 +26,10 @@ pub use self::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Agent(Arc<str>),
-    /// By a key that decides, or signed in to the console.
-    Decider(Arc<str>),
+    /// By a program's key that decides or brings replies, or signed in to the console with it.
+    Supervisor(Arc<str>),
+    /// By the key of a human or an admin, or signed in with it.
+    Person(Arc<str>),
     /// Without a key that is known, and answered at once.
     Stranger,
     /// The same with a body, which may come slowly: a webhook.
@@ -47,6 +49,8 @@ pub(crate) enum Full {
     Own(usize),
     /// So many requests of agents are.
     Agents(usize),
+    /// So many requests of supervisors are.
+    Supervisors(usize),
     /// So many requests of strangers are.
     Strangers(usize),
     /// So many connections come from one address.
@@ -63,13 +67,15 @@ pub(crate) struct OfProgram;
 pub struct Admission {
     room: ArcSwap<Room>,
     agents: AtomicUsize,
+    supervisors: AtomicUsize,
     strangers: AtomicUsize,
     senders: AtomicUsize,
     signing_in: AtomicUsize,
     /// There are as many connections as there may be.
     short: AtomicBool,
     agents_bytes: AtomicUsize,
-    deciders_bytes: AtomicUsize,
+    supervisors_bytes: AtomicUsize,
+    people_bytes: AtomicUsize,
     others_bytes: AtomicUsize,
     parties: Parties,
 }
@@ -79,7 +85,8 @@ pub struct Admission {
 enum Counted {
     Not,
     Agent,
-    Decider,
+    Supervisor,
+    Person,
     Stranger,
     Sender,
     /// Signs in, and the form is there: it is answered at once. Slow ones keep nobody else from that.
@@ -114,57 +121,46 @@ impl Admission {
     /// Counts a request, or says what there is too much of.
     fn enter(&self, who: Counted, party: Option<&Party>) -> Result<(), Full> {
         let room = self.room.load();
-        match who {
-            Counted::Not | Counted::Prompt => Ok(()),
-            Counted::SigningIn => {
-                let most = room.strangers();
-                take(&self.signing_in, 1, most).map_err(|()| Full::Strangers(most))
+        let of_one = party.zip(room.of_one(who));
+        if let Some((party, most)) = of_one {
+            let most_bytes = room.bytes_to_begin();
+            if who == Counted::Agent && party.bytes.load(Relaxed) > most_bytes {
+                return Err(Full::Bytes(most_bytes));
             }
-            Counted::Stranger => {
-                let most = room.strangers();
-                take(&self.strangers, 1, most).map_err(|()| Full::Strangers(most))
-            }
-            Counted::Sender => {
-                let most = room.strangers();
-                take(&self.senders, 1, most).map_err(|()| Full::Strangers(most))
-            }
-            Counted::Decider => {
-                let most = room.per_decider();
-                let party = party.map_or(Ok(()), |party| take(&party.requests, 1, most));
-                party.map_err(|()| Full::Own(most))
-            }
-            Counted::Agent => {
-                let most = room.per_agent;
-                if let Some(party) = party {
-                    let most_bytes = room.bytes_to_begin();
-                    if party.bytes.load(Relaxed) > most_bytes {
-                        return Err(Full::Bytes(most_bytes));
-                    }
-                    take(&party.requests, 1, most).map_err(|()| Full::Own(most))?;
-                }
-                take(&self.agents, 1, room.agents).map_err(|()| {
-                    if let Some(party) = party {
-                        party.requests.fetch_sub(1, Relaxed);
-                    }
-                    Full::Agents(room.agents)
-                })
-            }
+            take(&party.requests, 1, most).map_err(|()| Full::Own(most))?;
         }
+        let (Some(count), Some((most, full))) = (self.requests_of(who), room.of_all(who)) else {
+            return Ok(());
+        };
+        take(count, 1, most).map_err(|()| {
+            if let Some((party, _)) = of_one {
+                party.requests.fetch_sub(1, Relaxed);
+            }
+            full
+        })
     }
 
     fn leave(&self, who: Counted, party: Option<&Party>, bytes: usize) {
-        match who {
-            Counted::Not | Counted::Decider | Counted::Prompt => {}
-            Counted::SigningIn => drop(self.signing_in.fetch_sub(1, Relaxed)),
-            Counted::Agent => drop(self.agents.fetch_sub(1, Relaxed)),
-            Counted::Stranger => drop(self.strangers.fetch_sub(1, Relaxed)),
-            Counted::Sender => drop(self.senders.fetch_sub(1, Relaxed)),
+        if let Some(count) = self.requests_of(who) {
+            count.fetch_sub(1, Relaxed);
         }
-        if let Some(party) = party.filter(|_| who != Counted::Not) {
+        if let Some(party) = party {
             party.requests.fetch_sub(1, Relaxed);
         }
         if bytes > 0 {
             self.release(who, party, bytes);
+        }
+    }
+
+    /// Where requests are counted of which there may be so many altogether.
+    fn requests_of(&self, who: Counted) -> Option<&AtomicUsize> {
+        match who {
+            Counted::Agent => Some(&self.agents),
+            Counted::Supervisor => Some(&self.supervisors),
+            Counted::Stranger => Some(&self.strangers),
+            Counted::Sender => Some(&self.senders),
+            Counted::SigningIn => Some(&self.signing_in),
+            Counted::Not | Counted::Person | Counted::Prompt => None,
         }
     }
 
@@ -176,7 +172,7 @@ impl Admission {
     }
 
     /// Counts bytes that a request holds until it is answered. One agent gets half of what all agents may hold.
-    /// Deciders have room of their own, and so have all others: strangers take nothing from people.
+    /// People have room of their own, and so have supervisors and all others: nobody takes anything from people.
     fn hold(&self, who: Counted, party: Option<&Party>, bytes: usize) -> Result<(), Full> {
         let most = self.room.load().held_bytes;
         let most = if who == Counted::Agent {
@@ -198,7 +194,8 @@ impl Admission {
     fn bytes_of(&self, who: Counted) -> &AtomicUsize {
         match who {
             Counted::Agent => &self.agents_bytes,
-            Counted::Decider => &self.deciders_bytes,
+            Counted::Supervisor => &self.supervisors_bytes,
+            Counted::Person => &self.people_bytes,
             _ => &self.others_bytes,
         }
     }

@@ -38,7 +38,7 @@ pub use openapi::{OpenApiConfig, OpenApiSource};
 pub use schema::Schema;
 
 use crate::web::{Outlets, Web};
-use cli::{CliTool, DISPATCH};
+use cli::{COMMAND, CliTool, DISPATCH};
 use http::HttpTool;
 use mcp::McpServers;
 
@@ -194,20 +194,23 @@ impl Backends {
         &self.mcp
     }
 
-    /// The name under which a call must be judged: `gh.__dispatch` with `command: pr` is `gh.pr`,
-    /// so that a rule about `gh.pr` cannot be passed by. Apply it before the decision.
-    pub fn judged_name<'t>(&self, tool: &'t str, params: &Map<String, Value>) -> Cow<'t, str> {
+    /// The name under which a call must be judged: `gh.__dispatch` with `command: pr` is `gh.pr`, so that a rule
+    /// about `gh.pr` cannot be passed by. The name says it all then, and `command` is taken out: people and rules
+    /// would take it for a command line. Apply it before the decision.
+    pub fn judged<'t>(&self, tool: &'t str, params: &mut Map<String, Value>) -> Cow<'t, str> {
         let dispatched = tool
             .rsplit_once('.')
             .filter(|(prefix, last)| *last == DISPATCH && self.dispatchers.contains_key(*prefix));
-        match (dispatched, params.get("command")) {
-            (Some((prefix, _)), Some(Value::String(command)))
-                if self.find(&format!("{prefix}.{command}")).is_some() =>
-            {
-                Cow::Owned(format!("{prefix}.{command}"))
-            }
-            _ => Cow::Borrowed(tool),
+        let command = params.get(COMMAND).and_then(Value::as_str);
+        let Some(((prefix, _), command)) = dispatched.zip(command) else {
+            return Cow::Borrowed(tool);
+        };
+        let name = format!("{prefix}.{command}");
+        if command == DISPATCH || self.find(&name).is_none() {
+            return Cow::Borrowed(tool);
         }
+        params.remove(COMMAND);
+        Cow::Owned(name)
     }
 
     /// All tools that have a name of their own, by name.

@@ -43,6 +43,8 @@ use axum::{
     middleware::map_response,
     routing::{get, post},
 };
+use http::HeaderMap;
+use provost_core::{control::Control, key::Key};
 
 pub use links::one_time_link;
 pub(crate) use login::link_for;
@@ -59,10 +61,10 @@ pub struct Console {
 }
 
 impl Console {
-    /// Names the session of a browser that was signed in when it was last here. It opens nothing.
-    pub(crate) fn signed_in(&self, headers: &http::HeaderMap) -> Option<Arc<str>> {
-        let session = self.sessions.seen(cookie::read(headers)?)?;
-        Some(format!("console:{session}").into())
+    /// The key of a browser that was signed in when it was last here. It opens nothing.
+    pub(crate) fn signed_in(&self, headers: &HeaderMap, control: &Control) -> Option<Arc<Key>> {
+        let hash = self.sessions.seen(cookie::read(headers)?)?;
+        control.key_by_hash(&hash).cloned()
     }
 
     /// How drafts of policies are read: as the config file is, which only the binary can read.

@@ -113,15 +113,18 @@ impl Dialect {
     }
 }
 
+/// What an agent is told that can only be answered yes or no. A yes would be taken for what it asked.
+fn instead(reason: &str, arguments: &Map<String, Value>) -> String {
+    let arguments = Value::Object(arguments.clone());
+    format!("{reason}; not as asked, but with these arguments instead: {arguments}")
+}
+
 /// Codex takes no other arguments than its own: it is told what it may do instead. Before it uses a tool, it
 /// cannot ask, and goes on where it is told to: it is told no.
 fn codex_reply(event: &str, reply: Reply<'_>) -> Value {
     match reply {
         Reply::AllowInstead(reason, arguments) => {
-            let arguments = Value::Object(arguments.clone());
-            let reason =
-                format!("{reason}; not as asked, but with these arguments instead: {arguments}");
-            claude::reply(event, Reply::Deny(&reason))
+            claude::reply(event, Reply::Deny(&instead(reason, arguments)))
         }
         Reply::Ask(reason) if event == claude::PRE => claude::reply(event, Reply::Deny(reason)),
         _ => claude::reply(event, reply),

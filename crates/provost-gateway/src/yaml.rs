@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
+use provost_core::call::is_exact_text;
 use saphyr::{Scalar, ScalarStyle};
 use saphyr_parser::{Event, Parser, Tag};
 use serde_json::{Map, Number, Value};
@@ -13,6 +14,8 @@ const MAX_VALUES: usize = 1_000_000;
 
 #[derive(Default)]
 struct Builder {
+    /// A number that would be rounded is an error.
+    exact: bool,
     open: Vec<Open>,
     /// Anchored values with their sizes.
     anchors: HashMap<usize, (Value, usize)>,
@@ -34,9 +37,21 @@ enum Content {
     },
 }
 
-/// The one document of the text.
+/// The one document of the text. Numbers with too many digits are rounded, as everybody reads such documents.
 pub fn parse(text: &str) -> Result<Value, String> {
-    let mut builder = Builder::default();
+    build(text, Builder::default())
+}
+
+/// As [`parse`], for arguments of calls: a number that would be rounded is an error, as it is at every door.
+pub fn parse_exact(text: &str) -> Result<Value, String> {
+    let exact = Builder {
+        exact: true,
+        ..Builder::default()
+    };
+    build(text, exact)
+}
+
+fn build(text: &str, mut builder: Builder) -> Result<Value, String> {
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| error.to_string())?;
         builder
@@ -54,7 +69,14 @@ impl Builder {
                 self.key(text.into_owned());
             }
             Event::Scalar(text, style, anchor, tag) => {
+                let written = self.exact.then(|| text.to_string());
                 let value = scalar(text, style, tag);
+                if let (Some(written), Value::Number(number)) = (written, &value)
+                    && number.is_f64()
+                    && !is_exact_text(written.trim_start_matches('+'))
+                {
+                    return Err(format!("`{written}` would be rounded: write it as text"));
+                }
                 self.count(1)?;
                 self.remember(anchor, &value, 1)?;
                 self.place(value);
@@ -200,8 +222,11 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<Cow<'_, Tag>>) -> 
         Some(Scalar::Null) => Value::Null,
         Some(Scalar::Boolean(yes)) => Value::Bool(yes),
         Some(Scalar::Integer(number)) => Value::Number(number.into()),
-        Some(Scalar::FloatingPoint(number)) => Number::from_f64(number.into_inner())
-            .map_or_else(|| Value::String(plain.into_owned()), Value::Number),
+        Some(Scalar::FloatingPoint(number)) => match plain.parse::<u64>() {
+            Ok(whole) => Value::Number(whole.into()),
+            Err(_) => Number::from_f64(number.into_inner())
+                .map_or_else(|| Value::String(plain.into_owned()), Value::Number),
+        },
         Some(Scalar::String(text)) => Value::String(text.into_owned()),
         None => Value::String(plain.into_owned()),
     }
@@ -240,6 +265,23 @@ mod tests {
         ] {
             assert_eq!(parse(text).as_ref(), Ok(&expected), "{text}");
         }
+    }
+
+    #[test]
+    fn p02_numbers_of_calls_are_read_exactly_or_not_at_all() {
+        for (number, expected) in [
+            ("9007199254740993", Some(json!(9_007_199_254_740_993_u64))),
+            ("18446744073709551615", Some(json!(u64::MAX))),
+            ("0.1", Some(json!(0.1))),
+            ("'9007199254740993.0'", Some(json!("9007199254740993.0"))),
+            ("9007199254740993.0", None),
+            ("100000000000000016383", None),
+            ("-0.10000000000000000001", None),
+        ] {
+            let read = parse_exact(&format!("a: [{number}]"));
+            assert_eq!(read.ok(), expected.map(|value| json!({"a": [value]})));
+        }
+        assert!(parse("a: 9007199254740993.0").is_ok());
     }
 
     #[test]

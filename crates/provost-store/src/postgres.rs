@@ -7,6 +7,7 @@ mod chain;
 mod connect;
 mod control;
 mod deliveries;
+mod failed;
 mod fault;
 mod grants;
 mod leases;
@@ -16,6 +17,7 @@ mod locks;
 mod open;
 mod pending;
 mod pins;
+mod probe;
 mod prune;
 mod records;
 mod recover;
@@ -530,7 +532,8 @@ impl Store for PostgresStore {
 
     async fn ready(&self) -> Result<()> {
         self.write(Locks::NONE, (), |batch, ()| Box::pin(chain::touch(batch)))
-            .await
+            .await??;
+        self.writer.as_ref().map_or(Ok(()), Writer::check)
     }
 
     fn kind(&self) -> &'static str {

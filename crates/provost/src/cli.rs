@@ -56,6 +56,7 @@ impl Cli {
         let is_agents = matches!(self.command, Command::Hook(_) | Command::Mcp(_));
         let global = &mut self.global;
         global.is_config_typed = is_typed("config");
+        global.is_pair_typed = is_typed("url") && is_typed("data");
         if is_typed("data") {
             global.url = global.url.take().filter(|_| is_typed("url"));
             // What people start with `--data`, such as `serve`, still takes its configuration from there.
@@ -86,6 +87,11 @@ pub(crate) struct Global {
     /// starts anything for an agent nor loosens what its hooks answer.
     #[arg(skip)]
     pub(crate) is_config_typed: bool,
+
+    /// The URL and the data folder both stand on the command line, which says that they belong together. One in the
+    /// environment may be from a project's own file.
+    #[arg(skip)]
+    pub(crate) is_pair_typed: bool,
 
     /// The folder with the database and the admin key [default: for serve, provost-data; otherwise that of the
     /// gateway you have started; env: PROVOST_DATA]
@@ -240,6 +246,7 @@ mod tests {
             let kept = (global.config.is_some(), global.url.is_some());
             assert_eq!(kept, (config, url), "{typed:?}");
             assert_eq!(global.is_config_typed, typed.contains(&"config"));
+            assert_eq!(global.is_pair_typed, typed == ["data", "url"]);
         }
     }
 

@@ -21,6 +21,7 @@ use crate::{
     client::{Client, ClientError, Key},
     config::{self, Config, Loaded, Unreachable, Unset},
     exit::usage,
+    found_key::FoundKey,
     locate::{FoundBy, LARGEST_KEY, Located, Named, is_local, is_same, locate},
     output,
     registry::{self, RegistryError},
@@ -209,7 +210,7 @@ impl Context {
             return None;
         }
         if let Some(given) = self.given_key() {
-            return self.client_as(&located, given).ok();
+            return self.client_as(&located, &FoundKey::given(given)).ok();
         }
         let may_have_it = self.global.url.is_none() || is_local(&located.url);
         let data = located.data.filter(|_| may_have_it)?;
@@ -225,16 +226,21 @@ impl Context {
     }
 
     /// With this key, whatever others are there.
-    pub(crate) fn client_as(&self, located: &Located, secret: &str) -> anyhow::Result<Client> {
+    pub(crate) fn client_as(&self, located: &Located, key: &FoundKey) -> anyhow::Result<Client> {
         located.ensure_known()?;
         let url = &located.url;
+        let secret = key.expose();
+        if located.by == FoundBy::Address && (self.global.is_pair_typed || !key.is_of_folder()) {
+            return self.client_to(url, secret);
+        }
         let admin_key = located.data.as_deref().and_then(admin_key);
-        match (located.by, &located.data, admin_key) {
-            (FoundBy::Address, ..) => self.client_to(url, secret),
-            (_, Some(data), Some(admin_key)) => self.proven_client(url, secret, data, &admin_key),
+        match (&located.data, admin_key) {
+            (Some(data), Some(admin_key)) => self.proven_client(url, secret, data, &admin_key),
             // It is alive, and nobody but its owner can have put it into the registry.
-            (FoundBy::Registry, ..) => self.client_to(url, secret),
-            (FoundBy::Folder, ..) => Err(ClientError::NotRunning.into()),
+            _ if located.is_registered() => self.client_to(url, secret),
+            // The key lies in a folder for this address alone.
+            (None, _) => self.client_to(url, secret),
+            (Some(_), None) => Err(located.unproven().into()),
         }
     }
 
@@ -255,7 +261,7 @@ impl Context {
 
     pub(crate) fn client_at(&self, located: &Located) -> anyhow::Result<Client> {
         if let Some(given) = self.given_key() {
-            return self.client_as(located, given);
+            return self.client_as(located, &FoundKey::given(given));
         }
         located.ensure_known()?;
         let url = &located.url;
@@ -269,8 +275,8 @@ impl Context {
             return Ok(Client::new(url, None)?.telling(self.global.verbose > 0));
         };
         let secret = admin_key.expose();
-        // Who names both says that they belong together: the port may be a forwarded one.
-        if self.global.url.is_some() && self.global.data.is_some() {
+        // Who types both says that they belong together: the port may be a forwarded one.
+        if self.global.is_pair_typed {
             return self.client_to(url, secret);
         }
         self.proven_client(url, secret, data, &admin_key)

@@ -17,6 +17,7 @@ use crate::{
     client::ClientError,
     config::{self, Config},
     exit::usage,
+    found_key::FoundKey,
     registry::Entry,
     regular_file::read_text,
     user_folder::user_folder,
@@ -160,13 +161,35 @@ impl Located {
         Some(user_folder()?.join("remote").join(file_name(&self.url)?))
     }
 
+    /// It runs with its data folder, and this user has started it.
+    pub(crate) fn is_registered(&self) -> bool {
+        let folders = self.registered.as_deref().zip(self.data.as_deref());
+        folders.is_some_and(|(registered, data)| is_same(registered, data))
+    }
+
+    /// There is nothing to have it prove itself with.
+    pub(crate) fn unproven(&self) -> ClientError {
+        match (self.by, &self.data) {
+            (FoundBy::Address, Some(data)) => ClientError::NotTheOne {
+                url: self.url.clone(),
+                data: data.clone(),
+            },
+            _ => ClientError::NotRunning,
+        }
+    }
+
     /// The key that `provost connect` left for an agent of this gateway.
-    pub(crate) fn agent_key(&self, agent: &str) -> Option<String> {
+    pub(crate) fn agent_key(&self, agent: &str) -> Option<FoundKey> {
         if !is_agent_name(agent) {
             return None;
         }
         let file = self.keys()?.join("agents").join(format!("{agent}.key"));
-        read_text(&file, LARGEST_KEY).ok()
+        let secret = read_text(&file, LARGEST_KEY).ok()?;
+        // Beside the keys of gateways on other machines there is no data folder, but one folder for each address.
+        Some(match self.data {
+            Some(_) => FoundKey::of_folder(secret),
+            None => FoundKey::given(secret),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod context;
 mod exit;
+mod found_key;
 mod gateway;
 mod heads;
 mod locate;

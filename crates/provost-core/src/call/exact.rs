@@ -55,6 +55,11 @@ fn after_number(json: &[u8], at: usize) -> usize {
     at + rest.iter().take_while(|byte| is_part(byte)).count().max(1)
 }
 
+/// Whether a number that is written so is read as just that, and not as its neighbour.
+pub fn is_exact_text(number: &str) -> bool {
+    is_kept(number.as_bytes())
+}
+
 /// What is no number at all is left to the reader, who says so.
 fn is_kept(token: &[u8]) -> bool {
     if token.len() <= SHORT && !token.iter().any(|byte| b"eE".contains(byte)) {

@@ -306,3 +306,137 @@ fn p09_a_password_in_the_folder_of_a_call_is_masked() {
         assert!(!shown.contains("hunter2horse"), "{shown}");
     }
 }
+
+#[test]
+fn p14_risks_of_the_whole_stand_at_their_steps_whatever_is_masked() {
+    let command = "A_TOKEN=hunter22x; B_TOKEN=hunter33y ./x; true\nrm -rf /srv/x\nls a\nls b";
+    let asked = approval(json!({"command": command}));
+    let whole = Whole::of(&asked.question, Exposure::Everything);
+    let Body::Steps(steps) = &whole.sections[0].body else {
+        panic!()
+    };
+    let texts: Vec<_> = steps.iter().filter_map(|it| it.text.as_deref()).collect();
+    assert_eq!(
+        texts,
+        [
+            "A_TOKEN=[secret: token #1, 9 characters]",
+            "B_TOKEN=[secret: token #2, 9 characters] ./x",
+            "true",
+            "rm -rf /srv/x",
+            "ls a",
+            "ls b",
+        ]
+    );
+    let deletes = Risk::Deletes.to_string();
+    let risky: Vec<_> = steps.iter().map(|it| it.risks.contains(&deletes)).collect();
+    assert_eq!(risky, [false, false, false, true, false, false]);
+}
+
+#[test]
+fn p14_no_secret_is_seen_in_pieces_in_the_whole() {
+    let line = |seed: &str| seed.repeat(8);
+    let key = |second: &str| {
+        let body = [&line("a1B2c3D4"), second, &line("x9Y8z7W6")].join("\n");
+        format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")
+    };
+    let (old, new) = (line("e5F6g7H8"), line("i9J0k1L2"));
+    let params = json!({"path": "k.pem", "old_string": key(&old), "new_string": key(&new)});
+    let asked = approval(params);
+    let whole = Whole::of(&asked.question, Exposure::Everything).to_text();
+    let card = format!("{:?}", card(&asked));
+    for shown in [whole, card] {
+        for part in ["a1B2c3D4", "e5F6g7H8", "i9J0k1L2", "x9Y8z7W6"] {
+            assert!(!shown.contains(part), "{part}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn p09_whatever_a_view_masks_marks_the_question() {
+    let in_folder = |folder: &str| {
+        let mut asked = approval(json!({"command": "ls"})).question;
+        asked.works_in = Some(folder.into());
+        asked.with_secrets_noted()
+    };
+    let in_words = |preview: &str| {
+        let mut asked = approval(json!({})).question;
+        asked.summary = None;
+        asked.request = Some(Box::new(Request {
+            client_id: "c".into(),
+            title: "t".into(),
+            preview: preview.into(),
+            channel: "telegram".into(),
+            target: Value::Null,
+        }));
+        asked.with_secrets_noted()
+    };
+    let of_params = |params: Value| approval(params).question.with_secrets_noted();
+    for (asked, expected) in [
+        (in_folder("https://u:hunter2horse@h/x"), true),
+        (in_folder("/work/project"), false),
+        (in_words("password: hunter2horse"), true),
+        (in_words("nothing to hide"), false),
+        (
+            of_params(json!({"command": "PASSWORD=hunter2horse ./x"})),
+            true,
+        ),
+        (
+            of_params(json!({"command": "ls", "description": "x ".repeat(900)})),
+            false,
+        ),
+        (of_params(json!({"command": "ls ".repeat(900)})), false),
+    ] {
+        assert_eq!(asked.hides_secret, expected, "{asked:?}");
+        let stored = serde_json::to_vec(&asked).unwrap();
+        assert_eq!(stored.ends_with(crate::approval::HIDES_SECRET), expected);
+        let marked = asked
+            .summary
+            .as_ref()
+            .map(|it| it.risks.contains(&Risk::HidesSecret));
+        assert!(marked.is_none_or(|marked| marked == expected), "{asked:?}");
+        assert_eq!(asked.clone().masked() != asked, expected);
+    }
+}
+
+#[test]
+fn p09_a_title_that_is_withheld_is_still_a_line() {
+    let mut asked = approval(json!({})).question;
+    asked.request = Some(Box::new(Request {
+        client_id: "c".into(),
+        title: "Salary of Ann".into(),
+        preview: "90000".into(),
+        channel: "telegram".into(),
+        target: Value::Null,
+    }));
+    let request = asked.structure().request.unwrap();
+    assert_eq!(request.title, "(its title is withheld)");
+    assert!(!request.preview.contains("90000"));
+}
+
+#[test]
+fn p09_no_part_of_a_call_shows_what_the_whole_masks() {
+    const SECRET: &str = "Zq7pW2kL9xTb4Rm1";
+    let flag = format!("-p{SECRET}");
+    for params in [
+        json!({"command": "mysql", "args": [flag, "-e", "select 1"]}),
+        json!({"command": ["mysql"], "args": [flag, "-e", "select 1"]}),
+        json!({"cmd": "mysql", "args": [flag], "timeout": 5}),
+        json!({"command": "curl", "args": ["-u", format!("me:{SECRET}"), "https://h.example"]}),
+        json!({"path": "a", "content": "x", "name": "DB_PASSWORD", "value": SECRET}),
+        json!({"path": "a", "content": "x", "program": "mysql", "args": [flag]}),
+    ] {
+        let asked = approval(params.clone());
+        let masked = mask_map(&asked.question.params);
+        assert!(!pretty(&masked).contains(SECRET), "{params}");
+        for exposure in [Exposure::Everything, Exposure::Structure] {
+            let card = Card::of(&asked, exposure, DAY, NOON);
+            let shown = [
+                serde_json::to_string(&card).unwrap(),
+                Whole::of(&asked.question, exposure).to_text(),
+            ];
+            for shown in shown {
+                assert!(!shown.contains(SECRET), "{params}: {shown}");
+            }
+        }
+    }
+}

@@ -194,10 +194,9 @@ fn text(title: &'static str, text: String) -> Section {
 
 fn call(question: &Question) -> Vec<Section> {
     let params = &question.params;
-    // Secrets are masked before the act is taken apart, so that none is seen in pieces, and once more in what is
-    // put together of them.
     let masked = mask_map(params);
-    let whole = summarize_whole(&question.tool, &masked).map(|it| it.masked(params));
+    // The act is taken apart as it is and masked then: a mask is no command, and would be read as another one.
+    let whole = summarize_whole(&question.tool, params).map(|it| it.masked(params));
     let (Some(stored), Some(whole)) = (&question.summary, whole) else {
         return vec![text("The arguments of the call", pretty(&masked))];
     };

@@ -114,6 +114,8 @@ const NO_CHANGE: &str = "a change needs what it is changed to";
 const ONLY_A_TEST: &str = "this is a test question, which opens nothing: answer with 1 or 3";
 const ONLY_THIS_CALL: &str =
     "this needs more than one person, who decide about this one call as it is: 1, 3 or 4";
+const ARGUMENTS_NOT_TOLD: &str = "the agent does not tell the arguments of this call, so it can be allowed once or \
+    denied";
 
 impl Gate {
     pub async fn resolve(
@@ -212,6 +214,11 @@ impl Gate {
             }
             Some(Code::Session | Code::Change | Code::Always) if !alone => {
                 return Some(Resolving::Unfit(ONLY_THIS_CALL.into()));
+            }
+            Some(Code::Session | Code::Change | Code::Always)
+                if review::arguments_not_told(&question.params) =>
+            {
+                return Some(Resolving::Unfit(ARGUMENTS_NOT_TOLD.into()));
             }
             _ => {}
         }

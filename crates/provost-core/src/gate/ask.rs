@@ -121,7 +121,7 @@ impl Gate {
         };
         let call = &subject.call;
         let review = Review::of(&call.tool, &call.params, walk.folder.as_deref());
-        let mut question = Question {
+        let question = Question {
             id: ApprovalId::random(),
             kind: Kind::Call,
             agent_id: call.agent.clone(),
@@ -142,8 +142,9 @@ impl Gate {
             request: None,
             needed: 1,
             denied_before: None,
-            hides_secret: review.hides_secret,
+            hides_secret: false,
         };
+        let mut question = question.with_secrets_noted();
         let routed = self.people.load().route(&question, settings.timeout, now);
         question.needed = routed.needed;
         NewApproval {

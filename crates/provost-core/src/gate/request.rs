@@ -123,7 +123,7 @@ impl NewRequest {
 
     fn question(&self, subject: &Subject, ruling: &Ruling, now: Time) -> Question {
         let risk = review::assess(&subject.call.params);
-        Question {
+        let question = Question {
             id: ApprovalId::requested(),
             kind: Kind::Permission,
             agent_id: self.agent.clone(),
@@ -144,8 +144,9 @@ impl NewRequest {
             request: Some(Box::new(self.request.clone())),
             needed: 1,
             denied_before: None,
-            hides_secret: review::hides_secret(&subject.call.params),
-        }
+            hides_secret: false,
+        };
+        question.with_secrets_noted()
     }
 }
 

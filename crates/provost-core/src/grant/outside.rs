@@ -19,7 +19,8 @@ fn assigns(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else {
         return false;
     };
-    let name = name.trim_end_matches([':', '+', '?', '!']);
+    let name = name.trim_end_matches([':', '+', '?', '!', ' ', '\t']);
+    let name = name.trim_start();
     let defined = name.strip_prefix('-');
     let is_definition = defined.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_uppercase()));
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')

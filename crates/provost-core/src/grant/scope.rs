@@ -5,13 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{folder, known, outside};
+use super::{folder, known, outside, words};
 use crate::{
     approval::{Kind, Question},
     call::{Call, Digest, Executor},
     ids::ApprovalId,
     key::Role,
-    review::{self, Act, Facts, Program, Summary},
+    review::{self, Act, Facts, Program, Summary, arguments_not_told},
 };
 
 /// What is longer is no scope that somebody would read.
@@ -49,8 +49,8 @@ pub enum GrantScope {
         ending: Option<Box<str>>,
         rest: Digest,
     },
-    /// One plain command that begins with these words, and goes on with no assignment and nothing outside the
-    /// project. All other arguments are those of the approved call.
+    /// One plain command that was read in full and begins with these words, and goes on with no assignment, no other
+    /// subcommand and nothing outside the project. All other arguments are those of the approved call.
     Words {
         words: Vec<String>,
         rest: Digest,
@@ -109,6 +109,10 @@ impl Asked<'_> {
 impl Remembered {
     /// What remembering an approval of this question would open. `None` where that breadth is not to be had.
     pub fn of(question: &Question, breadth: Breadth) -> Option<Self> {
+        // Nobody knows what another call without its arguments would do.
+        if arguments_not_told(&question.params) {
+            return None;
+        }
         let scope = match breadth {
             Breadth::Narrow => GrantScope::narrow(question),
             Breadth::Words => GrantScope::beginning(question)?,
@@ -180,7 +184,7 @@ impl GrantScope {
     }
 
     fn beginning(question: &Question) -> Option<Self> {
-        if !is_clear(question) {
+        if !is_clear(question) || words::parts(&question.tool, &question.params).is_none() {
             return None;
         }
         let command = review::plain_command(&question.tool, &question.params)?;
@@ -346,9 +350,12 @@ fn begins_with(words: &[String], rest: &Digest, asked: &Asked<'_>) -> bool {
     } else {
         command.rest
     };
-    let more = command.words.strip_prefix(words);
-    more.is_some_and(|more| !outside::names_any(more, asked.works_in))
+    let Some(more) = command.words.strip_prefix(words) else {
+        return false;
+    };
+    !outside::names_any(more, asked.works_in)
         && Digest::of_written(&its_rest) == *rest
+        && words::may_follow(&asked.call.tool, &asked.call.params, words, more)
 }
 
 /// The arguments with nothing in the place of the one command, and without what only describes it.

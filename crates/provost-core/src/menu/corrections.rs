@@ -1,54 +1,202 @@
-//! Lines below an answer that take it back in words ("Sorry, I meant 3"), and those that only look so.
+//! Lines below an answer that take it back ("Sorry, I meant 3"), and those that only look so. Digits are looked for,
+//! and not words: what corrects has another code in it, in whatever language it is said.
 
 use super::{Code, digits::any_digit, prose, signature, words};
 
-/// The longest line that corrects, in words.
-const LONGEST: usize = 5;
+/// A line of so many words is a remark of its own, and a digit in it may be meant as a code.
+const SHORT: usize = 6;
+/// The longest line that corrects where one of its words says that it does.
+const LONGEST: usize = 12;
 
-/// The code that a short line names, where it names one number and nothing makes a time, an amount or an address
-/// of it.
-pub(super) fn meant_code(below: &[&str], at: usize) -> Option<Code> {
-    let line = below.get(at)?;
-    let folded: String = prose::fold(line).chars().map(any_digit).collect();
-    let words: Vec<String> = prose::words_of(&folded).collect();
-    let has_digit = |word: &String| word.chars().any(char::is_numeric);
-    let mut places = (0..words.len()).filter(|place| words.get(*place).is_some_and(has_digit));
-    let (Some(place), None) = (places.next(), places.next()) else {
-        return None;
-    };
-    // As in "Code:3".
-    let number = words.get(place)?.rsplit([':', '=']).next()?;
-    let code = Code::parse(number.trim_matches(|c: char| !c.is_alphanumeric()))?;
-    let before = place.checked_sub(1).and_then(|place| words.get(place));
-    let timed = before.is_some_and(|word| {
-        words::has(words::BEFORE_TIMES, word) || words::has(words::BEFORE_NUMBERS, word)
-    });
-    let measured = words
-        .get(place + 1)
-        .is_some_and(|word| prose::measures(word));
-    let other = words.len() > LONGEST || timed || measured || is_address(below, at, before);
-    (!other).then_some(code)
+/// Whether a line may name another code than the one that was said: it is short and has such a digit, alone or beside
+/// letters. A number that is certainly a time, an amount, a date or part of an address is none, unless a word of the
+/// line corrects or negates.
+pub(super) fn names_other(lines: &[&str], at: usize, said: Code) -> bool {
+    let folded = folded(lines.get(at).copied().unwrap_or_default());
+    let corrects = corrects(&folded);
+    let longest = if corrects { LONGEST } else { SHORT };
+    if prose::words_of(&folded).count() > longest {
+        return false;
+    }
+    if corrects {
+        return folded
+            .split_whitespace()
+            .any(|word| numbers(word).iter().any(|it| it.is_other_than(said)));
+    }
+    if is_of_mail(&folded) {
+        return false;
+    }
+    let plain = without_phones(&folded);
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    (0..words.len()).any(|place| {
+        let word = words.get(place).copied().unwrap_or_default();
+        let known = |number: &Number<'_>| {
+            is_link(word)
+                || number.is_joined()
+                || is_known(&words, place, number)
+                || is_address(lines, at, &words, place)
+        };
+        let mut numbers = numbers(word).into_iter();
+        numbers.any(|number| number.is_other_than(said) && !known(&number))
+    })
 }
 
-/// Whether a short text takes back the code before it: "sorry, I meant 3", "make that a 3".
+/// Whether a short text names a code and takes back the one before it: "sorry, I meant 3", "make that a 3".
 pub(super) fn names_code(folded: &str) -> bool {
     let words: Vec<String> = prose::words_of(folded).collect();
-    let ends_with_code = words.last().is_some_and(|last| Code::parse(last).is_some());
-    let takes_back = |word: &String| words::has(words::CORRECTING, word);
-    words.len() <= LONGEST + 1 && ends_with_code && words.iter().any(takes_back)
+    let has_code = |word: &String| numbers(word).iter().any(Number::has_code);
+    let takes_back = |word: &String| prose::takes_back(word) || words::has(words::CHOOSING, word);
+    words.len() <= SHORT && words.iter().any(has_code) && words.iter().any(takes_back)
 }
 
-/// "Main Street 5" below a name: every word of it is capital, and none names a choice.
-fn is_address(below: &[&str], at: usize, before: Option<&String>) -> bool {
-    let line = below.get(at).copied().unwrap_or_default();
-    let capital = |word: &str| {
-        let first = word.chars().find(|c| c.is_alphanumeric());
-        first.is_none_or(|c| !c.is_lowercase())
+pub(super) fn folded(line: &str) -> String {
+    prose::fold(line).chars().map(any_digit).collect()
+}
+
+/// Whether a word says that something else is meant or chosen.
+pub(super) fn corrects(folded: &str) -> bool {
+    let says = |word: String| prose::takes_back(&word) || words::has(words::CHOOSING, &word);
+    prose::negates(folded) || prose::words_of(folded).any(says)
+}
+
+/// A number in a word, such as `3` in "option3" and `10:30` in "(10:30)", and what follows it there.
+struct Number<'w> {
+    digits: &'w str,
+    after: &'w str,
+}
+
+impl Number<'_> {
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.digits.split(|c: char| !c.is_ascii_digit())
+    }
+
+    fn has_code(&self) -> bool {
+        self.parts().any(|part| Code::parse(part).is_some())
+    }
+
+    fn is_other_than(&self, said: Code) -> bool {
+        let mut codes = self.parts().filter_map(Code::parse);
+        codes.any(|code| code != said)
+    }
+
+    /// 3.5, 10:30 and 1-800 are other things; "1,3" and "1/3" may be two codes.
+    fn is_joined(&self) -> bool {
+        let mut signs = self
+            .digits
+            .chars()
+            .filter(|c| !c.is_ascii_digit())
+            .peekable();
+        let is_long = self.parts().any(|part| part.len() > 1);
+        signs.peek().is_some() && (is_long || signs.all(|sign| sign == '.'))
+    }
+}
+
+fn numbers(word: &str) -> Vec<Number<'_>> {
+    let mut found = Vec::new();
+    let mut rest = word;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let tail = rest.get(start..).unwrap_or_default();
+        let end = tail.find(|c: char| !c.is_ascii_digit() && !".,:/-–".contains(c));
+        let number = tail.get(..end.unwrap_or(tail.len())).unwrap_or_default();
+        let digits = number.trim_end_matches(|c: char| !c.is_ascii_digit());
+        rest = tail.get(digits.len()..).unwrap_or_default();
+        let after = rest;
+        found.push(Number { digits, after });
+    }
+    found
+}
+
+/// Whether a number is an amount ("3 minutes", "3GB"), a time ("see you at 3"), the day of a full date, or of a room
+/// or a device.
+fn is_known(words: &[&str], place: usize, number: &Number<'_>) -> bool {
+    let clean = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let word = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |word| *word);
+    let before = clean(word(place.checked_sub(1)));
+    let (next, second) = (word(Some(place + 1)), word(Some(place + 2)));
+    let glued = clean(number.after);
+    let unit = if number.after.is_empty() {
+        next
+    } else {
+        number.after
     };
-    let above = below.get(..at).unwrap_or_default();
-    let signed = above.iter().any(|line| signature::may_follow(line));
-    let chooses = before.is_none_or(|word| words::has(words::CHOICES, word));
-    signed && !chooses && line.split_whitespace().all(capital)
+    let ends = glued.is_empty() && next.is_empty();
+    let is_year = |word: &str| clean(word).len() == 4 && prose::is_number(&clean(word));
+    let dated =
+        (prose::is_month(next) && is_year(second)) || (prose::is_month(&before) && is_year(next));
+    // "3 am" at the end of a line is a time, and "3 am besten" is none.
+    let is_half = matches!(&*clean(unit), "am" | "pm");
+    let over = if number.after.is_empty() {
+        second.is_empty()
+    } else {
+        next.is_empty()
+    };
+    (is_amount(unit) && (!is_half || over))
+        || (ends && words::has(words::BEFORE_TIMES, &before))
+        || (glued.is_empty() && (dated || words::has(words::NUMBERED, &before)))
+}
+
+fn is_amount(unit: &str) -> bool {
+    let word = unit.trim_matches(|c: char| !c.is_alphanumeric());
+    // Without blanks between words, what follows the sign may be a sentence.
+    let is_sign = |sign: &str| {
+        let rest = unit.strip_prefix(sign);
+        rest.is_some_and(|rest| !rest.contains(char::is_alphanumeric))
+    };
+    prose::is_span(word)
+        || words::has(words::AMOUNTS, word)
+        || words::AMOUNT_SIGNS.split_whitespace().any(is_sign)
+}
+
+/// A line of our own mail, which programs may quote without a mark. One whose value is a code alone is no such line.
+fn is_of_mail(folded: &str) -> bool {
+    const LABELS: [&str; 3] = ["approval:", "session:", "provost asks:"];
+    let line = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let value = LABELS
+        .into_iter()
+        .find_map(|label| line.strip_prefix(label));
+    value.is_some_and(|value| Code::parse(value.trim()).is_none())
+}
+
+/// An address for mail or on the web.
+fn is_link(word: &str) -> bool {
+    word.contains('@') || word.contains("://") || word.starts_with("www.")
+}
+
+/// "Main Street 5" below a name or a closing.
+fn is_address(lines: &[&str], at: usize, words: &[&str], place: usize) -> bool {
+    let above = lines.get(..at).unwrap_or_default();
+    let signed = || above.iter().any(|line| signature::may_follow(line));
+    let is_street = |word: &&&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let mut ends = words::STREET_ENDS.split_whitespace();
+        words::has(words::STREETS, word) || ends.any(|end| word.ends_with(end))
+    };
+    let before = place.checked_sub(1).and_then(|place| words.get(place));
+    let begins = place == 2 && words.first().is_some_and(|word| is_street(&word));
+    (begins || before.is_some_and(|word| is_street(&word))) && signed()
+}
+
+/// A line without its phone numbers: at least six digits, from `+`, `0` or `(` on.
+fn without_phones(line: &str) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || "+-()/. ".contains(c);
+    let mut kept = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let end = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        let number = rest.get(..end).unwrap_or_default();
+        let digits = number.chars().filter(char::is_ascii_digit).count();
+        let begins = "+0(".contains(c) && !kept.ends_with(char::is_alphanumeric);
+        let taken = if begins && digits >= 6 {
+            number.len()
+        } else {
+            0
+        };
+        if taken == 0 {
+            kept.push(c);
+        }
+        rest = rest.get(taken.max(c.len_utf8())..).unwrap_or_default();
+    }
+    kept
 }
 
 /// Whether a line is one of our own menu, which programs may quote without a mark: it has the line of 1 above it, and

@@ -21,17 +21,19 @@ pub enum LineBreaks {
     Wrapped,
 }
 
-/// Cuts a text into its lines, at every character that begins a new one on a screen.
+/// Whether a character begins a new line on a screen.
+pub fn is_line_break(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// Cuts a text into its lines.
 pub fn lines(text: &str) -> Vec<&str> {
-    let is_break = |c| {
-        matches!(
-            c,
-            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-        )
-    };
     let mut rest = text;
     let mut lines = Vec::new();
-    while let Some(at) = rest.find(is_break) {
+    while let Some(at) = rest.find(is_line_break) {
         let (line, after) = rest.split_at(at);
         lines.push(line);
         let mut after = after.chars();
@@ -61,25 +63,26 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
         if !rest.is_empty() {
             return Err(Unclear::NotAlone(code));
         }
-        one_code(first, below)?;
+        one_code(code, first, below)?;
         return Ok(Reply::bare(code));
     }
     match fence(rest, below) {
         Fence::Closed(text, after) => {
-            one_code(first, after)?;
+            one_code(code, first, after)?;
             let reply = with_text(code, &text)?;
             Ok(Reply {
                 marked: reply.text.is_some(),
                 ..reply
             })
         }
-        Fence::Open => Err(Unclear::OpenFence(code)),
-        Fence::None => {
+        // A no takes any text.
+        Fence::Open if code != Code::Deny => Err(Unclear::OpenFence(code)),
+        Fence::Open | Fence::None => {
             let marked = lead.separator == Separator::Clear;
             if code.needs_text() {
                 is_meant(&lead, below, breaks)?;
             }
-            one_code(first, below)?;
+            one_code(code, first, below)?;
             let reply = with_text(code, &text(code, rest, below, breaks)?)?;
             Ok(Reply { marked, ..reply })
         }
@@ -164,30 +167,17 @@ fn goes_on(code: Code, rest: &str, next: &str, breaks: LineBreaks) -> bool {
 }
 
 /// A second code that says something else leaves open which one is meant, wherever it stands: what looks like an
-/// address ("3 too risky" below "Wrong number") may be a change of mind. A no that is said again stays one.
-fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
-    let said = mentioned(first);
-    // A no with a reason may speak of numbers: it stays a no.
-    let explains = |said: &(Code, String)| said.0 == Code::Deny && !said.1.is_empty();
-    let explains = said.as_ref().is_some_and(explains);
-    let denies = |found: &Code| {
-        *found == Code::Deny && said.as_ref().is_some_and(|said| said.0 == Code::Deny)
-    };
+/// address ("3 too risky" below "Wrong number") may be a change of mind.
+fn one_code(code: Code, first: &str, below: &[&str]) -> Result<(), Unclear> {
+    let text = mentioned(first).map(|said| said.1).unwrap_or_default();
     let mut at = 0;
     while let Some(line) = below.get(at) {
         if let Some(items) = corrections::numbered_list(below, at) {
             at += items;
             continue;
         }
-        if corrections::is_of_menu(below, at) {
-            at += 1;
-            continue;
-        }
-        let contradicts =
-            mentioned(line).is_some_and(|found| !denies(&found.0) && said.as_ref() != Some(&found));
-        let corrects = corrections::meant_code(below, at)
-            .is_some_and(|code| !denies(&code) && said.as_ref().is_none_or(|said| said.0 != code));
-        if contradicts || (corrects && !explains) {
+        let repeats = |rest: &str| rest == text;
+        if contradicts(code, !text.is_empty(), below, at, repeats) {
             return Err(Unclear::several(line));
         }
         at += 1;
@@ -197,24 +187,50 @@ fn one_code(first: &str, below: &[&str]) -> Result<(), Unclear> {
 
 /// The line among those that stand apart from a reply that has a code, and another one.
 pub fn contradiction<'l>(reply: &Reply, others: &[&'l str]) -> Option<&'l str> {
-    let contradicts = |line: &str| {
-        mentioned(line).is_some_and(|(code, rest)| {
-            let said = reply.text.as_deref().unwrap_or_default();
-            let same = rest.is_empty() || said.trim_matches(|c: char| !c.is_alphanumeric()) == rest;
-            code != reply.code || !(same || code == Code::Deny)
-        })
-    };
+    let said = reply.text.as_deref().unwrap_or_default();
+    let text = said.trim_matches(|c: char| !c.is_alphanumeric());
+    let repeats = |rest: &str| rest.is_empty() || rest == text;
     let mut places = 0..others.len();
-    let found = places.find(|at| {
-        let line = others.get(*at).copied().unwrap_or_default();
-        contradicts(line) && !corrections::is_of_menu(others, *at)
-    })?;
+    let found =
+        places.find(|at| contradicts(reply.code, !said.is_empty(), others, *at, repeats))?;
     others.get(found).copied()
+}
+
+/// Whether a line says another code, at its start or in a correction. A no that is said again stays one, and one with a
+/// reason may speak of numbers.
+fn contradicts(
+    code: Code,
+    has_text: bool,
+    lines: &[&str],
+    at: usize,
+    repeats: impl Fn(&str) -> bool,
+) -> bool {
+    if corrections::is_of_menu(lines, at) {
+        return false;
+    }
+    let line = lines.get(at).copied().unwrap_or_default();
+    match mentioned(line) {
+        Some((found, rest)) if found == code && repeats(&rest) => false,
+        Some((found, _)) if found == code && code == Code::Deny => false,
+        Some(_) => true,
+        None if code == Code::Deny && has_text => false,
+        None => corrections::names_other(lines, at, code),
+    }
 }
 
 /// Whether a line begins with a code.
 pub fn has_code(line: &str) -> bool {
     lead(line).is_some()
+}
+
+/// Whether a line says that something else is meant: "Sorry, I meant", "not before".
+pub fn corrects(line: &str) -> bool {
+    corrections::corrects(&corrections::folded(line))
+}
+
+/// Whether a line could be read as one that begins with a code, in whatever script and behind whatever signs.
+pub fn mentions_code(line: &str) -> bool {
+    mentioned(line).is_some()
 }
 
 enum Fence<'l> {

@@ -55,10 +55,24 @@ pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
         || words::has(words::NUMBER_WORDS, &first)
         || counts_in_east_asia(&first);
     let refuses = match code {
-        Code::Note => refuses(&folded) || corrections::names_code(&folded),
+        Code::Note => refuses(&folded),
         _ => turns_down(&folded),
+    } || corrections::names_code(&folded);
+    text.starts_with(['º', 'ª']) || counts || is_timed(&folded) || asks(&folded) || refuses
+}
+
+/// A time behind some small words: "in the afternoon", "next week", "maybe 5 pm".
+fn is_timed(folded: &str) -> bool {
+    let leads = |word: &String| {
+        is_small(word)
+            || words::has(words::MORE, word)
+            || words::REFUSALS.split(", ").any(|phrase| phrase == word)
     };
-    text.starts_with(['º', 'ª']) || counts || asks(&folded) || refuses
+    let mut words = words_of(folded).take(MOST_SMALL).skip_while(leads);
+    let is_time = |word: String| {
+        is_number(&word) || measures(&word) || words::has(words::NUMBER_WORDS, &word)
+    };
+    words.next().is_some_and(is_time)
 }
 
 /// Whether a word is a unit, a day or a span of time.
@@ -77,6 +91,30 @@ pub fn is_everyday_word(word: &str) -> bool {
         words::EVERYDAY,
     ];
     words_of(&folded).any(|word| lists.iter().any(|list| words::has(list, &word)))
+}
+
+/// Whether a word takes back or refuses what was said before.
+pub(super) fn takes_back(word: &str) -> bool {
+    words::has(words::CORRECTING, word) || words::has(words::REFUSING_WORDS, word)
+}
+
+/// Whether a word is of a sentence, or puts off, and is no name.
+pub(super) fn is_said(word: &str) -> bool {
+    let folded = fold(word);
+    let known = |word: String| {
+        takes_back(&word)
+            || words::has(words::EVERYDAY, &word)
+            || words::has(words::DELAYING, &word)
+            || words::has(words::DAYS, &word)
+            || notes::is_verb(&word)
+    };
+    negates(&folded) || words_of(&folded).any(known)
+}
+
+fn delays(folded: &str) -> bool {
+    let mut signs = words::DELAYING_SIGNS.split_whitespace();
+    words_of(folded).any(|word| words::has(words::DELAYING, &word))
+        || signs.any(|sign| folded.contains(sign))
 }
 
 /// Whether a line asks something.
@@ -179,7 +217,7 @@ fn has_span(words: &[String]) -> bool {
 }
 
 /// A word for a span of time, with the endings and in the compounds that languages make.
-fn is_span(word: &str) -> bool {
+pub(super) fn is_span(word: &str) -> bool {
     let mut stems = words::TIME_STEMS.split_whitespace();
     let mut ends = words::TIME_ENDS.split_whitespace();
     // "--days" is an option.
@@ -213,22 +251,30 @@ fn is_plural(words: &[String]) -> bool {
     shaped && words.get(1).is_none_or(|next| is_small(next))
 }
 
-/// A yes with a no as its note: one of them is a slip. A longer note that first says what is to be done may end with
-/// what is not: "run it on staging, not on prod".
+/// A yes with a no, a correction or a delay as its note: one of them is a slip. A longer note that first says what is
+/// to be done may end with what is not: "run it on staging, not on prod".
 fn refuses(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
+    let doubts =
+        |text: &str| negates(text) || delays(text) || words_of(text).any(|word| takes_back(&word));
     let start = words.get(..NEAR.min(words.len())).unwrap_or_default();
     let goes_on = words.len() >= LONG_NOTE
         && words.first().is_some_and(|first| notes::is_verb(first))
-        && !negates(&start.join(" "));
-    is_refusal(&words) || (negates(folded) && !goes_on)
+        && !doubts(&start.join(" "));
+    is_refusal(&words) || (doubts(folded) && !goes_on)
 }
 
-/// A no where something to be done instead is expected. Commands have words that negate in other places.
+/// A no where something to be done instead is expected. Commands have words that negate in other places, and long ones
+/// also words that take back.
 fn turns_down(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
-    let first = words.iter().find(|word| *word != "please");
-    is_refusal(&words) || first.is_some_and(|first| negates(first))
+    let polite = |word: &&String| words::has(words::POLITE, word);
+    let asked: Vec<String> = words.iter().skip_while(polite).cloned().collect();
+    let doubts = |first: &String| negates(first) || delays(first) || takes_back(first);
+    is_refusal(&words)
+        || is_refusal(&asked)
+        || asked.first().is_some_and(doubts)
+        || (words.len() <= LONG_NOTE && words.iter().any(|word| takes_back(word)))
 }
 
 fn is_refusal(words: &[String]) -> bool {
@@ -261,7 +307,7 @@ fn is_small(word: &str) -> bool {
     words::has(words::SMALL, word) || word.chars().all(|c| "-–—+/=<>×:&".contains(c))
 }
 
-fn is_number(word: &str) -> bool {
+pub(super) fn is_number(word: &str) -> bool {
     let separators = word.chars().filter(|c| !c.is_ascii_digit()).count();
     let sound = |c: char| c.is_ascii_digit() || ".,:/-–+".contains(c);
     // 10.0.0.1 is no number, 5.11.2026 and 10:30:00 are.

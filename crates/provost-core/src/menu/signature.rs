@@ -1,19 +1,15 @@
 //! What people and their mail programs write below an answer: a closing, a name, an address.
 
-use super::words;
+use super::{prose, words};
 
 /// Whether a line may stand right below the text of an answer without being more of it.
 pub(super) fn may_follow(line: &str) -> bool {
     is_closing(line) || is_name(line) || is_contact(line)
 }
 
-/// A note is not executed, so a single word below it may be a name in small letters, or a line be drawn there.
+/// A note is not executed, so that a line may be drawn below it.
 pub(super) fn may_follow_a_note(line: &str) -> bool {
-    let line = line.trim();
-    let is_word =
-        line.chars().count() <= 20 && line.chars().all(|c| c.is_lowercase() || c.is_uppercase());
-    let is_drawn = !line.contains(char::is_alphanumeric);
-    may_follow(line) || is_word || is_drawn
+    may_follow(line) || !line.contains(char::is_alphanumeric)
 }
 
 /// A way to close a letter, or the line that a phone adds.
@@ -47,8 +43,9 @@ fn ends_a_letter(rest: &str) -> bool {
                 .any(|tail| words.starts_with(tail)))
 }
 
-/// One to four words that begin with a capital, or one or two short ones in a script that has none. What
-/// follows a bar or a dash, as in "Bob Smith | ACME", and a bracket, as in "Bob Smith (Ops)", does not matter.
+/// One to four words that begin with a capital, and none of them of a sentence ("Not Today"). In scripts without
+/// capitals, nothing tells a name from the rest of a text. What follows a bar or a dash, as in "Bob Smith | ACME", and
+/// a bracket, as in "Bob Smith (Ops)", does not matter.
 fn is_name(line: &str) -> bool {
     let ends = [" | ", " – ", " — ", " (", " · "];
     let line = line.trim();
@@ -78,15 +75,8 @@ fn is_name(line: &str) -> bool {
     let shouted = |word: &&str| {
         word.chars().count() > 3 && word.chars().all(|c| c.is_uppercase() || !c.is_alphabetic())
     };
-    let has_no_case = |c: char| !c.is_lowercase() && !c.is_uppercase();
-    // Japanese names end in no hiragana, sentences do.
-    let is_hiragana = |c: char| matches!(c, '\u{3040}'..='\u{309f}');
-    let caseless = || {
-        let fits = words.len() <= 2 && line.chars().count() <= 16;
-        fits && line.chars().all(|c| has_no_case(c) && !is_hiragana(c))
-    };
-    let shouting = words.iter().all(shouted);
-    (words.iter().all(capital) && !shouting) || caseless()
+    let said = |word: &&str| prose::is_said(word);
+    words.iter().all(capital) && !words.iter().all(shouted) && !words.iter().any(said)
 }
 
 /// A phone number, an address on the web or for mail.

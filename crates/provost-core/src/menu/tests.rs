@@ -28,6 +28,10 @@ fn replies_are_read_as_the_menu_says() {
         ("3", reply(Code::Deny, None)),
         ("3 too risky", reply(Code::Deny, Some("too risky"))),
         (
+            "3 ```rm -rf``` is too risky",
+            reply(Code::Deny, Some("```rm -rf``` is too risky")),
+        ),
+        (
             "3 PM is too late",
             reply(Code::Deny, Some("PM is too late")),
         ),
@@ -84,7 +88,7 @@ fn replies_are_read_as_the_menu_says() {
         ("4. keep the logs", reply(Code::Note, Some("keep the logs"))),
         ("4, keep the logs", reply(Code::Note, Some("keep the logs"))),
         ("4. Stock", Err(Unclear::unmarked(Code::Note, "Stock"))),
-        ("4, or five", Err(Unclear::unmarked(Code::Note, "or five"))),
+        ("4, or five", Err(Unclear::Prose(Code::Note))),
         ("4: 30", Err(Unclear::Prose(Code::Note))),
         ("4: 30pm works", Err(Unclear::Prose(Code::Note))),
         ("4: why?", Err(Unclear::Prose(Code::Note))),
@@ -230,6 +234,12 @@ const PROSE: &[&str] = &[
      5 any idea why | 4 since when | 5 isn't that prod | 4 aren't we frozen | 4 where does it run",
     "5: no | 5: never mind | 5: please don't run this | 5: not approved | 5: denied | 5: nein | 5: stop",
     "5: no, do not send this | 4: sorry, I meant 3 | 4: I mean 3 | 4: make that a 3 | 4: oops, 3",
+    // corrections and delays anywhere in the text
+    "5: sorry, I meant 3 | 5: oops, 3 | 5: please deny this | 5: make that a 3 | 5: bitte ablehnen | 5: hold off | \
+     4: sorry, I meant 3, deny | 4: please deny | 4: sorry, 3 please | 4: option 3 please | 5: pardon, je voulais dire 3 | \
+     5 sorry, I meant 3 | 4: 请拒绝 | 4: in the afternoon | 4 - in the afternoon | 4: next week | 4: at noon | 5: at noon | \
+     4: hold off | 4: postpone | 4: postpone this | 4: nah | 4 - maybe 5 pm | 4: please wait for Anna | 4: run it later | \
+     4: wait 5 minutes, then run it | 4: 稍后再说 | 5: please later",
 ];
 
 #[test]
@@ -301,7 +311,6 @@ fn p13_texts_of_4_and_5_are_taken() {
     for text in [
         "the tests must pass first",
         "an extra line in the log",
-        "wait 5 minutes, then run it",
         "когда закончишь, напиши",
         "ログを残して",
         "日志要保留",
@@ -402,6 +411,13 @@ fn p13_lines_without_a_code_do_not_matter() {
         "3.5 GB are free",
         "3D prints look fine",
         "10:30 is fine, too",
+        "until 3:30 then",
+        "in 3h",
+        "Berlin, 3 Nov 2026",
+        "Mit freundlichen Grüßen\nHans\nHauptstraße 5",
+        "Bob\nFloor 3",
+        "Tel. +49 30 5 123456",
+        "bob3@example.org",
         "1.",
         "1)",
     ] {
@@ -413,6 +429,73 @@ fn p13_lines_without_a_code_do_not_matter() {
                 "{text:?}"
             );
         }
+    }
+}
+
+#[test]
+fn p13_lines_of_our_own_mail_are_no_correction() {
+    for below in [
+        "Approval: appr_2f31c6",
+        "Session: r3",
+        "Provost asks: may demo use a3?",
+        "Bob\nMain Street 5",
+        "see you 3 pm",
+        "3点",
+    ] {
+        let text = format!("1\n{below}");
+        let read = parse_lines(&lines(&text), LineBreaks::Typed);
+        assert_eq!(read, reply(Code::Once, None), "{text:?}");
+    }
+}
+
+#[test]
+fn p13_a_correction_is_found_by_its_digit() {
+    for below in [
+        "I meant 3, not 1",
+        "Not 1, 3!",
+        "make that a 3",
+        "Nein, 3 ist richtig",
+        "die 3 ist richtig",
+        "Non, 3 est correct",
+        "عفوا\nأقصد 3",
+        "不对，我选3",
+        "3番",
+        "3번",
+        "I meant the 3rd",
+        "Option3",
+        "Sorry, Nr.3",
+        "Bob\n\nSORRY, MEANT 3",
+        "Sent from my iPhone\n\nSorry, I meant 3",
+        "Sorry, that was a typo, I meant 3",
+        "I pressed the wrong key, please take it as 3",
+        "I choose 3 today",
+        "PS: 3!",
+        "→3",
+        "1,3",
+        "1->3",
+        "not 1.3",
+        "no, 3 minutes ago I misread it",
+        "Bob\nBring 3",
+        "Bob\nTake 3",
+        "应该是3 点错了",
+        "应该选3点错了",
+        "Nimm die 3 am besten",
+        "Thanks\nVia Telegram I said 3",
+        "Approval: 3",
+    ] {
+        for breaks in [LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped] {
+            let text = format!("1\n{below}");
+            let read = parse_lines(&lines(&text), breaks);
+            assert!(
+                matches!(read, Err(Unclear::Several(_))),
+                "{text:?} {read:?}"
+            );
+        }
+        let others = lines(below);
+        assert!(
+            contradiction(&Reply::bare(Code::Once), &others).is_some(),
+            "{below:?}"
+        );
     }
 }
 
@@ -480,10 +563,8 @@ fn p13_a_signature_below_does_not_hide_a_text() {
         "Cordialement,\nAnne-Marie D'Arc",
         "С уважением,\nИван",
         "Иван Петров",
-        "田中",
-        "田中太郎",
+        "よろしくお願いします\n田中",
         "よろしくお願いします",
-        "محمد",
         "مع تحياتي\nمحمد",
         "+49 30 123456",
         "Tel. 030 123456",
@@ -527,6 +608,13 @@ fn p13_a_signature_below_does_not_hide_a_text() {
         "4: keep it, but\nnot on Friday",
         "4: keep it,\nBob",
         "4: ログを\n残して",
+        "4: 保留日志\n不要重启",
+        "4: 先备份数据库\n明天再执行",
+        "4: keep the logs\nnever",
+        "4: keep the logs\nNot Today",
+        "4: keep the logs\nNever",
+        "4: keep the logs\nTomorrow",
+        "4: ログを残して\n田中",
     ] {
         let read = parse_lines(&lines(text), LineBreaks::Seen);
         assert_eq!(read, Err(Unclear::GoesOn(Code::Note)), "{text:?}");

@@ -172,7 +172,7 @@ pub(super) const NEGATIONS: &str = "\
 
 /// The same in scripts without spaces, and in short forms: "shan't".
 pub(super) const NEGATION_SIGNS: &str = "\
-    n't n’t 不 没 沒 别 別 勿 無理 ない ません いいえ だめ ダメ やめ 않 안돼 안됩 아니 하지마 지마 마세요";
+    n't n’t 不 没 拒 却下 거부 沒 别 別 勿 無理 ない ません いいえ だめ ダメ やめ 않 안돼 안됩 아니 하지마 지마 마세요";
 
 /// Notes that take back the yes they stand behind without such a word.
 pub(super) const REFUSALS: &str = "\
@@ -181,11 +181,10 @@ pub(super) const REFUSALS: &str = "\
     per favore, proszę, lütfen, пожалуйста, graag, alsjeblieft, aub, undo, revert, avoid";
 
 pub(super) const REFUSING: &str = "\
-    too risky, zu riskant, trop risqué, muy arriesgado, deny, denied, reject, refuse, decline, cancel it, cancel this, \
-    cancel that, stop it, stop this, stop that, i disagree, i refuse, i object, skip it, skip this, skip that, leave it, \
-    forget, drop it, drop this, avoid it, avoid this, avoid doing, please wait, please hold, please stop, please ask, \
-    please check, please let me, lass es, lass das, lass mal, vergiss es, abgelehnt, laisse tomber, laissez tomber, \
-    oublie, refusé, lascia perdere, lascia stare, laat maar, deja eso, déjalo, olvida, olvídalo, rechazado, bitte warte, \
+    too risky, zu riskant, trop risqué, muy arriesgado, stop it, stop this, stop that, i disagree, i object, skip it, skip this, skip that, leave it, \
+    forget, drop it, drop this, avoid it, avoid this, avoid doing, please stop, please ask, \
+    please check, please let me, lass es, lass das, lass mal, vergiss es, laisse tomber, laissez tomber, \
+    oublie, lascia perdere, lascia stare, laat maar, deja eso, déjalo, olvida, olvídalo, \
     bitte stopp, bitte frag, bitte erst fragen, bitte lass, por favor esper, per favore aspett, sil te plaît attend, \
     sil vous plaît attend, merci dattendre, only if you are sure, but wait, but first ask, aber warte";
 
@@ -198,24 +197,54 @@ pub(super) const EVERYDAY: &str = "\
     sin espera aún ya não mas ainda com sem espere ma ancora aspetta niet geen maar wacht nog met nie ale jeszcze czekaj \
     не нет но ещё подожди fine ok okay yes thanks later now today tomorrow affected instead";
 
-/// Words before a time of the day, and before numbers that are no code: "see you at 3", "Suite 3".
+/// Words that take back what was said before, wherever they stand.
 pub(super) const CORRECTING: &str = "\
-    sorry oops i mean meant that actually rather instead wrong typo ich meine meinte sondern pardon désolé plutôt perdón \
-    quería digo scusa volevo intendevo desculpa queria bedoel bedoelde menade przepraszam miałem имел хотел";
+    sorry oops ooops whoops meant typo mistake wrong correction scratch meinte falsch vertippt korrektur pardon désolé \
+    désolée perdón scusa scusate desculpa desculpe sorri bedoelde menade przepraszam извините прости ошибся ошиблась عفوا";
 
-pub(super) const BEFORE_TIMES: &str = "\
-    at by around about until till before after from past near in @ um ab bis gegen vor nach zwischen seit à vers avant \
-    après dès jusquà às as las a alle dalle ore om rond tegen voor na kl klockan klo efter före kello o po przed od do в \
-    после до с к о v ve před saat pukul lúc";
+/// Words that refuse, wherever they stand.
+pub(super) const REFUSING_WORDS: &str = "\
+    deny denied reject rejected refuse refused decline declined forbid forbidden cancel cancelled abort veto nah ablehnen \
+    abgelehnt verweigern verweigert refuser refusé rechazar rechazado rifiuta rifiutato weigeren geweigerd отклонить \
+    отклоняю отклонено отказ запретить رفض ارفض";
 
-pub(super) const BEFORE_NUMBERS: &str = "\
-    suite floor room etage raum haus apt apartment flat building gebäude unit level stock street str straße strasse road rd \
-    ave avenue rue via calle piso iphone ipad galaxy pixel version line step ticket issue page section chapter sprint phase \
-    week day team kw woche tag";
+/// Words that put off, and the same in scripts without spaces.
+pub(super) const DELAYING: &str = "\
+    wait hold postpone delay defer later warte warten abwarten verschiebe verschieben später attends attendez attendre \
+    espera esperar espere aplaza aplazar aspetta aspettare rimanda wacht wachten uitstellen vänta senare czekaj poczekaj \
+    później подожди подождите позже отложи отложить bekle sonra انتظر لاحقا";
 
-/// Words before a number that choose it.
-pub(super) const CHOICES: &str =
-    "option code number nr no answer choice antwort wahl réponse respuesta";
+pub(super) const DELAYING_SIGNS: &str =
+    "等一下 等等 稍等 稍后 稍後 再说 再說 推迟 延期 明天 待って あとで 後で 明日 나중 기다려 내일";
+
+/// Words by which a number is chosen: "make that a 3", "option 3".
+pub(super) const CHOOSING: &str = "\
+    mean that actually rather instead meine sondern plutôt quería digo volevo intendevo queria bedoel miałem имел хотел \
+    option code number nr answer choice antwort wahl réponse respuesta";
+
+/// What people say before what they ask for.
+pub(super) const POLITE: &str = "please pls bitte svp proszę lütfen пожалуйста graag";
+
+/// Words before a time of the day that ends a line: "see you at 3".
+pub(super) const BEFORE_TIMES: &str = "at um kl klockan klo lúc pukul";
+
+/// Words before numbers that are no code: "Suite 3", "iPhone 6".
+pub(super) const NUMBERED: &str = "suite floor room apt etage raum iphone ipad galaxy pixel";
+
+/// Units that make an amount of the number before them. No word of a sentence is among them.
+pub(super) const AMOUNTS: &str = "\
+    am pm h hr hrs hour min mins minute sec secs second seconds d day week month year times uhr heure hora horas ore uur \
+    час часа kb mb gb tb";
+
+pub(super) const AMOUNT_SIGNS: &str =
+    "% € $ £ ¥ ° 分 秒 时 時 点 點 天 日 月 年 周 週 분 초 시 일 월 년";
+
+/// Words of addresses, and how such words end.
+pub(super) const STREETS: &str = "\
+    street st str road rd avenue ave lane drive boulevard ring rue via viale calle rua ulica ul ул улица";
+
+pub(super) const STREET_ENDS: &str =
+    "straße strasse straat gatan vägen platz allee gasse laan plein weg";
 
 /// First words that end as plurals do, and are none.
 pub(super) const NO_PLURALS: &str = "\

@@ -8,6 +8,8 @@ mod named;
 mod withheld;
 mod words;
 
+use std::{cell::OnceCell, collections::HashSet};
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -16,7 +18,8 @@ use super::{
         is_secret, is_secret_number, is_secret_object, is_shell_text,
     },
     secret::{
-        CONTENT, Grammar, Labels, Reading, Secret, is_mentioned, is_random, kind_of, secrets,
+        CONTENT, Grammar, Labels, Reading, Script, Secret, Within, is_mentioned, is_random,
+        kind_of, secrets,
     },
 };
 use named::{pair, pair_in_list};
@@ -41,10 +44,13 @@ pub fn mask_map(params: &Map<String, Value>) -> Map<String, Value> {
     mask_some(params, params)
 }
 
-/// Some of a call's arguments, masked as they are beside the others.
+/// Some of a call's arguments, masked as they are beside the others: `some` says which.
 pub fn mask_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
-    let labels = labels(all, &[View::Masked]);
-    Walk::of(all, View::Masked, &mut Showing(&labels)).members(some, false)
+    let Noted { labels, any } = noted(all, &[View::Masked]);
+    if !any {
+        return some.clone();
+    }
+    Walk::of(all, View::Masked, &mut Showing(&labels)).some_members(some, all)
 }
 
 /// Arguments as they are shown where content is not: where a call acts, which of a few things it means, numbers,
@@ -56,14 +62,12 @@ pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
 /// Some of a call's arguments, as [`redact_map`] shows them beside the others.
 pub fn redact_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
     let labels = labels(all, &[View::Masked, View::Withheld]);
-    Walk::of(all, View::Withheld, &mut Showing(&labels)).members(some, false)
+    Walk::of(all, View::Withheld, &mut Showing(&labels)).some_members(some, all)
 }
 
 /// Whether a view of these arguments masks anything.
 pub fn hides_secret(params: &Map<String, Value>) -> bool {
-    let mut noted = Noted::default();
-    Walk::of(params, View::Masked, &mut noted).members(params, false);
-    noted.any
+    noted(params, &[View::Masked]).any
 }
 
 /// A value that stands under no name.
@@ -84,11 +88,22 @@ fn one(view: fn(&Map<String, Value>) -> Map<String, Value>, name: &str, value: &
 /// The steps of one command, as they may be shown. `runs_text`: one of them runs a text as a program.
 pub(super) fn mask_steps(steps: &[&str], runs_text: bool) -> Vec<String> {
     let beside = steps.join("\n");
-    let grammar = Grammar::Command {
-        beside: &beside,
-        runs_text,
-    };
-    let found: Vec<_> = steps.iter().map(|step| secrets(step, grammar)).collect();
+    let script = Script::of(&beside);
+    let mut at = 0;
+    let found = steps.iter().map(|step| {
+        let before = beside.get(..at).unwrap_or_default();
+        at += step.len() + 1;
+        let within = Within {
+            script: &script,
+            before,
+        };
+        let grammar = Grammar::Command {
+            within: Some(within),
+            runs_text,
+        };
+        secrets(step, grammar)
+    });
+    let found: Vec<_> = found.collect();
     let mut labels = Labels::default();
     for (step, found) in steps.iter().zip(&found) {
         labels.note_all(step, found);
@@ -101,11 +116,15 @@ pub(super) fn mask_steps(steps: &[&str], runs_text: bool) -> Vec<String> {
 
 /// Which secret is which is the same in both views: their numbers are those of the masked one.
 fn labels(params: &Map<String, Value>, views: &[View]) -> Labels {
+    noted(params, views).labels
+}
+
+fn noted(params: &Map<String, Value>, views: &[View]) -> Noted {
     let mut noted = Noted::default();
     for view in views {
         Walk::of(params, *view, &mut noted).members(params, false);
     }
-    noted.labels
+    noted
 }
 
 /// Is told of everything that a view does not show.
@@ -150,6 +169,7 @@ struct Walk<'s> {
     path: Vec<String>,
     /// The commands of the call: they may use a variable that stands elsewhere.
     commands: String,
+    script: OnceCell<Script>,
     /// They run a text as a program, or that is not known.
     runs_text: bool,
 }
@@ -165,18 +185,43 @@ impl<'s> Walk<'s> {
             sink,
             path: Vec::new(),
             commands,
+            script: OnceCell::new(),
             runs_text,
         }
     }
 
     /// An object's members; `below`: the object itself stands under the name of a secret.
     fn members(&mut self, map: &Map<String, Value>, below: bool) -> Map<String, Value> {
-        let mut shown = Map::new();
+        let members = self.named_members(map, below).into_iter();
+        members.map(|(_, key, value)| (key, value)).collect()
+    }
+
+    /// All are looked at, because what one of them is may stand in another: a part shows nothing that the whole hides.
+    fn some_members(
+        &mut self,
+        some: &Map<String, Value>,
+        all: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let members = self.named_members(all, false).into_iter();
+        members
+            .filter(|(name, _, _)| some.contains_key(*name))
+            .map(|(_, key, value)| (key, value))
+            .collect()
+    }
+
+    /// Each member's name, the name as it is shown, and the value as it is shown.
+    fn named_members<'m>(
+        &mut self,
+        map: &'m Map<String, Value>,
+        below: bool,
+    ) -> Vec<(&'m str, String, Value)> {
+        let mut taken = HashSet::new();
+        let mut shown = Vec::with_capacity(map.len());
         let named = pair(map);
         for (name, value) in map {
             let mut key = self.key(name);
             // Two names may look the same once they are masked: neither is lost.
-            while shown.contains_key(&key) {
+            while !taken.insert(key.clone()) {
                 key.push('\'');
             }
             self.sink.name(&self.path, &key, name);
@@ -186,7 +231,7 @@ impl<'s> Walk<'s> {
                 _ => self.member(map, name, value, below),
             };
             self.path.pop();
-            shown.insert(key, value);
+            shown.push((name.as_str(), key, value));
         }
         shown
     }
@@ -282,7 +327,7 @@ impl<'s> Walk<'s> {
         let runs = self.runs_text && (is_input(name) || is_mentioned(&self.commands, name));
         if runs {
             Grammar::Command {
-                beside: "",
+                within: None,
                 runs_text: true,
             }
         } else if is_shell_text(name) {

@@ -12,17 +12,11 @@ use lists::{
 /// only about one.
 pub(super) fn is_secret(name: &str) -> bool {
     let words = words(name);
-    if words.iter().any(|word| runs(word)) {
+    let asks = |pair: &[String]| matches!(pair, [ask, pass] if ask == "ask" && pass == "pass");
+    if words.iter().any(|word| runs(word)) || words.windows(2).any(asks) {
         return false;
     }
-    let mut words = words.as_slice();
-    while let [rest @ .., last] = words {
-        if is_number(last) || QUALIFIERS.contains(&&**last) {
-            words = rest;
-        } else {
-            break;
-        }
-    }
+    let words = without_qualifiers(&words);
     let Some(last) = words.last() else {
         return false;
     };
@@ -31,6 +25,34 @@ pub(super) fn is_secret(name: &str) -> bool {
     }
     let is_last = |at: usize| at + 1 == words.len();
     (0..words.len()).any(|at| is_secret_word(words, at, is_last(at)))
+}
+
+/// Whether the secret's word is the last of the name. A longer name may be a setting's beside a secret:
+/// `secret.image`, `CREDENTIAL_PROVIDERS`.
+pub(super) fn ends_as_secret(name: &str) -> bool {
+    is_secret(name) && {
+        let words = words(name);
+        let words = without_qualifiers(&words);
+        let last = words.last().map_or("", String::as_str);
+        let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+        let singular = last.strip_suffix('s').unwrap_or(last);
+        let ends = |part: &&str| last.ends_with(*part) || singular.ends_with(*part);
+        let holds_part = SECRET_PARTS.iter().any(|part| last.contains(part));
+        is_secret_word(words, words.len().saturating_sub(1), true)
+            && (!holds_part || SECRET_PARTS.iter().any(ends))
+    }
+}
+
+/// The words of a name without those behind them that do not change what it is.
+fn without_qualifiers(mut words: &[String]) -> &[String] {
+    while let [rest @ .., last] = words {
+        if is_number(last) || QUALIFIERS.contains(&&**last) {
+            words = rest;
+        } else {
+            break;
+        }
+    }
+    words
 }
 
 fn is_secret_word(words: &[String], at: usize, is_last: bool) -> bool {
@@ -54,10 +76,10 @@ fn is_secret_word(words: &[String], at: usize, is_last: bool) -> bool {
         || (word.len() > 6 && word.ends_with("token"))
 }
 
-/// `passwordeval`, `alias.token`, `scripts.token`: what stands under it runs.
+/// `passwordeval`, `alias.token`, `scripts.token`, `GIT_ASKPASS`: what stands under it runs.
 fn runs(word: &str) -> bool {
     let ends = [
-        "eval", "command", "cmd", "program", "process", "exec", "helper", "hook",
+        "eval", "command", "cmd", "program", "process", "exec", "helper", "hook", "askpass",
     ];
     matches!(word, "alias" | "aliases" | "script" | "scripts")
         || ends.iter().any(|end| word.ends_with(end))

@@ -25,7 +25,7 @@ pub(super) use label::{CONTENT, Labels, holds_withheld};
 pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
 pub(super) use reading::{Reading, Standing};
 pub(super) use token::program;
-pub(super) use uses::{is_handed_on, is_mentioned, is_used};
+pub(super) use uses::{Script, Use, is_mentioned};
 
 /// A piece of a text that is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub(super) enum Grammar<'t> {
     Text,
     /// A command of a shell.
     Command {
-        /// More of the same script, in which a variable may be used.
-        beside: &'t str,
+        /// The script that it is a step of, in which a variable may be used.
+        within: Option<Within<'t>>,
         /// A text is run as a program elsewhere in the script.
         runs_text: bool,
     },
@@ -50,9 +50,17 @@ pub(super) enum Grammar<'t> {
 
 impl Grammar<'_> {
     pub(super) const COMMAND: Grammar<'static> = Grammar::Command {
-        beside: "",
+        within: None,
         runs_text: false,
     };
+}
+
+/// Where a step stands in its script.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Within<'t> {
+    pub(super) script: &'t Script,
+    /// All that stands before the step.
+    pub(super) before: &'t str,
 }
 
 static MASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -105,8 +113,8 @@ pub(super) fn secrets(text: &str, grammar: Grammar<'_>) -> Vec<Secret> {
     }
     let mut found = match grammar {
         Grammar::Text => admit::in_text(text, values),
-        Grammar::Command { beside, runs_text } => {
-            admit::in_command(text, beside, runs_text, values)
+        Grammar::Command { within, runs_text } => {
+            admit::in_command(text, within, runs_text, values)
         }
     };
     // Of those that overlap, the one that begins first, and there the longest.

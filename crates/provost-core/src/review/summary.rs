@@ -24,6 +24,7 @@ pub use risk::Risk;
 
 pub(crate) use change::one_file;
 pub(crate) use command::{plain_command, quoted};
+pub(crate) use judge::reads_files;
 pub(super) use judge::started;
 pub(super) use outline::{Outline, Role, Spot, assigned_name};
 
@@ -100,7 +101,10 @@ impl Summary {
     #[must_use]
     pub fn masked(self, params: &Map<String, Value>) -> Self {
         let literals = Literals::of(params);
-        let masked = |text: &str| literals.masked(&masked(text));
+        let masked = |text: &str| {
+            let (text, mark) = without_half(text, &literals);
+            literals.masked(&mask_text(text)) + mark
+        };
         let act = match self.act {
             Act::Command { parts } => Act::Command {
                 parts: masked_parts(parts, &self.risks, &literals),
@@ -156,14 +160,9 @@ impl Summary {
     }
 }
 
-fn masked(text: &str) -> String {
-    let (text, mark) = without_half(text);
-    format!("{}{mark}", mask_text(text))
-}
-
 /// A text that was cut may end in half a secret, which nothing recognises: the end of its last word goes.
-fn without_half(text: &str) -> (&str, &'static str) {
-    let Some(head) = text.strip_suffix('…') else {
+fn without_half<'t>(text: &'t str, literals: &Literals) -> (&'t str, &'static str) {
+    let Some(head) = text.strip_suffix('…').filter(|_| literals.any()) else {
         return (text, "");
     };
     let word = head.rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -177,7 +176,7 @@ fn masked_parts(parts: Vec<Part>, risks: &Risks, literals: &Literals) -> Vec<Par
     let runs_text = unsure.iter().any(|risk| risks.contains(risk));
     let texts: Vec<_> = parts
         .iter()
-        .map(|part| without_half(part.text.as_deref().unwrap_or_default()))
+        .map(|part| without_half(part.text.as_deref().unwrap_or_default(), literals))
         .collect();
     let steps: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
     let shown = mask_steps(&steps, runs_text);

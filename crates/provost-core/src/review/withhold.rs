@@ -1,5 +1,5 @@
-//! A command as it is shown where content is not: programs, words and redirections stay, the texts that it
-//! writes, sends or says do not. What runs is no content. Like a mask, this covers what the reader of commands
+//! A command as it is shown where content is not: programs, flags, redirections and words without blanks stay. A word
+//! or a value with blanks is a text, and so is a single word that is written, sent or said. What runs is no content. Like a mask, this covers what the reader of commands
 //! finds to be literal text. A command that is not understood, or in which a text is not found, is not shown at all.
 
 mod raw;
@@ -11,7 +11,7 @@ use super::{
     summary::{Outline, Role, Spot},
 };
 
-/// Programs that say what they are given.
+/// Programs that say what they are given: their words are a text, one by one.
 const SAYING: [&str; 7] = [
     "echo",
     "printf",
@@ -60,7 +60,7 @@ const RUNNING: [&str; 36] = [
     "expect",
     "awk",
 ];
-/// Flags of any program that a text follows.
+/// Flags of any program that a text follows, also if it is a single word.
 const TEXT_FLAGS: [&str; 15] = [
     "--message",
     "--body",
@@ -132,7 +132,8 @@ pub(super) fn withhold(command: &str, secrets: Vec<Secret>) -> Option<Vec<Secret
 
 fn texts(command: &str) -> Option<Vec<Range<usize>>> {
     let reading = Reading::of(command)?;
-    if reading.outline.is_unsure() || feeds_texts(&reading.outline) {
+    let outline = &reading.outline;
+    if outline.is_unsure() || feeds_texts(outline) || is_unclear(outline) {
         return None;
     }
     let bodies = raw::here_documents(command);
@@ -194,6 +195,16 @@ fn misses_text(outline: &Outline, places: &[Option<Standing>]) -> bool {
     })
 }
 
+/// A value with blanks may be the text that is run, and a program with blanks the item of a list.
+fn is_unclear(outline: &Outline) -> bool {
+    let mut texts = outline.spots.iter().filter(|spot| has_blanks(spot));
+    texts.any(|spot| match spot.role {
+        Role::Assignment => outline.runs_text,
+        Role::Program => !spot.text.contains('/'),
+        _ => false,
+    })
+}
+
 /// A program that takes texts is started in a way that is not read here.
 fn feeds_texts(outline: &Outline) -> bool {
     let name = |spot: &Spot| spot.text.rsplit('/').next().unwrap_or_default().to_owned();
@@ -240,9 +251,122 @@ fn text_within(outline: &Outline, at: usize, word: &str) -> Option<usize> {
                 return Some(flag);
             }
             let before = outline.before(at).last()?;
-            takes_text(&name, &before.text).then_some(0)
+            let is_text = takes_text(&name, &before.text).then_some(0);
+            is_text.or_else(|| {
+                let is_text = has_blanks(spot) && !runs(outline, at) && !outline.pipes_text(at);
+                is_text.then(|| named(word))
+            })
         }
+        Role::Assignment => has_blanks(spot).then(|| named(word)),
         _ => None,
+    }
+}
+
+fn has_blanks(word: &Spot) -> bool {
+    word.text.contains(char::is_whitespace)
+}
+
+/// How long the name and its `=` are that a word begins with.
+fn named(word: &str) -> usize {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.+[]".contains(c);
+    let name = word.split_once('=').map(|(name, _)| name);
+    let name = name.filter(|name| name.chars().all(is_name));
+    name.map_or(0, |name| name.len() + 1)
+}
+
+/// Whether a program takes this word for what it runs: its first word, what follows a flag such as `-c`, or what `ssh`
+/// hands on to another shell. Words behind a script's name are the script's.
+fn runs(outline: &Outline, at: usize) -> bool {
+    let words: Vec<&Spot> = outline.before(at).collect();
+    let Some(runner) = words.iter().rposition(|word| runs_input(word)) else {
+        return false;
+    };
+    let name = words.get(runner).map_or("", |word| &word.text);
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let is_program = program(outline, at) == Some(name);
+    let behind = words.get(runner + 1..).unwrap_or_default();
+    let own = Runner::of(&name.to_lowercase());
+    let operands = own.operands(behind);
+    let is_value = behind
+        .last()
+        .is_some_and(|last| own.takes_value(&last.text));
+    if name == "ssh" {
+        let is_said = behind.iter().any(|word| SAYING.contains(&&*word.text));
+        // The other shell reads all words as one line.
+        let signs = |spot: &Spot| {
+            spot.text
+                .contains([';', '|', '&', '<', '>', '$', '`', '(', '\n'])
+        };
+        return is_program
+            && !is_said
+            && (operands <= 1 || outline.spots.get(at).is_some_and(signs));
+    }
+    let is_code = |word: &&Spot| own.takes_code(&word.text);
+    if operands == 0 && !is_value && (is_program || behind.iter().any(is_code)) {
+        return true;
+    }
+    (operands == 0 || own.anywhere) && behind.last().is_some_and(is_code)
+}
+
+/// How a program is told what it runs.
+struct Runner {
+    /// Letters that a program's text follows.
+    code: &'static str,
+    /// Letters that another value follows.
+    valued: &'static str,
+    /// Its flags count behind its other words, too.
+    anywhere: bool,
+}
+
+impl Runner {
+    fn of(name: &str) -> Self {
+        let (code, valued, anywhere) = match name {
+            "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish" => ("c", "oO", false),
+            "python" | "python2" | "python3" => ("c", "WXQ", false),
+            "perl" => ("eE", "I", false),
+            "ruby" => ("e", "CEIrX", false),
+            "node" | "bun" | "deno" => ("ep", "rC", false),
+            "php" => ("rBRE", "cdStz", false),
+            "lua" => ("e", "l", false),
+            "osascript" => ("e", "ls", false),
+            "awk" => ("e", "vF", false),
+            "ssh" => ("", "BbcDEeFIiJLlmOopQRSWw", false),
+            "mysql" | "mariadb" => ("e", "", true),
+            _ => ("c", "", true),
+        };
+        Self {
+            code,
+            valued,
+            anywhere,
+        }
+    }
+
+    fn takes_code(&self, flag: &str) -> bool {
+        let long = ["--command", "--eval", "--execute", "--exec", "-Command"];
+        let letters = flag.strip_prefix('-').unwrap_or_default();
+        // Behind other flags of a shell its text comes later: `-cm`.
+        let ends = if self.valued == "oO" {
+            letters.contains('c')
+        } else {
+            letters.ends_with(|letter| self.code.contains(letter))
+        };
+        long.contains(&flag) || (!letters.starts_with('-') && ends)
+    }
+
+    fn takes_value(&self, flag: &str) -> bool {
+        let letters = flag.strip_prefix('-').unwrap_or_default();
+        !letters.starts_with('-') && letters.ends_with(|letter| self.valued.contains(letter))
+    }
+
+    /// How many of the words are neither flags nor their values.
+    fn operands(&self, words: &[&Spot]) -> usize {
+        let mut is_value = false;
+        let operands = words.iter().filter(|word| {
+            let is_operand = !is_value && !word.text.starts_with('-');
+            is_value = !is_value && self.takes_value(&word.text);
+            is_operand
+        });
+        operands.count()
     }
 }
 

@@ -35,7 +35,7 @@ impl Parties {
         table.tidy();
         let (parties, name) = match who {
             Who::Agent(name) => (&mut table.agents, name),
-            Who::Decider(name) => (&mut table.deciders, name),
+            Who::Supervisor(name) | Who::Person(name) => (&mut table.deciders, name),
             Who::Stranger | Who::Sender | Who::SignIn | Who::Anybody | Who::Challenger => {
                 return None;
             }

@@ -1,6 +1,8 @@
 //! How much there is room for, by the files that this process may open. A connection is one; a call that is
 //! forwarded needs another for its backend.
 
+use super::{Counted, Full};
+
 /// What the configuration says. What it leaves out follows from the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -68,9 +70,29 @@ impl Room {
         self.agents + self.people
     }
 
-    /// Requests in progress by one key that decides: one that runs wild leaves room for others.
-    pub fn per_decider(&self) -> usize {
-        (self.people / 2).max(4)
+    /// Requests that may be in progress by all who are counted like this, and what is said to more of them. What
+    /// these leave of [`Self::people`] is for humans and admins alone.
+    pub(super) fn of_all(&self, who: Counted) -> Option<(usize, Full)> {
+        let supervisors = self.people / 4;
+        match who {
+            Counted::Agent => Some((self.agents, Full::Agents(self.agents))),
+            Counted::Supervisor => Some((supervisors, Full::Supervisors(supervisors))),
+            Counted::Stranger | Counted::Sender | Counted::SigningIn => {
+                let strangers = self.strangers();
+                Some((strangers, Full::Strangers(strangers)))
+            }
+            Counted::Not | Counted::Person | Counted::Prompt => None,
+        }
+    }
+
+    /// Requests that may be in progress by one agent or key: one that runs wild leaves room for others.
+    pub(super) fn of_one(&self, who: Counted) -> Option<usize> {
+        match who {
+            Counted::Agent => Some(self.per_agent),
+            Counted::Supervisor => Some((self.people / 8).max(1)),
+            Counted::Person => Some((self.people / 4).max(1)),
+            _ => None,
+        }
     }
 
     /// An agent that holds more than this begins nothing: what it begins has an answer, which needs room, too.
@@ -80,14 +102,17 @@ impl Room {
 
     /// Requests in progress of those whom nobody knows: so many with a body, so many that sign in slowly, and so many
     /// without.
-    pub fn strangers(&self) -> usize {
-        (self.people / 4).max(2)
+    fn strangers(&self) -> usize {
+        (self.people / 8).max(1)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        Counted::{Person, Sender, SigningIn, Stranger, Supervisor},
+        *,
+    };
 
     #[test]
     fn p10_people_and_backends_keep_room_however_few_files_there_are() {
@@ -100,6 +125,12 @@ mod tests {
             assert!(room.waiting < room.agents);
             assert!(room.waiting_per_agent < room.per_agent);
             assert!(room.per_address > room.agents && room.per_address < room.connections());
+            let most = |who| room.of_all(who).map_or(0, |(most, _)| most);
+            let others = [Supervisor, Stranger, Sender, SigningIn].map(most);
+            let left = room.people - others.iter().sum::<usize>();
+            assert!(others.iter().all(|most| *most > 0), "{others:?}");
+            let of_one = room.of_one(Person).unwrap();
+            assert!(left > of_one, "{left} for people, {of_one} for one");
         }
         let usual = Room::of(1024, Limits::default());
         assert_eq!(

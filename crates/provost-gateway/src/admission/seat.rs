@@ -28,8 +28,8 @@ pub struct Seat {
     /// Milliseconds after it was opened since which it rests, and one; zero while a request is in progress.
     resting: AtomicU64,
     used: AtomicBool,
-    /// Its last request was of somebody who decides, or of one who may say so with the next.
-    of_decider: AtomicBool,
+    /// Its last request was of a human or an admin, or of one who may say so with the next.
+    of_person: AtomicBool,
     leaving: AtomicBool,
     turned_away: AtomicBool,
     /// Of the last request: most connections serve one caller.
@@ -48,6 +48,8 @@ pub(crate) struct Occupied {
     bytes: AtomicUsize,
     /// It is counted among those who sign in slowly.
     is_slow: AtomicBool,
+    /// It keeps its connection from being asked to leave.
+    is_seated: AtomicBool,
 }
 
 impl Seat {
@@ -57,7 +59,7 @@ impl Seat {
             opened: Instant::now(),
             resting: AtomicU64::new(1),
             used: AtomicBool::new(false),
-            of_decider: AtomicBool::new(false),
+            of_person: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             turned_away: AtomicBool::new(false),
             party: Mutex::default(),
@@ -69,15 +71,16 @@ impl Seat {
     /// Lets a request in, or says why not.
     pub(crate) fn enter(self: &Arc<Self>, who: &Who) -> Result<Occupied, Full> {
         // People and agents may share an address: this machine's, or a proxy's.
-        let may_be_turned_away = !matches!(who, Who::Decider(_) | Who::Anybody | Who::Challenger);
-        self.of_decider
-            .store(matches!(who, Who::Decider(_) | Who::Challenger), Relaxed);
+        let is_person = matches!(who, Who::Person(_) | Who::Challenger);
+        let may_be_turned_away = !is_person && !matches!(who, Who::Supervisor(_) | Who::Anybody);
+        self.of_person.store(is_person, Relaxed);
         if may_be_turned_away && self.turned_away.load(Relaxed) {
             return Err(Full::Address(self.admission.room().per_address));
         }
         let counted = match who {
             Who::Agent(_) => Counted::Agent,
-            Who::Decider(_) => Counted::Decider,
+            Who::Supervisor(_) => Counted::Supervisor,
+            Who::Person(_) => Counted::Person,
             Who::Stranger => Counted::Stranger,
             Who::Sender => Counted::Sender,
             Who::SignIn => Counted::Prompt,
@@ -94,6 +97,7 @@ impl Seat {
             party,
             bytes: AtomicUsize::new(0),
             is_slow: AtomicBool::new(false),
+            is_seated: AtomicBool::new(true),
         })
     }
 
@@ -128,17 +132,17 @@ impl Seat {
     }
 
     /// Since when nothing is in progress on it, if something was before: its last answer may still be on its
-    /// way. Those of deciders come after all others.
+    /// way. Those of people come after all others.
     pub(super) fn rests_since(&self) -> Option<(bool, Instant)> {
         let resting = self.resting.load(Acquire).checked_sub(1)?;
         let can_go = self.used.load(Relaxed) && !self.leaving.load(Relaxed);
         let since = self.opened + Duration::from_millis(resting);
-        can_go.then(|| (self.of_decider.load(Relaxed), since))
+        can_go.then(|| (self.of_person.load(Relaxed), since))
     }
 
     /// Whether the connection is to end with the answer to its request.
     pub(crate) fn ends_with_answer(&self) -> bool {
-        self.admission.short.load(Relaxed) && !self.of_decider.load(Relaxed)
+        self.admission.short.load(Relaxed) && !self.of_person.load(Relaxed)
     }
 
     pub(super) fn ask_to_leave(&self) {
@@ -178,6 +182,20 @@ impl Occupied {
         Ok(())
     }
 
+    /// The answer is ready, and may be taken slowly. Of requests that nobody counts there may be any number, so
+    /// that their connections can be asked to leave from now on.
+    pub(crate) fn answered(&self) {
+        if matches!(self.counted, Counted::Not | Counted::Prompt) {
+            self.leave_seat();
+        }
+    }
+
+    fn leave_seat(&self) {
+        if self.is_seated.swap(false, Relaxed) {
+            self.seat.left();
+        }
+    }
+
     /// Counts bytes that the request holds from now on.
     pub(crate) fn hold(&self, bytes: usize) -> Result<(), Full> {
         let admission = &self.seat.admission;
@@ -202,6 +220,6 @@ impl Drop for Occupied {
         }
         let (party, bytes) = (self.party.as_deref(), self.bytes.load(Relaxed));
         admission.leave(self.counted, party, bytes);
-        self.seat.left();
+        self.leave_seat();
     }
 }

@@ -37,7 +37,7 @@ fn p10_agents_use_up_their_own_share_and_nobody_elses() {
     let (third, full) = fill(&admission, &agent("c"));
     assert_eq!(first.len() + second.len() + third.len(), room.agents);
     assert_eq!(full, Full::Agents(room.agents));
-    for who in [Who::Decider("alice".into()), Who::Stranger, Who::Anybody] {
+    for who in [Who::Person("alice".into()), Who::Stranger, Who::Anybody] {
         assert!(Arc::new(Seat::new(admission.clone())).enter(&who).is_ok());
     }
     drop(second);
@@ -50,15 +50,41 @@ fn p10_agents_use_up_their_own_share_and_nobody_elses() {
 }
 
 #[test]
-fn p10_strangers_and_one_decider_leave_room_for_others() {
+fn p10_strangers_and_one_person_leave_room_for_others() {
     let admission = admission();
     let room = admission.room();
     let (strangers, full) = fill(&admission, &Who::Stranger);
     assert_eq!(full, Full::Strangers(strangers.len()));
-    let (alice, _) = fill(&admission, &Who::Decider("alice".into()));
+    let (alice, _) = fill(&admission, &Who::Person("alice".into()));
     assert!(strangers.len() + alice.len() <= room.people);
-    let bob = Who::Decider("bob".into());
+    let bob = Who::Person("bob".into());
     assert!(Arc::new(Seat::new(admission)).enter(&bob).is_ok());
+}
+
+/// Together with strangers of all kinds, and however many keys they have.
+#[test]
+fn p10_supervisors_leave_room_for_people() {
+    let admission = admission();
+    let room = admission.room();
+    let supervisor = |name: &str| Who::Supervisor(name.into());
+    let (first, full) = fill(&admission, &supervisor("a"));
+    assert_eq!(full, Full::Own(first.len()));
+    let (second, _) = fill(&admission, &supervisor("b"));
+    let (third, full) = fill(&admission, &supervisor("c"));
+    let supervisors = first.len() + second.len() + third.len();
+    assert_eq!(full, Full::Supervisors(supervisors));
+    let (strangers, _) = fill(&admission, &Who::Stranger);
+    let (senders, _) = fill(&admission, &Who::Sender);
+    let slow = strangers.len();
+    let others = supervisors + strangers.len() + senders.len() + slow;
+    let (alice, _) = fill(&admission, &Who::Person("alice".into()));
+    assert!(others + alice.len() < room.people);
+    drop(first);
+    assert!(
+        Arc::new(Seat::new(admission))
+            .enter(&supervisor("c"))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -66,7 +92,7 @@ fn p10_a_connection_that_changes_hands_is_counted_for_who_asks() {
     let admission = admission();
     let seat = Arc::new(Seat::new(admission.clone()));
     for _ in 0..3 {
-        for who in [agent("a"), Who::Decider("alice".into()), agent("b")] {
+        for who in [agent("a"), Who::Person("alice".into()), agent("b")] {
             drop(seat.enter(&who).unwrap());
         }
     }
@@ -105,26 +131,30 @@ fn p10_bodies_are_counted_until_their_request_is_answered() {
     assert_eq!(other.hold(half), Ok(()));
     let third = enter(&agent("c"));
     assert_eq!(third.hold(1), Err(Full::Bytes(2 * half)));
-    assert_eq!(enter(&Who::Decider("alice".into())).hold(1 << 20), Ok(()));
+    assert_eq!(enter(&Who::Person("alice".into())).hold(1 << 20), Ok(()));
     drop(a);
     assert_eq!(b.hold(1), Ok(()));
 }
 
 #[test]
-fn p10_bytes_of_strangers_leave_room_for_deciders() {
+fn p10_bytes_of_strangers_and_supervisors_leave_room_for_people() {
     let admission = admission();
     let quarter = admission.room().held_bytes / 4;
     let enter = |who: &Who| Arc::new(Seat::new(admission.clone())).enter(who).unwrap();
     let strangers = [enter(&Who::Anybody), enter(&Who::Stranger)];
     assert_eq!(strangers[0].hold(quarter), Ok(()));
     assert_eq!(strangers[1].hold(1), Err(Full::Bytes(quarter)));
-    let (alice, bob) = (Who::Decider("alice".into()), Who::Decider("bob".into()));
+    let supervisors = ["a", "b"].map(|name| enter(&Who::Supervisor(name.into())));
+    for supervisor in &supervisors {
+        assert_eq!(supervisor.hold(quarter / 2), Ok(()));
+    }
+    let (alice, bob) = (Who::Person("alice".into()), Who::Person("bob".into()));
     let (alice, bob) = (enter(&alice), enter(&bob));
     assert_eq!(alice.hold(quarter / 2), Ok(()));
     assert_eq!(alice.hold(1), Err(Full::Bytes(quarter / 2)));
     assert_eq!(bob.hold(quarter / 2), Ok(()));
     drop(alice);
-    assert_eq!(admission.deciders_bytes.load(Relaxed), quarter / 2);
+    assert_eq!(admission.people_bytes.load(Relaxed), quarter / 2);
 }
 
 #[test]
@@ -150,6 +180,31 @@ fn p10_who_rests_longest_leaves_first_and_who_works_stays() {
     assert!(busy.seat.leaves());
 }
 
+/// Nobody counts them, so there may be any number whose answers are not read.
+#[test]
+fn p10_who_is_not_counted_keeps_no_connection_while_its_answer_is_taken() {
+    let seats = Seats::new(admission());
+    for (who, can_leave) in [
+        (Who::Anybody, true),
+        (Who::Challenger, true),
+        (Who::SignIn, true),
+        (Who::Stranger, false),
+        (agent("a"), false),
+    ] {
+        let taken = seats.take(Ipv4Addr::LOCALHOST.into(), Instant::now());
+        let request = taken.seat.enter(&who).unwrap();
+        assert!(!seats.make_room(Instant::now()), "{who:?} is not answered");
+        request.answered();
+        assert_eq!(seats.make_room(Instant::now()), can_leave, "{who:?}");
+        assert_eq!(taken.seat.leaves(), can_leave, "{who:?}");
+        // The next request on the connection counts for itself.
+        let next = taken.seat.enter(&agent("b")).unwrap();
+        drop(request);
+        assert!(!taken.seat.leaves());
+        drop(next);
+    }
+}
+
 /// Whoever asks for something every moment keeps nobody out; people's connections go last.
 #[test]
 fn p10_who_rests_for_moments_leaves_when_nobody_else_can() {
@@ -160,8 +215,15 @@ fn p10_who_rests_for_moments_leaves_when_nobody_else_can() {
         drop(taken.seat.enter(who).unwrap());
         taken
     };
-    let alice = take(&Who::Decider("alice".into()));
-    let others = [Who::Anybody, Who::Stranger, Who::Sender, agent("a")];
+    let alice = take(&Who::Person("alice".into()));
+    let supervisor = Who::Supervisor("bot".into());
+    let others = [
+        Who::Anybody,
+        Who::Stranger,
+        Who::Sender,
+        supervisor,
+        agent("a"),
+    ];
     let others: Vec<_> = others.iter().map(take).collect();
     for left in 1..=others.len() {
         assert!(seats.make_room(Instant::now()));
@@ -189,7 +251,8 @@ fn p10_when_connections_run_short_answers_end_them_except_for_people() {
         (Who::Anybody, true),
         (Who::Stranger, true),
         (agent("a"), true),
-        (Who::Decider("alice".into()), false),
+        (Who::Supervisor("bot".into()), true),
+        (Who::Person("alice".into()), false),
         // Alice, perhaps: the next request on this connection tells.
         (Who::Challenger, false),
     ] {
@@ -274,7 +337,9 @@ fn p10_an_address_has_its_share_of_connections() {
     for who in [agent("b"), Who::Stranger, Who::Sender] {
         assert_eq!(four.seat.enter(&who).err(), Some(Full::Address(2)));
     }
-    for who in [Who::Decider("alice".into()), Who::Anybody, Who::Challenger] {
+    let alice = Who::Person("alice".into());
+    let bot = Who::Supervisor("bot".into());
+    for who in [alice, bot, Who::Anybody, Who::Challenger] {
         assert!(four.seat.enter(&who).is_ok(), "they may share the address");
     }
     let elsewhere = seats.take(IpAddr::from([10, 0, 0, 2]), later);

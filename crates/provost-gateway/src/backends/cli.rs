@@ -25,6 +25,7 @@ use crate::{secret::Secret, web::Outlets};
 
 /// The tool that runs any subcommand of a program, named in its argument `command`.
 pub(super) const DISPATCH: &str = "__dispatch";
+pub(super) const COMMAND: &str = "command";
 /// The tool of a program without subcommands.
 const BARE: &str = "run";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,6 +52,8 @@ pub struct CliCommandConfig {
     pub allowed_args: Option<Vec<String>>,
     /// The flags whose value may be a list, which repeats the flag for each item: `--label`, `-s`.
     pub list_args: Vec<String>,
+    /// The flags whose value is a word of its own: `-n`, or `--indent` of a program that knows no `--indent=2`.
+    pub value_args: Vec<String>,
     pub timeout: Option<Duration>,
 }
 
@@ -66,6 +69,8 @@ struct Resolved<'t> {
     /// The subcommand; none for a bare program.
     command: Option<&'t str>,
     settings: &'t CliCommandConfig,
+    /// It was named by an argument of the dispatcher.
+    dispatched: bool,
 }
 
 impl CliTool {
@@ -142,6 +147,7 @@ impl CliTool {
                 Ok(Resolved {
                     command: None,
                     settings,
+                    dispatched: false,
                 })
             } else {
                 Err(unknown())
@@ -150,7 +156,7 @@ impl CliTool {
         if name != DISPATCH {
             return self.subcommand(name).ok_or_else(unknown);
         }
-        let Some(Value::String(command)) = params.get("command").filter(|_| !self.config.strict)
+        let Some(Value::String(command)) = params.get(COMMAND).filter(|_| !self.config.strict)
         else {
             return Err(ForwardError::Arguments(
                 "missing `command`, which names the subcommand as text".into(),
@@ -165,6 +171,10 @@ impl CliTool {
         }
         self.subcommand(command)
             .filter(|resolved| resolved.command != Some(DISPATCH))
+            .map(|resolved| Resolved {
+                dispatched: true,
+                ..resolved
+            })
             .ok_or_else(|| ForwardError::Arguments(format!("`{command}` cannot be a subcommand")))
     }
 
@@ -172,6 +182,7 @@ impl CliTool {
         const UNDECLARED: &CliCommandConfig = &CliCommandConfig {
             allowed_args: None,
             list_args: Vec::new(),
+            value_args: Vec::new(),
             timeout: None,
         };
         let declared = self.config.commands.get(name);
@@ -180,6 +191,7 @@ impl CliTool {
         Some(Resolved {
             command: Some(name),
             settings,
+            dispatched: false,
         })
     }
 
@@ -313,17 +325,17 @@ fn input_schema(dispatches: bool) -> Value {
             "flags": {
                 "type": "object",
                 "additionalProperties": flag,
-                "description": "Named flags: `n` becomes -n, `name` becomes --name; true is the flag alone, false leaves it out; a list only for flags that take several values",
+                "description": "Named flags: `name` with a value becomes --name=value; true is the flag alone, false leaves it out; a list only for flags that take several values. A one-letter flag takes a value only where the tool is configured so: otherwise write both in `args`",
             },
             "stdin": {"type": "string", "description": "Text for the standard input"},
         },
         "additionalProperties": false,
     });
     if dispatches && let Some(schema) = schema.as_object_mut() {
-        schema.insert("required".into(), json!(["command"]));
+        schema.insert("required".into(), json!([COMMAND]));
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             properties.insert(
-                "command".into(),
+                COMMAND.into(),
                 json!({"type": "string", "description": "The subcommand to run"}),
             );
         }

@@ -94,12 +94,16 @@ impl Declared {
         }
     }
 
-    /// One piece of text, in which a comma stands between the items of a list.
+    /// One piece of text, in which a comma stands between the items of a list. Where there may be a list, the
+    /// server takes every comma for one.
     pub(super) fn joined<'v>(&self, name: &str, value: &'v Value) -> Result<Cow<'v, str>, String> {
-        if !value.is_array() {
+        if !self.list {
             return self.text(name, value);
         }
-        let texts = self.texts(name, value)?;
+        let texts = match value {
+            Value::Array(_) => self.texts(name, value)?,
+            one => vec![self.text(name, one)?],
+        };
         if texts.iter().any(|text| text.contains(',')) {
             return Err(two_items(name, "a comma"));
         }
@@ -205,6 +209,27 @@ mod tests {
                 .map(|texts| texts.iter().map(|text| &**text).collect());
             let texts: Result<Vec<&str>, _> = texts;
             assert_eq!(texts.ok().as_deref(), expected, "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn p01_a_text_is_not_read_as_the_list_that_it_may_be() {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        let text = json!({"type": "string"});
+        let either = json!({"oneOf": [text, list]});
+        for (schema, value, expected) in [
+            (&text, json!("dev,prod"), Some("dev,prod")),
+            (&list, json!(["dev", "prod"]), Some("dev,prod")),
+            (&list, json!(["dev,prod"]), None),
+            (&list, json!([]), Some("")),
+            (&either, json!("dev"), Some("dev")),
+            (&either, json!("dev,prod"), None),
+            (&either, json!(["dev", "prod"]), Some("dev,prod")),
+            (&either, json!({"a": 1}), None),
+            (&either, json!(null), None),
+        ] {
+            let joined = Declared::of(schema).joined("x", &value).ok();
+            assert_eq!(joined.as_deref(), expected, "{schema} {value}");
         }
     }
 }

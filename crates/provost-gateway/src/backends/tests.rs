@@ -171,7 +171,7 @@ async fn what_may_heal_does_not_keep_the_rest_from_serving() {
 }
 
 #[tokio::test]
-async fn a_dispatched_command_is_judged_under_its_own_name() {
+async fn p19_a_dispatched_command_is_judged_under_its_own_name() {
     let strict = CliToolConfig {
         strict: true,
         ..cli_tool("k", "echo", &["get"])
@@ -193,16 +193,25 @@ async fn a_dispatched_command_is_judged_under_its_own_name() {
             "gh.__dispatch",
         ),
         ("gh.__dispatch", json!({"command": 1}), "gh.__dispatch"),
+        (
+            "gh.__dispatch",
+            json!({"command": "__dispatch"}),
+            "gh.__dispatch",
+        ),
         ("gh.__dispatch", json!({}), "gh.__dispatch"),
         ("gh.pr", json!({"command": "auth"}), "gh.pr"),
         ("k.__dispatch", json!({"command": "get"}), "k.__dispatch"),
         ("echo", json!({"command": "pr"}), "echo"),
     ] {
+        let mut given = params(&arguments.to_string());
         assert_eq!(
-            backends.judged_name(tool, &params(&arguments.to_string())),
+            backends.judged(tool, &mut given),
             expected,
             "{tool} {arguments}"
         );
+        // People and rules would take it for a command line.
+        let kept = expected == tool && arguments.get("command").is_some();
+        assert_eq!(given.contains_key("command"), kept, "{tool} {arguments}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 use http::Uri;
 use percent_encoding::percent_decode_str;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::address::CallbackAddress;
 use crate::web::{is_off_limits, is_public, plain_address};
@@ -93,26 +94,30 @@ impl AllowedUrl {
     }
 }
 
-/// Whether a server may read it as another path, higher up. Servers decode more than once, cut at controls and
-/// parameters, and read bytes that are no text each in their own way: such paths are refused.
+/// Whether a server may read it as another path, higher up. Servers decode more than once, cut at controls, queries
+/// and parameters, normalise letters, and read bytes that are no text each in their own way: such paths are refused.
 fn may_climb(path: &str) -> bool {
     let Ok(decoded) = percent_decode_str(path).decode_utf8() else {
         return true;
     };
-    let is_odd = |c: char| c == '%' || c.is_control();
+    let is_odd = |c: char| matches!(c, '%' | '?' | '#') || c.is_control() || is_disguised(c);
     if decoded.contains(is_odd) || path.to_ascii_lowercase().contains("%3b") {
         return true;
     }
-    let plain = decoded.replace('‥', "..").replace('…', "...");
-    let mut parts = plain.split(['/', '\\', ';', '／', '＼', '∕', '⁄']);
-    parts.any(is_above)
+    decoded.split(['/', '\\', ';']).any(is_above)
 }
 
-/// `..`, also with the spaces and further dots that some file systems leave out.
+/// Another spelling of what parts a path: a character that normalises to it, or a slash that only looks like one.
+fn is_disguised(c: char) -> bool {
+    let parts = |c: char| matches!(c, '.' | '/' | '\\' | ';' | '%' | '?' | '#' | '∕' | '⁄');
+    !c.is_ascii() && c.nfkc().any(parts)
+}
+
+/// `..`, also with the spaces, further dots and invisible characters that some servers and file systems leave out.
 fn is_above(part: &str) -> bool {
-    let is_dot = |c: char| matches!(c, '.' | '．' | '․');
-    part.chars().filter(|c| is_dot(*c)).count() > 1
-        && part.chars().all(|c| is_dot(c) || c.is_whitespace())
+    let is_left_out = |c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric());
+    part.chars().filter(|c| *c == '.').count() > 1
+        && part.chars().all(|c| c == '.' || is_left_out(c))
 }
 
 #[cfg(test)]
@@ -217,6 +222,16 @@ mod tests {
             ("%ef%bc%8e%ef%bc%8e/x", false),
             ("%e2%80%a5/x", false),
             ("..%ef%bc%8fx", false),
+            ("a%e2%80%93b/%e6%97%a5", true),
+            ("%ef%b9%92%ef%b9%92/x", false),
+            ("..%ef%b9%a8x", false),
+            ("..%e2%88%95x", false),
+            ("..%e2%84%80/x", false),
+            (".%e2%80%8b./x", false),
+            ("..%ef%bc%9fx", false),
+            ("..%3fx", false),
+            ("..%3Fx", false),
+            ("..%23x", false),
         ] {
             let url = format!("http://127.0.0.1:8080/ok/{path}");
             let permitted = url.parse().is_ok_and(|uri| allowed.permits(&uri));

@@ -51,15 +51,15 @@ impl Banner {
         query: &Fields,
         next: Option<Next>,
     ) -> Result<Option<Self>, PageError> {
-        let Some(words) = decide::said(query) else {
-            return Ok(None);
-        };
         let approval = match query.text("of") {
             Some(id) => app.gate.store().approval(id).await?,
             None => None,
         };
         let exposure = visitor.exposure(app, query);
         let own = approval.filter(|approval| decided_by(visitor, approval));
+        let Some(words) = decide::said(query, own.as_ref()) else {
+            return Ok(None);
+        };
         Ok(Some(Self {
             csrf: visitor.session.csrf.to_string(),
             words,
@@ -111,11 +111,10 @@ fn instead(decision: &Decision, tool: &str, exposure: Exposure) -> Option<String
         return Some(shortened(&mask_text(text), false));
     }
     let changed = decision.arguments.as_ref()?;
-    let arguments = mask_map(changed);
     if exposure == Exposure::Structure {
         return Some(String::new());
     }
-    let act = summarize_whole(tool, &arguments).map(|it| it.masked(changed));
+    let act = summarize_whole(tool, changed).map(|it| it.masked(changed));
     let (words, more) = match act.map(|summary| summary.act) {
         Some(Act::Command { parts }) => {
             let more = parts.len() > 1;
@@ -124,7 +123,7 @@ fn instead(decision: &Decision, tool: &str, exposure: Exposure) -> Option<String
         Some(Act::Change { path, .. }) => (path, false),
         None => (None, false),
     };
-    let words = words.or_else(|| serde_json::to_string(&arguments).ok())?;
+    let words = words.or_else(|| serde_json::to_string(&mask_map(changed)).ok())?;
     Some(shortened(&words, more))
 }
 

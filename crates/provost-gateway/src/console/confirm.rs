@@ -287,12 +287,18 @@ async fn reading(
         let card = Card::of(approval, exposure, app.gate.settings().max_grant, now);
         !card.is_risky() && !Shown::in_list(app, approval, visitor, exposure).folds_marked()
     };
-    let edited = as_edited(&approval, fields);
-    if is_plain(&approval) || edited.as_ref().is_some_and(is_plain) {
+    let asked = approval.question.params.clone();
+    let approval = as_edited(&approval, fields).unwrap_or(approval);
+    if is_plain(&approval) {
         return Ok(Reading::Plain);
     }
-    let approval = edited.unwrap_or(approval);
-    let marked = [SEEN, CONFIRMED].iter().any(|what| {
+    // Who has seen what was asked has not seen what it risks as edited.
+    let marks = if approval.question.params == asked {
+        &[SEEN, CONFIRMED][..]
+    } else {
+        &[CONFIRMED]
+    };
+    let marked = marks.iter().any(|what| {
         let expected = mark(visitor, what, &approval);
         let mut given = fields.all(what);
         given.any(|given| super::session::same(given, &expected))
@@ -315,8 +321,8 @@ fn as_edited(approval: &Approval, fields: &Fields) -> Option<Approval> {
     question.summary = review.summary;
     question.injection_risk = review.injection.risky();
     question.risk_reasons = review.injection.reasons;
-    question.hides_secret = review.hides_secret;
     question.params = arguments;
+    edited.question = edited.question.with_secrets_noted();
     Some(edited)
 }
 

@@ -70,8 +70,7 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
     }
     match act(app, visitor, id, chosen, note).await? {
         Acted::Done(approval) | Acted::Counted(approval) => {
-            // A yes of several that are needed leaves it open.
-            let open = approval.state.status == Status::Pending && word != HANDED_UP;
+            let open = is_open(&approval) && word != HANDED_UP;
             let word = if open {
                 "counted"
             } else if is_as_asked(&approval) && word == CHANGED {
@@ -98,6 +97,11 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
         )),
         Acted::NotFound => Err(PageError::not_found()),
     }
+}
+
+/// A yes of several that are needed leaves it open.
+fn is_open(approval: &Approval) -> bool {
+    approval.state.status == Status::Pending
 }
 
 /// What came back from the edit form had not been edited.
@@ -161,17 +165,25 @@ pub(super) async fn many(
         ));
     }
     let note = note(&fields);
-    let mut decided = 0_usize;
+    let (mut decided, mut counted) = (0_usize, 0_usize);
     for id in &ids {
-        let acted = act(&app, &visitor, id, chosen.clone(), note.clone()).await?;
-        decided += usize::from(matches!(acted, Acted::Done(_) | Acted::Counted(_)));
+        match act(&app, &visitor, id, chosen.clone(), note.clone()).await? {
+            Acted::Done(approval) | Acted::Counted(approval) if is_open(&approval) => counted += 1,
+            Acted::Done(_) | Acted::Counted(_) => decided += 1,
+            Acted::Already(_) | Acted::Refused(_) | Acted::NotFound => {}
+        }
     }
-    let (decided, left) = (decided.to_string(), (ids.len() - decided).to_string());
+    let left = (ids.len() - decided - counted).to_string();
+    let (decided, counted) = (decided.to_string(), counted.to_string());
     Ok(go(
         "/",
         &[
             ("done", Some(word)),
             ("count", Some(&decided)),
+            (
+                "counted",
+                Some(&counted).filter(|it| **it != "0").map(String::as_str),
+            ),
             ("left", Some(&left)),
             content(&fields),
         ],
@@ -258,9 +270,11 @@ pub(super) fn arguments(fields: &Fields) -> Result<Map<String, Value>, PageError
     })
 }
 
-/// What the address says was just done. Only our own words are ever shown.
-pub(super) fn said(query: &Fields) -> Option<String> {
-    let word = match query.text("done")? {
+/// What was just done: what the address says, or what the store says about the call that it was done to. Only our own
+/// words are ever shown.
+pub(super) fn said(query: &Fields, to: Option<&Approval>) -> Option<String> {
+    let done = query.text("done")?;
+    let word = match to.map_or(done, |approval| stored(approval, done)) {
         "approved" => "Approved",
         "session" => "Approved, and remembered for this session",
         "always" => "Approved, and remembered",
@@ -274,10 +288,38 @@ pub(super) fn said(query: &Fields) -> Option<String> {
         Some(left) if left > 0 => format!("; {left} had been decided already, or could not be"),
         _ => String::new(),
     };
-    Some(match query.number("count") {
-        Some(count) => format!("{word}: {count}{left}."),
-        None => format!("{word}."),
+    let counted = query.number("counted").filter(|counted| *counted > 0);
+    Some(match (query.number("count"), counted) {
+        (None | Some(0), Some(counted)) => {
+            format!("Your yes was counted: {counted}; more people are needed{left}.")
+        }
+        (Some(count), Some(counted)) => format!(
+            "{word}: {count}; your yes was counted for {counted} more, which need more people{left}."
+        ),
+        (Some(count), None) => format!("{word}: {count}{left}."),
+        (None, None) => format!("{word}."),
     })
+}
+
+/// The word for what was done to a call. The address may choose among those that are true of it.
+fn stored<'a>(approval: &Approval, done: &'a str) -> &'a str {
+    let state = &approval.state;
+    let Some(decision) = state.decision.as_deref() else {
+        let handed_up = state.escalation.is_some() && done == HANDED_UP;
+        return if handed_up || state.votes.is_empty() {
+            HANDED_UP
+        } else {
+            "counted"
+        };
+    };
+    if decision.status != Status::Approved {
+        return "denied";
+    }
+    match done {
+        _ if !is_as_asked(approval) => CHANGED,
+        "session" | "always" if decision.made_grant.is_some() => done,
+        _ => "approved",
+    }
 }
 
 #[cfg(test)]

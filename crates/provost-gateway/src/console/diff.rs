@@ -31,7 +31,8 @@ pub(super) fn lines(diff: &str) -> Vec<Line> {
         let rest = || line.get(1..).unwrap_or_default();
         let (kind, sign, text) = match line.chars().next() {
             _ if names(at) || at.checked_sub(1).is_some_and(names) => ("file", "", *line),
-            Some('@') => ("hunk", "", *line),
+            // What is said about the lines, such as that the file does not end in a line break.
+            Some('@' | '\\') => ("hunk", "", *line),
             Some('+') => ("added", "+", rest()),
             Some('-') => ("removed", "-", rest()),
             Some(' ') => ("same", " ", rest()),
@@ -73,5 +74,8 @@ mod tests {
             ["file", "file", "hunk", "removed", "removed", "added"]
         );
         assert_eq!(sly[3].text, "-- gone");
+        let said = lines("@@ -1 +1 @@\n-a\n+b\n\\ joined\n \\ joined\n");
+        let kinds: Vec<_> = said.iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, ["hunk", "removed", "added", "hunk", "same"]);
     }
 }

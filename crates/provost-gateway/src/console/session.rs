@@ -59,7 +59,7 @@ pub(super) struct Session {
 impl Session {
     /// The key as it is now: a removed one opens nothing, also not under its name.
     pub(super) fn key(&self, control: &Control) -> Option<Arc<Key>> {
-        control.keys().find(|key| key.hash.same(&self.key)).cloned()
+        control.key_by_hash(&self.key).cloned()
     }
 
     /// What a form carries to say that this session was shown something of an approval. Nobody can make it from
@@ -129,14 +129,14 @@ impl Sessions {
         Ok(())
     }
 
-    /// A short name of a session that the store knew when it was last asked, however long ago.
-    pub(super) fn seen(&self, secret: &str) -> Option<String> {
+    /// The key of a session that the store knew when it was last asked, however long ago.
+    pub(super) fn seen(&self, secret: &str) -> Option<KeyHash> {
         if secret.len() != SECRET {
             return None;
         }
-        let hash = KeyHash::of(secret);
-        let name = || hex(hash.0.get(..8).unwrap_or_default());
-        self.lock().known.contains_key(&hash).then(name)
+        let memory = self.lock();
+        let known = memory.known.get(&KeyHash::of(secret))?;
+        Some(known.sign_in.key)
     }
 
     fn remembered(&self, hash: &KeyHash, now: Time) -> Option<SignIn> {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Act, Heard, Reply, What,
     field::{act, ask, event, one, size, text},
+    instead,
 };
 
 const PROMPT: &str = "beforeSubmitPrompt";
@@ -16,6 +17,9 @@ const ASKING: [&str; 4] = [
 ];
 /// Of those, where Cursor does ask the person. To the others it takes `ask` for a yes.
 const CAN_ASK: [&str; 2] = ["beforeShellExecution", "beforeMCPExecution"];
+/// Of those, where Cursor takes other arguments than its own. The others have no `updated_input`: with a yes, what
+/// was asked would run.
+const CAN_CHANGE: [&str; 1] = ["preToolUse"];
 
 pub(super) fn hear(said: &Map<String, Value>) -> Result<Heard, String> {
     let event = event(said)?;
@@ -101,17 +105,20 @@ pub(super) fn reply(event: &str, reply: Reply<'_>) -> Value {
     match reply {
         _ if event == PROMPT => json!({ "continue": true }),
         Reply::Allow(_) if ASKING.contains(&event) => json!({ "permission": "allow" }),
-        Reply::AllowInstead(_, arguments) if ASKING.contains(&event) => {
+        Reply::AllowInstead(_, arguments) if CAN_CHANGE.contains(&event) => {
             json!({ "permission": "allow", "updated_input": arguments })
+        }
+        Reply::AllowInstead(reason, arguments) if ASKING.contains(&event) => {
+            denial(&instead(reason, arguments))
         }
         Reply::Ask(reason) if CAN_ASK.contains(&event) => {
             json!({ "permission": "ask", "user_message": reason })
         }
-        Reply::Deny(reason) | Reply::Ask(reason) if ASKING.contains(&event) => json!({
-            "permission": "deny",
-            "user_message": reason,
-            "agent_message": reason,
-        }),
+        Reply::Deny(reason) | Reply::Ask(reason) if ASKING.contains(&event) => denial(reason),
         _ => json!({}),
     }
+}
+
+fn denial(reason: &str) -> Value {
+    json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
 }

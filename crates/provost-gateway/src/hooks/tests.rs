@@ -399,6 +399,25 @@ fn only_a_clear_answer_decides() {
 }
 
 #[test]
+fn p02_cursor_is_told_no_where_it_would_run_what_it_asked() {
+    let other = Map::from_iter([("command".to_owned(), json!("ls"))]);
+    let answer = |event: &str| Dialect::Cursor.reply(event, Reply::AllowInstead("yes", &other));
+    assert_eq!(
+        answer("preToolUse"),
+        json!({"permission": "allow", "updated_input": {"command": "ls"}})
+    );
+    let told = "yes; not as asked, but with these arguments instead: {\"command\":\"ls\"}";
+    for event in [
+        "beforeShellExecution",
+        "beforeMCPExecution",
+        "beforeReadFile",
+    ] {
+        let denied = json!({"permission": "deny", "user_message": told, "agent_message": told});
+        assert_eq!(answer(event), denied, "{event}");
+    }
+}
+
+#[test]
 fn each_agent_is_answered_in_its_own_words() {
     use Dialect::{ClaudeCode, Codex, Cursor};
     let pre = |decision: &str, reason: &str| {
@@ -446,12 +465,6 @@ fn each_agent_is_answered_in_its_own_words() {
                 "deny",
                 "yes; not as asked, but with these arguments instead: {\"command\":\"ls\"}",
             ),
-        ),
-        (
-            Cursor,
-            "beforeShellExecution",
-            Reply::AllowInstead("yes", &other),
-            json!({"permission": "allow", "updated_input": {"command": "ls"}}),
         ),
         (Codex, "PreToolUse", Reply::Deny("no"), pre("deny", "no")),
         (

@@ -3,13 +3,17 @@
 use axum::body::Body;
 use http::Request;
 use provost_core::policy::{Policy, PolicySet};
+use provost_gateway::backends::{BackendsConfig, CliCommandConfig, CliToolConfig};
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Who};
 
 /// Git may look, deletions are denied, and everything else is asked about.
 async fn app() -> TestApp {
-    let app = TestApp::new().await;
+    ruled(TestApp::new().await)
+}
+
+fn ruled(app: TestApp) -> TestApp {
     let git = "ALL part IN command.parts SATISFY (part.program == 'git' AND part.words[1] IN ['status', 'log'] AND EMPTY part.risks)";
     let rules = json!([
         {"tools": ["*"], "when": "unreadable", "action": "human_approval"},
@@ -215,4 +219,67 @@ async fn p02_numbers_that_would_be_rounded_are_refused() {
         r#"{"tool": "echo", "arguments": {"n": 9007199254740993, "m": 0.30000000000000004}}"#;
     let (status, said) = post("/decide?wait=0", call.to_owned()).await;
     assert_ne!(status, 400, "{said}");
+}
+
+/// What `command` says is not what a command-line tool runs.
+#[tokio::test]
+async fn p19_an_argument_is_not_taken_for_what_a_command_line_tool_runs() {
+    let tool = |name: &str, bare: Option<CliCommandConfig>| CliToolConfig {
+        name: name.into(),
+        bin: "/bin/echo".into(),
+        bare,
+        ..CliToolConfig::default()
+    };
+    let cli_tools = vec![
+        tool("prod", Some(CliCommandConfig::default())),
+        tool("free", None),
+    ];
+    let config = BackendsConfig {
+        cli_tools,
+        ..BackendsConfig::default()
+    };
+    let app = ruled(TestApp::of(config).await);
+    let harmless = json!(["git", "status"]);
+    for (tool, arguments, expected) in [
+        (
+            "prod.run",
+            json!({"command": harmless, "flags": {"force": true}}),
+            422,
+        ),
+        ("prod.run", json!({"command": "git status"}), 422),
+        ("prod.run", json!({"command": null}), 422),
+        ("free.push", json!({"command": "git status"}), 422),
+        ("free.push", json!({"command": "push"}), 422),
+        ("prod.run", json!({"flags": {"force": true}}), 202),
+        (
+            "free.__dispatch",
+            json!({"command": "git", "args": ["status"], "flags": {"force": true}}),
+            202,
+        ),
+    ] {
+        let path = format!("/tool/{tool}?wait=0");
+        let call = json!({"params": arguments});
+        let called = app.ask(Who::Agent, "POST", &path, call).await;
+        assert_eq!(
+            called.status, expected,
+            "{tool} {arguments}: {}",
+            called.body
+        );
+        let call = json!({"tool": tool, "arguments": arguments});
+        let decided = app.ask(Who::Agent, "POST", "/decide?wait=0", call).await;
+        assert_eq!(
+            decided.status, expected,
+            "{tool} {arguments}: {}",
+            decided.body
+        );
+        let Some(id) = called.body["approval_id"].as_str() else {
+            continue;
+        };
+        let path = format!("/approvals/{id}");
+        let asked = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+        assert_eq!(asked["params"].get("command"), None, "{asked}");
+        assert_eq!(asked.get("summary"), None, "{asked}");
+        let judged = tool.replace("__dispatch", "git");
+        assert_eq!(asked["tool"], json!(judged), "{asked}");
+    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, Who};
 
 fn asking(tool_call: Value) -> Value {
-    json!({"sessionId": "s-1", "folder": "/p", "toolCall": tool_call, "options": []})
+    json!({"sessionId": "s-1", "folder": "/p", "requestId": "r-1", "toolCall": tool_call, "options": []})
 }
 
 #[tokio::test]
@@ -154,4 +154,55 @@ async fn p04_a_remembered_edit_over_acp_opens_what_it_says() {
     let mut two = edit("/srv/k/src/b.rs", "c");
     two["toolCall"]["locations"] = json!([{"path": "/srv/k/src/b.rs"}, {"path": "/etc/passwd"}]);
     assert_eq!(ask(two).await.status, 202);
+}
+
+/// An agent asks, and says only which tool it wants.
+fn untold(request: &str) -> Value {
+    json!({"sessionId": "s-1", "folder": "/srv/k", "requestId": request, "toolCall": {
+        "toolCallId": "7", "kind": "edit", "title": "Edit files", "rawInput": {}}})
+}
+
+#[tokio::test]
+async fn a_decision_about_arguments_that_are_not_told_is_for_one_request() {
+    let app = TestApp::new().await;
+    let ask = |body| app.ask(Who::Agent, "POST", "/v1/permissions?wait=0", body);
+    let asked = ask(untold("one")).await;
+    assert_eq!(asked.status, 202, "{}", asked.body);
+    let id = asked.body["approval_id"].as_str().unwrap();
+    // The same request finds its place again; another one is another question.
+    assert_eq!(ask(untold("one")).await.body["approval_id"], id);
+    let other = ask(untold("two")).await;
+    assert_ne!(other.body["approval_id"], id);
+    let shown = app
+        .ask(Who::Human, "GET", &format!("/approvals/{id}"), Value::Null)
+        .await
+        .body;
+    assert_eq!(shown["params"]["acp"]["arguments"], "not told");
+    assert_eq!(shown["offers"].as_array().map_or(0, Vec::len), 0, "{shown}");
+
+    let path = format!("/approvals/{id}/approve");
+    let remembered = app
+        .ask(Who::Human, "POST", &path, json!({"remember": "always"}))
+        .await;
+    assert_eq!(remembered.status, 422, "{}", remembered.body);
+    let done = app.ask(Who::Human, "POST", &path, json!({})).await;
+    assert_eq!(done.status, 200, "{}", done.body);
+    assert_eq!(
+        ask(untold("two")).await.status,
+        202,
+        "taken by another request"
+    );
+    assert_eq!(
+        ask(untold("three")).await.status,
+        202,
+        "taken by a later request"
+    );
+    assert_eq!(ask(untold("one")).await.status, 200);
+    assert_eq!(ask(untold("one")).await.status, 202, "it is good for once");
+
+    let mut nameless = untold("x");
+    nameless.as_object_mut().unwrap().remove("requestId");
+    let refused = ask(nameless).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_eq!(refused.body["error"]["code"], "request_id_missing");
 }

@@ -83,7 +83,7 @@ fn table(approval: &str) -> Vec<Row> {
         row(
             "POST",
             "/v1/permissions",
-            json!({"toolCall": {"kind": "read"}}),
+            json!({"toolCall": {"kind": "read", "rawInput": {"path": "/p/a"}}}),
             ASK,
         ),
         row("GET", "/v1/standing", Value::Null, ASK),

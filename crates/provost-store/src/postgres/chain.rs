@@ -5,6 +5,7 @@ use std::sync::Arc;
 use deadpool_postgres::ClientWrapper;
 use provost_core::{
     ids::{hex, random_bytes},
+    ports::StoreError,
     time::Time,
     trace::chain,
 };
@@ -13,7 +14,7 @@ use super::{
     batch::{Batch, Head, SERVER_NOW, execute},
     fault::Fault,
     locks::Locks,
-    rows,
+    probe, rows,
 };
 use crate::{codec, notes};
 
@@ -82,13 +83,16 @@ pub(super) async fn end(sql: &ClientWrapper, name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A write that changes nothing but the heartbeat, to learn whether writes succeed, and go on from where this
-/// process left the chain.
-pub(super) async fn touch(batch: &mut Batch) -> Result<(), Fault> {
+/// Writes that change nothing but the heartbeat, to learn whether writes succeed, and go on from where this
+/// process left the chain. The inner error leaves the batch as it was.
+pub(super) async fn touch(batch: &mut Batch) -> Result<Result<(), StoreError>, Fault> {
+    if let Err(fault) = probe::try_writes(batch).await? {
+        return Ok(Err(fault.into()));
+    }
     beat(batch.sql(), batch.chain()).await?;
     let found = find_head(batch.sql(), batch.chain()).await?;
     if found == batch.before() {
-        Ok(())
+        Ok(Ok(()))
     } else {
         Err(Fault::Moved)
     }

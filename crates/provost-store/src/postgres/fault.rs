@@ -56,6 +56,18 @@ impl Fault {
         }
     }
 
+    /// Whether writes like this one will fail again, though the connection is sound: the server refuses them or
+    /// cannot make them, whatever they are about.
+    pub(super) fn is_of_server(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        error.code().is_some_and(|code| {
+            // By class: transaction state, access, resources, locks, intervention, system, triggers, internal.
+            ["25", "42", "53", "55", "57", "58", "P0", "XX"]
+                .iter()
+                .any(|class| code.code().starts_with(class))
+        })
+    }
+
     /// Whether the connection must not be used any more.
     pub(super) fn broke_the_link(&self) -> bool {
         match self {

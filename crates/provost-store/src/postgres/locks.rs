@@ -60,6 +60,11 @@ impl Locks {
         }
     }
 
+    /// Whether it tidies up: nobody waits for it.
+    pub(super) fn are_of_maintenance(self) -> bool {
+        self.maintenance
+    }
+
     /// Statements that take them, in the one order.
     pub(super) fn sql(self) -> String {
         let mut sql = String::new();

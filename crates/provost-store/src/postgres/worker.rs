@@ -19,6 +19,7 @@ use super::{
     batch::{Batch, Committed, Head},
     chain,
     connect::Connector,
+    failed::FailedWrites,
     fault::Fault,
     locks::Locks,
     writer::{Job, Message},
@@ -61,10 +62,15 @@ pub(super) struct Worker {
     not_before: Instant,
     wake: broadcast::Sender<()>,
     news: Arc<Notify>,
+    failed: Arc<FailedWrites>,
 }
 
 impl Worker {
-    pub(super) fn new(start: Start, written: watch::Sender<Head>) -> Self {
+    pub(super) fn new(
+        start: Start,
+        written: watch::Sender<Head>,
+        failed: Arc<FailedWrites>,
+    ) -> Self {
         Self {
             lost: start.lost,
             connector: start.connector,
@@ -78,6 +84,7 @@ impl Worker {
             not_before: Instant::now(),
             wake: start.wake,
             news: start.news,
+            failed,
         }
     }
 
@@ -104,6 +111,8 @@ impl Worker {
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
         match self.attempt(&mut jobs).await {
             Ok(()) => {
+                let kinds = jobs.iter().filter_map(|job| job.kind());
+                self.failed.succeeded(kinds);
                 for job in jobs {
                     job.finish(Ok(()));
                 }
@@ -115,8 +124,12 @@ impl Worker {
                 }
             }
             Err(fault) => {
+                let is_of_server = fault.is_of_server();
                 let error = StoreError::from(fault);
                 for job in jobs {
+                    if let Some(kind) = job.kind().filter(|_| is_of_server) {
+                        self.failed.failed(kind, &error);
+                    }
                     job.finish(Err(error.clone()));
                 }
             }

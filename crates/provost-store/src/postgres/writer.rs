@@ -18,6 +18,7 @@ use tokio::sync::{
 
 use super::{
     batch::{Batch, Head},
+    failed::FailedWrites,
     fault::Fault,
     locks::Locks,
     worker::{Start, Worker},
@@ -35,6 +36,7 @@ pub(super) struct Writer {
     ended: Mutex<Option<oneshot::Receiver<()>>>,
     chain: Arc<str>,
     written: watch::Receiver<Head>,
+    failed: Arc<FailedWrites>,
 }
 
 pub(super) enum Message {
@@ -46,6 +48,8 @@ pub(super) enum Message {
 pub(super) trait Job: Send {
     fn locks(&self) -> Locks;
     fn grant(&self) -> Option<&GrantId>;
+    /// Tells writes of one kind from others. `None`: nobody is the worse for it if it fails.
+    fn kind(&self) -> Option<&'static str>;
     fn run<'a>(&'a mut self, batch: &'a mut Batch) -> BoxFuture<'a, Result<(), Fault>>;
     fn finish(self: Box<Self>, result: Result<(), StoreError>);
 }
@@ -68,6 +72,11 @@ impl<D: Send + Sync, T: Send> Job for Task<D, T> {
         self.grant.as_ref()
     }
 
+    fn kind(&self) -> Option<&'static str> {
+        let kind = std::any::type_name::<(D, T)>();
+        (!self.locks.are_of_maintenance()).then_some(kind)
+    }
+
     fn run<'a>(&'a mut self, batch: &'a mut Batch) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             self.made = Some((self.work)(batch, &self.data).await?);
@@ -88,8 +97,9 @@ impl Writer {
         let (end, ended) = oneshot::channel();
         let (head, written) = watch::channel(start.head);
         let chain = start.chain.clone();
+        let failed = Arc::<FailedWrites>::default();
+        let mut worker = Worker::new(start, head, failed.clone());
         tokio::spawn(async move {
-            let mut worker = Worker::new(start, head);
             worker.run(waiting).await;
             worker.end().await;
             let _ = end.send(());
@@ -100,7 +110,13 @@ impl Writer {
             ended: Mutex::new(Some(ended)),
             chain,
             written,
+            failed,
         }
+    }
+
+    /// Whether the last write of each kind succeeded.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.failed.check()
     }
 
     /// `grant` is the grant the operation may use, if any: the rows of grants are locked up front.

@@ -207,3 +207,71 @@ async fn a_key_too_long_for_the_index_fails_alone() {
     assert_eq!(stores[0].total_calls("claude").await.unwrap(), 99);
     done(place, stores).await;
 }
+
+/// A table that takes no writes is no secret until the next call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p12_a_database_that_refuses_what_decisions_write_is_not_ready() {
+    let place = Place::postgres().await;
+    let store = place.open().await;
+    let session = place.session().await;
+    store.ready().await.unwrap();
+    for table in ["traces", "approvals", "totals", "stops", "events"] {
+        for mode in ["SHARE", "ACCESS EXCLUSIVE"] {
+            let lock = format!("BEGIN; LOCK TABLE {table} IN {mode} MODE");
+            session.batch_execute(&lock).await.unwrap();
+            // Sooner than a write would give up.
+            let asked = tokio::time::timeout(Duration::from_secs(4), store.ready());
+            let ready = asked.await.expect("in time");
+            assert!(ready.is_err(), "{table} {mode}");
+            session.batch_execute("ROLLBACK").await.unwrap();
+            store.ready().await.unwrap();
+        }
+    }
+    write(&*store, row("claude", None, "fs.read", START)).await;
+    store.ready().await.unwrap();
+    let traces = session.query("SELECT 1 FROM traces WHERE seq < 1", &[]);
+    assert!(traces.await.unwrap().is_empty(), "nothing stays of it");
+    done(place, [store]).await;
+}
+
+/// Decisions that are written along with a probe have the time that they always have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p12_a_probe_that_fails_takes_no_decision_with_it() {
+    let place = Place::postgres().await;
+    let store = place.open().await;
+    let session = place.session().await;
+    let seen = version(&*store).await;
+    let lock = "BEGIN; LOCK TABLE stops IN ACCESS EXCLUSIVE MODE";
+    session.batch_execute(lock).await.unwrap();
+    let decided = record(row("claude", None, "fs.read", START), seen);
+    let (ready, recorded) = tokio::join!(store.ready(), store.record(decided));
+    assert!(ready.is_err());
+    assert!(matches!(recorded, Ok(Recorded::Done)), "{recorded:?}");
+    session.batch_execute("ROLLBACK").await.unwrap();
+    store.ready().await.unwrap();
+    done(place, [store]).await;
+}
+
+/// What the probe does not foresee is known from the writes themselves.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p12_a_database_that_failed_a_decision_is_not_ready_until_one_succeeds() {
+    let place = Place::postgres().await;
+    let store = place.open().await;
+    place
+        .intrude(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'not now'; END $$; \
+             CREATE TRIGGER refuse BEFORE INSERT ON totals FOR EACH ROW EXECUTE FUNCTION refuse()",
+        )
+        .await;
+    store.ready().await.unwrap();
+    let seen = version(&*store).await;
+    let decided = || record(row("claude", None, "fs.read", START), seen);
+    assert!(store.record(decided()).await.is_err());
+    assert!(store.ready().await.is_err());
+    place.intrude("DROP TRIGGER refuse ON totals").await;
+    assert!(store.ready().await.is_err(), "nothing was written since");
+    assert!(store.record(decided()).await.is_ok());
+    store.ready().await.unwrap();
+    done(place, [store]).await;
+}

@@ -16,7 +16,7 @@ pub(crate) async fn two() -> (Place, [Arc<dyn Store>; 2]) {
     (place, stores.into())
 }
 
-pub(crate) async fn done(place: Place, stores: [Arc<dyn Store>; 2]) {
+pub(crate) async fn done<const N: usize>(place: Place, stores: [Arc<dyn Store>; N]) {
     verify(&*stores[0]).await.unwrap();
     for store in stores {
         store.close().await;

@@ -7,7 +7,7 @@ use hyper_util::client::legacy::Error as PoolError;
 use provost_core::time::format_duration;
 use serde_json::Value;
 
-use super::proof::NotProven;
+use super::proof::{NoProof, NotProven};
 use crate::exit::Exit;
 
 /// Of bytes: what fits between two programs without either waiting. A gateway that refuses more for its size
@@ -27,6 +27,9 @@ pub(crate) enum ClientError {
     Unreachable { url: String, why: String },
     #[error("the gateway at {url} did not answer within {}", format_duration(*patience))]
     Slow { url: String, patience: Duration },
+    /// Nothing was asked of it but to prove itself.
+    #[error("the gateway at {url} took the connection, but did not answer within {}", format_duration(*patience))]
+    Silent { url: String, patience: Duration },
     #[error("the gateway at {url} took no request of {size} bytes: {why}")]
     CutOff {
         url: String,
@@ -81,6 +84,12 @@ impl ClientError {
                     data: data.clone(),
                 };
             }
+            if let Some(NoProof { patience }) = deeper.downcast_ref() {
+                return Self::Silent {
+                    url: url.to_owned(),
+                    patience: *patience,
+                };
+            }
             why = deeper.to_string();
             source = deeper.source();
         }
@@ -131,6 +140,7 @@ impl ClientError {
                 | Self::NotTheOne { .. }
                 | Self::Unreachable { .. }
                 | Self::Slow { .. }
+                | Self::Silent { .. }
         )
     }
 
@@ -141,6 +151,7 @@ impl ClientError {
             | Self::NoRecord
             | Self::Unreachable { .. }
             | Self::Slow { .. }
+            | Self::Silent { .. }
             | Self::BrokeOff => true,
             Self::NotOurs { status, .. } => status.is_server_error(),
             Self::Refused(refusal) => refusal.status.is_server_error(),
@@ -158,6 +169,7 @@ impl ClientError {
             | Self::NotTheOne { .. }
             | Self::Unreachable { .. }
             | Self::Slow { .. }
+            | Self::Silent { .. }
             | Self::BrokeOff
             | Self::NotOurs { .. } => Exit::Unreachable,
             Self::BadUrl => Exit::Usage,
@@ -180,7 +192,7 @@ impl ClientError {
                     .to_owned(),
             ),
             Self::NotTheOne { .. } => {
-                Some("say where its gateway is with --url, or start it with `provost serve`".to_owned())
+                Some("start its gateway with `provost serve`; one behind a forwarded port is named with --url and --data, both on the command line".to_owned())
             }
             Self::Unreachable { .. } | Self::NotOurs { .. } => {
                 Some("start it with `provost serve`, or say where it is with --url or PROVOST_URL".to_owned())
@@ -197,6 +209,9 @@ impl ClientError {
                 .help
                 .clone()
                 .or_else(|| where_to_look(&refusal.message).map(str::to_owned)),
+            Self::Silent { .. } => Some(
+                "it may be overloaded: try again, and look at its log; it was sent no key".to_owned(),
+            ),
             Self::Slow { .. } | Self::BrokeOff | Self::NoCertificates(_) => None,
         }
     }

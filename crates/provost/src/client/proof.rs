@@ -14,7 +14,10 @@ use http::{Request, Uri, Version, header};
 use http_body_util::{BodyExt as _, Collected, Empty, Limited};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use provost_core::ids::{hex, random_bytes};
+use provost_core::{
+    ids::{hex, random_bytes},
+    time::format_duration,
+};
 use provost_gateway::{instance, secret::Secret};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -40,6 +43,13 @@ pub(super) struct NotProven {
     pub(super) data: PathBuf,
 }
 
+/// Nothing answers on a connection that was taken.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing answered within {}", format_duration(*patience))]
+pub(super) struct NoProof {
+    pub(super) patience: Duration,
+}
+
 impl Proof {
     pub(super) fn new(data: PathBuf, admin_key: Secret) -> Self {
         Self { data, admin_key }
@@ -52,7 +62,7 @@ impl Proof {
         uri: &Uri,
     ) -> Result<TokioIo<TcpStream>, BoxError> {
         let asked = tokio::time::timeout(PATIENCE, self.exchange(stream, uri)).await;
-        asked.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it did not prove who it is"))?
+        asked.map_err(|_| NoProof { patience: PATIENCE })?
     }
 
     async fn exchange(

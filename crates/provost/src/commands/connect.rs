@@ -16,6 +16,7 @@ mod note;
 mod plan;
 mod repository;
 mod undo;
+mod variables;
 
 use std::path::{Path, PathBuf};
 

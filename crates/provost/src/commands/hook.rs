@@ -22,6 +22,7 @@ use crate::{
     config::Unreachable,
     context::Context,
     exit::{Exit, usage},
+    found_key::FoundKey,
     output,
 };
 
@@ -144,15 +145,15 @@ fn client(context: &Context, args: &Args, dialect: Dialect) -> anyhow::Result<Cl
     if let Some(file) = &args.key_file {
         let secret = fs::read_to_string(file);
         let secret = secret.with_context(|| format!("cannot read `{}`", file.display()))?;
-        return context.client_as(&located, &secret);
+        return context.client_as(&located, &FoundKey::given(secret));
     }
     if let Some(secret) = context.given_key() {
-        return context.client_as(&located, secret);
+        return context.client_as(&located, &FoundKey::given(secret));
     }
     let name = args.name.as_deref().unwrap_or(dialect.name());
-    let secret = located.agent_key(name);
-    let declared = || format!("agent:{name}");
-    context.client_as(&located, &secret.unwrap_or_else(declared))
+    let key = located.agent_key(name);
+    let declared = || FoundKey::given(format!("agent:{name}"));
+    context.client_as(&located, &key.unwrap_or_else(declared))
 }
 
 /// What answers may not be a gateway of ours: without a clear yes or no, the answer is no.

@@ -30,6 +30,7 @@ use tokio::{
     sync::mpsc,
 };
 
+pub(super) use self::program::PASSED;
 use self::{
     desk::Desk,
     line::Line,
@@ -118,9 +119,9 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return Err(usage(format!("the name `{name}` {why}; {help}")));
     }
     let located = context.gateway()?;
-    let secret = bridge::secret(context, &identity, &located)?;
+    let key = bridge::key(context, &identity, &located)?;
     // A key that decides is refused at `/decide`.
-    let client = context.client_as(&located, &secret)?.patient(PATIENCE);
+    let client = context.client_as(&located, &key)?.patient(PATIENCE);
     let mut asked = Asked::listen()?;
     let (program, stdin, stdout) = Program::start(&args.command)?;
     let (to_server, for_server) = mpsc::channel(64);

@@ -8,7 +8,10 @@ use provost_core::{
     people::Directory,
     time::Time,
 };
-use provost_gateway::access::{DeclaredAgents, is_loopback_name};
+use provost_gateway::{
+    access::{DeclaredAgents, is_loopback_name},
+    fleet::PREFIX as RUNS,
+};
 
 use super::{
     fields::{Field, Map},
@@ -297,6 +300,11 @@ impl Reader<'_> {
         for (key, place) in read.auth.keys.iter().zip(&read.places) {
             if key.name.is_empty() {
                 continue;
+            }
+            if key.name.starts_with(RUNS) {
+                let message = format!("the name of a key cannot begin with `{RUNS}`");
+                let help = "agents that `runs` starts are called so, and this key would count as one of them; choose another name";
+                self.error(*place, message, help);
             }
             if let Some(first) = names.insert(&key.name, *place) {
                 let help = format!("the other one is at {}", self.name_place(first));

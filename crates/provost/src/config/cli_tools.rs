@@ -121,13 +121,16 @@ impl Reader<'_> {
     }
 
     fn read_command(&mut self, field: Field<'_>) -> Option<CliCommandConfig> {
-        let map = self.map(field, &["allowed_args", "list_args", "timeout"])?;
+        const KEYS: [&str; 4] = ["allowed_args", "list_args", "value_args", "timeout"];
+        let map = self.map(field, &KEYS)?;
         let allowed_args = map.get("allowed_args").map(|field| self.strings(field));
         let list_args = map.get("list_args").map(|field| self.strings(field));
+        let value_args = map.get("value_args").map(|field| self.strings(field));
         let timeout = map.filled("timeout").and_then(|field| self.duration(field));
         Some(CliCommandConfig {
             allowed_args,
             list_args: list_args.unwrap_or_default(),
+            value_args: value_args.unwrap_or_default(),
             timeout,
         })
     }

@@ -289,7 +289,7 @@ impl Reader<'_> {
     pub(super) fn json(&mut self, field: Field<'_>) -> Option<Value> {
         match &field.node.kind {
             Kind::Null => Some(Value::Null),
-            Kind::Scalar(scalar) => Some(plain_value(scalar)),
+            Kind::Scalar(scalar) => self.exact_value(field, scalar),
             Kind::List(items) => items
                 .iter()
                 .map(|node| self.json(Field::new(field.name, node)))
@@ -303,6 +303,18 @@ impl Reader<'_> {
                 Some(Value::Object(object))
             }
         }
+    }
+
+    /// A rule about a number must not become a rule about its neighbour.
+    fn exact_value(&mut self, field: Field<'_>, scalar: &Scalar) -> Option<Value> {
+        let Some(rounded) = scalar.rounded() else {
+            return Some(plain_value(scalar));
+        };
+        let text = &scalar.text;
+        let message = format!("`{text}` cannot be kept as a number: it would be `{rounded}`");
+        let help = format!("write it as text, which is compared exactly: `\"{text}\"`");
+        self.error(field.node.span, message, help);
+        None
     }
 }
 

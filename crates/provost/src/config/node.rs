@@ -4,6 +4,8 @@
 
 use std::rc::Rc;
 
+use provost_core::call::is_exact_text;
+
 /// Bytes of one of the files that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Span {
@@ -119,5 +121,12 @@ impl Scalar {
         let looks_numeric = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
         let number = text.parse::<f64>().ok().filter(|_| looks_numeric)?;
         serde_json::Number::from_f64(number)
+    }
+
+    /// The number that it would be read as, where that is not the one that is written.
+    pub(super) fn rounded(&self) -> Option<serde_json::Number> {
+        let text = self.text.strip_prefix('+').unwrap_or(&self.text);
+        self.number()
+            .filter(|number| number.is_f64() && !is_exact_text(text))
     }
 }

@@ -8,6 +8,7 @@ use std::{
     rc::Rc,
 };
 
+use provost_abl::expr::Number;
 use provost_core::policy::{Condition, Operator, Policy, RateLimit, Rule, TEXTS, Verdict};
 use serde_json::Value;
 
@@ -299,13 +300,18 @@ impl Reader<'_> {
         }
         let value = self.json(field)?;
         let orders = operator.filter(|operator| operator.is_ordering());
-        if let Some(operator) = orders.filter(|_| !value.is_number()) {
+        // A text that is a number says what no JSON number can, and is compared as it is written.
+        let is_number = match &value {
+            Value::String(text) => Number::parse(text).is_some(),
+            other => other.is_number(),
+        };
+        if let Some(operator) = orders.filter(|_| !is_number) {
             let message = format!(
                 "`{}` compares numbers, and `value` is {}",
                 operator.as_str(),
                 field.node.describe()
             );
-            let help = "write a number without quotes, or use `==` or `!=`";
+            let help = "write a number, or use `==` or `!=`";
             self.error(field.node.span, message, help);
             return None;
         }

@@ -181,6 +181,16 @@ impl Browser {
         }
     }
 
+    /// A key that was down before goes on, and is let go.
+    pub(crate) fn hold(&mut self, key: &str) {
+        let name = if key == "\r" { "Enter" } else { key };
+        for kind in ["keyDown", "keyDown", "keyUp"] {
+            let event =
+                json!({"type": kind, "key": name, "text": key, "autoRepeat": kind == "keyDown"});
+            self.send("Input.dispatchKeyEvent", event);
+        }
+    }
+
     /// As if the reader were there.
     pub(crate) fn zone(&mut self, zone: &str) {
         self.send("Emulation.setTimezoneOverride", json!({"timezoneId": zone}));

@@ -652,13 +652,31 @@ fn hooks_that_are_switched_off_are_not_called_connected() {
     ] {
         person.put(name, off, 0o644);
         let refused = person.connect(arguments).is(1);
-        for part in [name, "`disableAllHooks` is true", "remove it"] {
+        for part in [name, "`disableAllHooks` is not false", "remove it"] {
             assert!(refused.err.contains(part), "{}", refused.err);
         }
         assert_eq!(fs::read_to_string(person.path(name)).unwrap(), off);
         assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 1);
         assert!(!person.path("other.json").exists());
         fs::remove_file(person.path(name)).unwrap();
+    }
+    // Of a file with a value of another kind Claude Code takes nothing, hooks neither.
+    for (settings, member) in [
+        (r#"{"disableAllHooks": "true"}"#, "disableAllHooks"),
+        (r#"{"model": 5}"#, "`model` is not a text"),
+        (
+            r#"{"permissions": {"allow": 5}}"#,
+            "`permissions.allow` is not a list",
+        ),
+        (
+            r#"{"cleanupPeriodDays": "30"}"#,
+            "`cleanupPeriodDays` is not a number",
+        ),
+    ] {
+        person.put(".claude/settings.json", settings, 0o644);
+        let refused = person.connect(&["claude-code", "--yes"]).is(1);
+        assert!(refused.err.contains(member), "{}", refused.err);
+        fs::remove_file(person.path(".claude/settings.json")).unwrap();
     }
     // Some editors begin a file with a mark of the byte order.
     person.put(".claude/settings.json", &format!("\u{feff}{off}"), 0o644);

@@ -10,15 +10,16 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
+use socket2::{Domain, Socket, Type};
 
 use crate::{
     echo::Echo,
-    harness::{Gateway, POLICY, Site, eventually},
-    http::{Answer, Client},
+    harness::{FS_BOT, Gateway, POLICY, Site, eventually},
+    http::{Answer, Client, read_head},
 };
 
 /// What a shell usually allows.
@@ -193,6 +194,80 @@ fn ask_health(client: &Client, addr: SocketAddr, caller: &mut Option<TcpStream>)
         Err(error) if error.kind() == ErrorKind::WouldBlock => {}
         Ok(_) | Err(_) => *caller = None,
     }
+}
+
+/// They ask for what everybody may have, and do not read it.
+#[test]
+fn p10_answers_that_strangers_do_not_read_make_room_for_people() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    gateway
+        .agent()
+        .tool_async("payments.send", json!({}))
+        .is(202);
+    let mut request = gateway.client().head("GET", "/openapi.json");
+    request.extend(b"\r\n");
+    let unread: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            let mut stream = narrow(gateway.addr);
+            // It may have been asked to leave already.
+            let _ = stream.write_all(&request);
+            stream
+        })
+        .collect();
+    let began = Instant::now();
+    people_are_served(&gateway, |_| ());
+    // Whoever takes nothing for 30 seconds is cut off anyway.
+    assert!(began.elapsed() < Duration::from_secs(20));
+    drop(unread);
+}
+
+/// One key of a supervisor signs in to the console often, and each session follows the events as often as it can.
+#[test]
+fn p10_sessions_of_one_supervisor_leave_room_for_people() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start_with_open_files(FILES);
+    gateway
+        .agent()
+        .tool_async("payments.send", json!({}))
+        .is(202);
+    let streams: Vec<_> = (0..13)
+        .flat_map(|_| {
+            let session = session(&gateway, FS_BOT);
+            session.get("/").ok();
+            (0..60).map(move |_| session.open("GET", "/console/events", b"").unwrap())
+        })
+        .collect();
+    people_are_served(&gateway, |_| ());
+    let heads = streams
+        .into_iter()
+        .map(|mut it| read_head(&mut it).unwrap());
+    let followed = heads.filter(|(status, _)| *status == 200).count();
+    assert_eq!(followed, 16, "what one supervisor may have in progress");
+}
+
+/// A browser that is signed in.
+fn session(gateway: &Gateway, key: &str) -> Client {
+    let form = gateway
+        .client()
+        .with("content-type", "application/x-www-form-urlencoded")
+        .with("origin", &gateway.url());
+    let key = format!("key={key}");
+    let signed_in = form.send("POST", "/console/login", key.as_bytes()).is(303);
+    let cookie = signed_in.header("set-cookie").unwrap();
+    let (cookie, _) = cookie.split_once(';').unwrap();
+    gateway.client().with("cookie", cookie)
+}
+
+/// A connection on which the system takes next to nothing for whoever does not read.
+fn narrow(addr: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(1).unwrap();
+    socket.set_tcp_mss(1000).unwrap();
+    socket.connect(&addr.into()).unwrap();
+    socket.into()
 }
 
 /// Backends that answer late have a share of the files, and take no more.

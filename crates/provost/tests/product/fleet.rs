@@ -41,7 +41,10 @@ impl Stage {
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = port.local_addr().unwrap().port();
         let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/product/fleet_agent.py");
-        let agent = format!("{{command: python3 {}, env: {{{env}}}}}", agent.display());
+        let agent = format!(
+            "{{command: python3 {}, unknown_agent: allow, env: {{{env}}}}}",
+            agent.display()
+        );
         let settings = format!(
             "{KEYS}runs:\n  {settings}\n  roots: [projects]\n  agents: {{scripted: {agent}}}\n"
         );

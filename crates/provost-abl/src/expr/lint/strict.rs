@@ -1,6 +1,9 @@
 //! Remarks on strict programs: comparisons that can never be judged, because their sides are of different
 //! kinds whatever the call says, and lengths that mean one thing of a text and another of a list.
 
+mod clash;
+
+use self::clash::{Clash, is_no_number};
 use super::{
     Lint,
     types::{Known, Type, Types},
@@ -205,33 +208,19 @@ impl<'e> Linter<'e> {
             _ if equality || op.is_ordering() => vec![right],
             _ => return false,
         };
-        let clashes = |named: &Expr, other: &Expr| match self.known.type_of(named) {
-            Some(Type::Text | Type::Name | Type::Word) => {
-                matches!(&other.kind, ExprKind::Number(_) | ExprKind::Negate(_))
-            }
-            Some(Type::Number) => is_no_number(other),
-            _ => false,
-        };
-        let found = if sides.iter().all(|side| clashes(left, side)) {
-            (left, right)
-        } else if op != CompareOp::In && clashes(right, left) {
-            (right, left)
+        let beside = |named: &Expr, other: &Expr| Clash::of(self.known.type_of(named)?, op, other);
+        let met: Option<Vec<_>> = sides.into_iter().map(|side| beside(left, side)).collect();
+        let (clash, named, other) = if let Some(clash) = met.and_then(|met| met.into_iter().max()) {
+            (clash, left, right)
+        } else if op != CompareOp::In
+            && let Some(clash) = beside(right, left)
+        {
+            (clash, right, left)
         } else {
             return false;
         };
-        let (named, other) = found;
-        let (kind, written) = match self.known.type_of(named) {
-            Some(Type::Number) => ("a number", "a number"),
-            _ => ("text", "a text in quotes"),
-        };
-        self.report(
-            span,
-            format!(
-                "`{}` can never match: `{named}` is {kind}, and `{other}` is not",
-                op.symbol()
-            ),
-            format!("compare it with {written}"),
-        );
+        let (message, help) = clash.remark(op, named, other);
+        self.report(span, message, help);
         true
     }
 
@@ -329,15 +318,6 @@ impl<'e> Linter<'e> {
     }
 }
 
-/// Text that does not read as a number.
-fn is_no_number(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Text(text) => text.trim().parse::<f64>().is_err(),
-        ExprKind::Bool(_) => true,
-        _ => false,
-    }
-}
-
 fn kind_of(expr: &Expr) -> Option<Kind> {
     match &expr.kind {
         ExprKind::Bool(_)
@@ -389,8 +369,10 @@ fn sum_kind(first: &Expr, rest: &[(ArithmeticOp, Expr)]) -> Option<Kind> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::expr::parse;
+    use crate::expr::{JsonScope, Program, parse};
 
     #[test]
     fn p01_what_can_never_be_judged_is_told() {
@@ -449,14 +431,18 @@ mod tests {
             ("'x' IN params", "`IN` can never be judged"),
             ("params MATCHES /x/", "`matches` can never be judged"),
             ("risks STARTS_WITH 'x'", "`STARTS_WITH` can never be judged"),
-            ("agent == 5", "`agent` is text, and `5` is not"),
-            ("5 != session", "`session` is text, and `5` is not"),
-            ("agent > 5", "`agent` is text, and `5` is not"),
-            ("agent IN [1, 2]", "`agent` is text"),
+            (
+                "ANY r IN risks SATISFY (r == 5)",
+                "`==` can never match: `r` is text",
+            ),
             (
                 "port == 'https'",
-                "`port` is a number, and `\"https\"` is not",
+                "`==` can never match: `port` is a number, and `\"https\"` is not",
             ),
+            ("port != 'https'", "`!=` always holds: `port` is a number"),
+            ("port == 'inf'", "`==` can never match: `port` is a number"),
+            ("port == true", "`==` can never be judged"),
+            ("port IN ['a', true]", "`IN` can never match"),
             ("EMPTY agent", "`agent` is never empty"),
             ("agent", "`agent` is text, and no condition"),
             ("risks", "`risks` is a list, and no condition"),
@@ -500,6 +486,39 @@ mod tests {
         ] {
             let expr = parse(source).expr.unwrap();
             assert_eq!(strict_lints(&expr, types), [], "{source}");
+        }
+    }
+
+    /// The evaluator takes a text that is a number for that number, so nothing may say that it never does.
+    #[test]
+    fn p17_text_beside_a_number_matches_as_the_evaluator_says() {
+        let types: Types = |name| (name == "session").then_some(&Type::Text);
+        for (source, message) in [
+            ("session == 7", "`==` matches only a text that is a number"),
+            ("7 == session", "`==` matches only a text that is a number"),
+            (
+                "session IN [7, 8]",
+                "`IN` matches only a text that is a number",
+            ),
+            (
+                "session != -8",
+                "`!=` is false only of a text that is a number",
+            ),
+            (
+                "session > 5",
+                "`>` can be judged only of a text that is a number",
+            ),
+        ] {
+            let expr = parse(source).expr.unwrap();
+            let found = strict_lints(&expr, types);
+            assert!(
+                found.len() == 1 && found[0].message.starts_with(message),
+                "{source}: {found:?}"
+            );
+            let program = Program::compile(source).unwrap().strict();
+            let roots = json!({"session": "7"});
+            let scope = JsonScope::new(&roots, jiff::Timestamp::default());
+            assert_eq!(program.test(&scope), Ok(true), "{source}");
         }
     }
 }

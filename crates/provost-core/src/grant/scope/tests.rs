@@ -264,6 +264,11 @@ fn p04_wider_scopes_are_not_to_be_had_where_a_risk_shows() {
         (json!({"command": "npm test"}), true, true),
         (json!({"command": "npm"}), false, true),
         (json!({"command": "npm test | tee log"}), false, true),
+        (
+            json!({"command": "find src -exec ./x.sh '{}' +"}),
+            false,
+            false,
+        ),
         (json!({"command": "npm $X"}), false, false),
         (json!({"command": ["npm", "test"]}), false, false),
         (json!({"command": "rm -rf build"}), false, false),
@@ -362,11 +367,54 @@ fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
             false,
         ),
         ("git log", "git log --what", false),
+        // What is not read in full.
+        (
+            "find src -name a.py",
+            "find src -name a.py -exec ./evil.sh '{}' +",
+            false,
+        ),
+        ("sed -n 1,5p a.py", "sed -n 1,5p a.py b.py", true),
+        (
+            "sed -n 1,5p conftest.py",
+            "sed -n 1,5p conftest.py -i -e 's/x/y/'",
+            false,
+        ),
+        // What writes where the approved words only looked.
+        ("sed -n 1,5p a.py", "sed -n 1,5p a.py -i -e 's/x/y/'", false),
+        ("sort a.txt", "sort a.txt -o b.txt", false),
+        ("tree -L 2", "tree -L 2 -o x .", false),
+        ("xxd a.bin", "xxd a.bin -r", false),
+        // Another subcommand or target.
+        ("git remote -v", "git remote -v remove origin", false),
+        ("git remote -v", "git remote -v", true),
+        ("git stash list", "git stash list drop", false),
+        ("npm run", "npm run deploy", false),
+        ("npm run lint", "npm run lint src/a.js", true),
+        ("make test", "make test deploy", false),
+        ("make test", "make test -j4", true),
+        ("cargo -q", "cargo -q publish", false),
+        ("cargo test", "cargo test -p core name", true),
+        ("gh pr", "gh pr merge", false),
+        ("timeout 5 npm test", "timeout 5 npm test a", false),
+        ("rm a.txt", "rm a.txt b.txt", false),
+        ("git diff --stat", "git diff --stat src", true),
+        ("python3 -m pytest", "python3 -m pytest -q tests/a.py", true),
+        ("grep -rn x", "grep -rn x src", true),
     ] {
         let remembered = bash(json!({"command": approved})).remembered(Breadth::Words);
         let again = bash(json!({"command": command}));
         assert_eq!(permits(&remembered.unwrap(), &again), expected, "{command}");
     }
+}
+
+#[test]
+fn p04_command_words_hold_with_the_same_other_arguments() {
+    let case =
+        |command: &str, env: &str| bash(json!({"cmd": command, "env": {"CI": env}, "timeout": 1}));
+    let remembered = case("npm test", "1").remembered(Breadth::Words).unwrap();
+    assert!(permits(&remembered, &case("npm test", "1")));
+    assert!(permits(&remembered, &case("npm test a", "1")));
+    assert!(!permits(&remembered, &case("npm test", "2")));
 }
 
 #[test]

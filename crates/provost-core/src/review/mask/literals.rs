@@ -3,15 +3,23 @@
 
 use serde_json::{Map, Value};
 
-use super::{Labels, Sink, View, Walk, labels};
+use super::{Labels, Noted, Sink, View, Walk, noted};
 use crate::review::secret::masks;
 
-/// The secrets that a view of the arguments does not show, as texts may write them, and what is shown instead.
-pub(in crate::review) struct Literals(Vec<(String, String)>);
+/// What a view of the arguments does not show.
+#[derive(Default)]
+pub(in crate::review) struct Literals {
+    /// As texts may write it, and what is shown instead.
+    spelled: Vec<(String, String)>,
+    any: bool,
+}
 
 impl Literals {
     pub(in crate::review) fn of(params: &Map<String, Value>) -> Self {
-        let labels = labels(params, &[View::Masked]);
+        let Noted { labels, any } = noted(params, &[View::Masked]);
+        if !any {
+            return Self::default();
+        }
         let mut seen = Seen {
             labels: &labels,
             found: Vec::new(),
@@ -19,7 +27,11 @@ impl Literals {
         };
         Walk::of(params, View::Masked, &mut seen).members(params, false);
         let Seen { found, visible, .. } = seen;
-        let hidden = found.into_iter();
+        let lines = found.iter().flat_map(|(literal, label)| {
+            let lines = lines(literal).map(str::to_owned);
+            lines.map(move |line| (line, label.clone()))
+        });
+        let hidden = lines.collect::<Vec<_>>().into_iter().chain(found);
         let hidden =
             hidden.filter(|(literal, _)| !literal.is_empty() && !visible.contains(literal));
         let mut spelled: Vec<_> = hidden
@@ -27,12 +39,17 @@ impl Literals {
             .collect();
         // The longest first: one may be a part of another.
         spelled.sort_by_key(|(literal, _)| usize::MAX - literal.len());
-        Self(spelled)
+        Self { spelled, any }
+    }
+
+    /// Whether the arguments hold a secret. Then a text that was cut may end in half of it.
+    pub(in crate::review) fn any(&self) -> bool {
+        self.any
     }
 
     pub(in crate::review) fn masked(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (literal, label) in &self.0 {
+        for (literal, label) in &self.spelled {
             if !text.contains(literal) {
                 continue;
             }
@@ -48,6 +65,19 @@ impl Literals {
         }
         text
     }
+}
+
+/// Each line of a text of several: a diff has them apart.
+fn lines(literal: &str) -> impl Iterator<Item = &str> {
+    /// A shorter one is part of any text.
+    const SHORTEST: usize = 4;
+    let several = literal
+        .contains('\n')
+        .then(|| literal.lines().map(str::trim));
+    several
+        .into_iter()
+        .flatten()
+        .filter(|line| line.len() >= SHORTEST)
 }
 
 /// As it is, in JSON, and in the quotes of a shell.

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::Walk;
 use crate::review::{
-    names::{is_name, is_password, is_secret, is_unsure},
+    names::{ends_as_secret, is_name, is_password, is_secret, is_unsure},
     secret::{
-        Grammar, Secret, is_handed_on, is_mask, is_path, is_phrase, is_plain, is_random, is_used,
-        kind_of, looks_random, masks, secrets,
+        Grammar, Script, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, kind_of,
+        looks_random, masks, secrets,
     },
 };
 
@@ -57,11 +57,18 @@ impl Walk<'_> {
         if is_place(text) {
             return false;
         }
-        if self.runs_text || !is_handed_on(&self.commands, name) {
-            return is_random(text);
-        }
-        if is_used(&self.commands, name) {
-            return looks_random(text) && is_plain(text) && !text.contains(['/', '.']);
+        let script = || self.script.get_or_init(|| Script::of(&self.commands));
+        let used = match self.commands.is_empty() {
+            true => Use::None,
+            false if self.runs_text || is_secret(name) && !ends_as_secret(name) => Use::Free,
+            false => script().use_of(name, None),
+        };
+        match used {
+            Use::Free => return is_random(text),
+            Use::HandedOn => {
+                return looks_random(text) && is_plain(text) && !text.contains(['/', '.']);
+            }
+            Use::None => {}
         }
         if text.contains(char::is_whitespace) {
             return is_password(name) && is_phrase(text);

@@ -408,3 +408,19 @@ fn p09_what_a_view_withheld_is_put_back_or_refused() {
         assert_eq!(unmask(&edited, &original), None, "{name}");
     }
 }
+
+#[test]
+fn p09_a_member_that_the_command_uses_stays_visible_however_it_does() {
+    for (command, name, value) in [
+        ("kubectl delete ns $(printenv TOKEN)", "TOKEN", "production"),
+        ("kubectl delete ns ${!x}", "TOKEN", "production"),
+        ("kill $((PIN))", "PIN", "1234"),
+        ("cargo publish", "REGISTRY_CREDENTIAL_PROVIDERS", "reboot"),
+    ] {
+        let params = map(json!({"command": command, "env": {name: value}}));
+        assert_eq!(mask_map(&params), params, "{command}");
+    }
+    let params =
+        map(json!({"command": "./deploy --password-stdin", "env": {"PASSWORD": "correct"}}));
+    assert_ne!(mask_map(&params), params);
+}

@@ -18,6 +18,8 @@ const SOME_PROGRAM: &str = "_";
 pub(super) struct Words<'a> {
     /// Where it stands beside them.
     program: Option<&'a str>,
+    /// Which program it is, is told.
+    is_told: bool,
     words: Vec<&'a str>,
 }
 
@@ -36,7 +38,12 @@ impl<'a> Words<'a> {
             None if first.starts_with('-') => Some(SOME_PROGRAM),
             program => program,
         };
-        Some(Self { program, words })
+        let is_told = has_program || program.is_some_and(|it| it != SOME_PROGRAM);
+        Some(Self {
+            program,
+            is_told,
+            words,
+        })
     }
 
     /// What stands behind `bash -lc`.
@@ -85,7 +92,7 @@ impl Walk<'_> {
         let pieces = match self.view {
             View::Masked => Some(secrets),
             // What an unknown program does with its words is not known.
-            View::Withheld if words.program == Some(SOME_PROGRAM) => None,
+            View::Withheld if !words.is_told => None,
             View::Withheld => withhold(&joined.text, secrets),
         };
         let pieces = pieces.map(|pieces| joined.of_words(&pieces, items.len()));

@@ -2,16 +2,16 @@
 //! one word that takes no effect by itself; a program, a file or a text that runs stays visible.
 
 use super::{
-    Secret, Standing,
-    carried::is_carried,
+    Secret, Standing, Within,
+    carried::{is_carried, is_given},
     find::Found,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
     reading::Reading,
     token::{is_taken_by, is_token_handed_on},
-    uses::{Uses, is_handed_on, is_used},
+    uses::{Script, Use, Uses},
 };
 use crate::review::{
-    names::is_secret,
+    names::{ends_as_secret, is_secret},
     summary::{Outline, Role, Spot, assigned_name},
 };
 
@@ -148,16 +148,18 @@ fn is_substituted(literal: &str) -> bool {
 
 pub(super) fn in_command(
     text: &str,
-    beside: &str,
+    within: Option<Within<'_>>,
     runs_text: bool,
     values: Vec<Found>,
 ) -> Vec<Secret> {
     let Some(reading) = Reading::of(text) else {
         return flat(random_only(text, values));
     };
+    let own = within.is_none().then(|| Script::of(text));
     let context = Context {
         text,
-        beside,
+        script: within.map(|it| it.script).or(own.as_ref()),
+        before: within.map_or("", |it| it.before),
         runs_text: runs_text || reading.outline.runs_text,
         reading: &reading,
     };
@@ -228,7 +230,9 @@ fn flat(values: Vec<(&'static str, Pieces)>) -> Vec<Secret> {
 
 struct Context<'c> {
     text: &'c str,
-    beside: &'c str,
+    /// The whole script, and what of it stands before the text.
+    script: Option<&'c Script>,
+    before: &'c str,
     runs_text: bool,
     reading: &'c Reading<'c>,
 }
@@ -283,22 +287,44 @@ impl Context<'_> {
             .collect();
         let outline = &self.reading.outline;
         let program = value.program.as_deref();
+        if !value.by_itself && !is_random(&literal) && !self.is_handed_over(value, at, pieces) {
+            return false;
+        }
         match spot.role {
             Role::Program | Role::File | Role::Keyword => false,
             _ if program.is_some_and(|program| !is_taken_by(program, outline, at)) => false,
             Role::Here => self.admits_input(value, &literal),
             Role::Argument if acts(outline, at) || acts_inside(spot, &literal) => false,
             Role::Assignment | Role::Argument if self.is_assigned(value, spot, at) => {
-                self.admits_assigned(value, spot, &literal)
+                self.admits_assigned(value, spot, pieces, &literal)
             }
             Role::Assignment | Role::Argument if value.by_itself => {
                 is_token_handed_on(value.kind, outline, at, &literal)
             }
             Role::Assignment | Role::Argument => {
                 is_carried(value, outline, at, &literal)
-                    && self.admits_argument(value, spot, &literal)
+                    && self.admits_argument(value, spot, pieces, &literal)
             }
         }
+    }
+
+    /// Whether a value that somebody may have chosen goes to a program and nowhere else in the script.
+    fn is_handed_over(&self, value: &Found, at: usize, pieces: &Pieces) -> bool {
+        let outline = &self.reading.outline;
+        let Some(spot) = outline.spots.get(at) else {
+            return false;
+        };
+        if self.script.is_none_or(Script::is_indirect) {
+            return false;
+        }
+        if self.is_assigned(value, spot, at) {
+            return !spot.feeds;
+        }
+        if spot.role == Role::Assignment {
+            let name = assigned_name(&spot.text).unwrap_or_default();
+            return !spot.feeds && self.use_of(name, pieces) == Use::None;
+        }
+        is_given(value, outline, at)
     }
 
     fn admits_input(&self, value: &Found, literal: &str) -> bool {
@@ -311,19 +337,16 @@ impl Context<'_> {
     }
 
     /// The value of a variable that is only handed on.
-    fn admits_assigned(&self, value: &Found, spot: &Spot, literal: &str) -> bool {
+    fn admits_assigned(&self, value: &Found, spot: &Spot, pieces: &Pieces, literal: &str) -> bool {
         let name = assigned_name(&spot.text).unwrap_or_default();
-        let scripts = [self.text, self.beside];
-        let is_used = scripts.iter().any(|script| is_used(script, name));
-        // A variable that is a whole word may be what a program acts on.
-        let handed_on = scripts.iter().all(|script| is_handed_on(script, name));
+        let used = self.use_of(name, pieces);
         if value.by_itself {
-            return handed_on || is_secret(name);
+            return used != Use::Free || is_secret(name);
         }
-        if self.runs_text || !handed_on {
+        if self.runs_text || used == Use::Free || !ends_as_secret(name) {
             return is_random(literal);
         }
-        if is_used {
+        if used == Use::HandedOn {
             return looks_random(literal) && is_plain(literal) && !literal.contains(['/', '.']);
         }
         if is_place(literal) {
@@ -335,8 +358,9 @@ impl Context<'_> {
         !is_command_like(literal) || looks_random(literal) || is_random(literal)
     }
 
-    fn admits_argument(&self, value: &Found, spot: &Spot, literal: &str) -> bool {
-        if self.runs_text {
+    fn admits_argument(&self, value: &Found, spot: &Spot, pieces: &Pieces, literal: &str) -> bool {
+        let is_other = !value.name.is_empty() && !ends_as_secret(&value.name);
+        if self.runs_text || is_other {
             return is_random(literal);
         }
         if value.whole {
@@ -344,9 +368,21 @@ impl Context<'_> {
             let alone = !spot.text.contains(char::is_whitespace);
             return is_plain(literal) || (alone && !is_substituted(literal));
         }
-        is_plain(literal)
-            && !is_place(literal)
-            && (!is_used(self.text, &value.name) || looks_random(literal))
+        let used = self.use_of(&value.name, pieces);
+        let is_variable = !value.name.is_empty() && !value.name.contains(char::is_lowercase);
+        if used == Use::Free && is_variable {
+            return is_random(literal);
+        }
+        is_plain(literal) && !is_place(literal) && (looks_random(literal) || used == Use::None)
+    }
+
+    /// What becomes of the variable whose value these pieces are.
+    fn use_of(&self, name: &str, pieces: &Pieces) -> Use {
+        let start = pieces.first().map_or(0, |piece| piece.start);
+        let before = self.text.get(..start).unwrap_or_default();
+        let before = [self.before, before].concat();
+        let script = self.script.map(|script| script.use_of(name, Some(&before)));
+        script.unwrap_or(Use::Free)
     }
 
     /// The word is `NAME=` and this value, for a shell.

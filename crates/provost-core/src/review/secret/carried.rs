@@ -1,14 +1,10 @@
 //! Values behind the name of a secret, in the words of a command. `token:x` may be an image or a branch, and `token=x` a
 //! label that a program looks for: it is a secret's value only where the program is known to take one there.
 
-use super::{
-    find::Found,
-    looks::is_random,
-    token::{SAYING, program},
-};
+use super::{find::Found, looks::is_random, token::program};
 use crate::review::{
     names::is_secret,
-    summary::{Outline, Spot, assigned_name},
+    summary::{Outline, Role, Spot, assigned_name},
 };
 
 /// Programs, and their flags that a name and its value follow.
@@ -45,6 +41,77 @@ const BUILDING: [&str; 4] = ["docker", "podman", "nerdctl", "buildah"];
 /// Programs behind which variables are set for another.
 const STARTING: [&str; 6] = ["env", "sudo", "doas", "time", "nohup", "command"];
 
+/// What a shell runs by itself: it says, keeps or compares its words, and another command may use them.
+const BUILTINS: [&str; 17] = [
+    "set",
+    ":",
+    "true",
+    "false",
+    "echo",
+    "printf",
+    "print",
+    "read",
+    "mapfile",
+    "readarray",
+    "let",
+    "test",
+    "[",
+    "[[",
+    "shift",
+    "getopts",
+    "builtin",
+];
+/// Programs that make something else of their input.
+const FILTERS: [&str; 14] = [
+    "xargs", "parallel", "sed", "awk", "gawk", "mawk", "grep", "cut", "tr", "sort", "head", "tail",
+    "while", "done",
+];
+
+/// Whether the word goes to a program, and what that program writes goes to no other command.
+pub(super) fn is_given(value: &Found, outline: &Outline, at: usize) -> bool {
+    let Some(spot) = outline.spots.get(at) else {
+        return false;
+    };
+    let command = || {
+        let spots = outline.spots.iter();
+        spots.filter(|it| it.command == spot.command)
+    };
+    if spot.role == Role::Here {
+        let name = |it: &Spot| it.text.rsplit('/').next().map(str::to_lowercase);
+        let program = command().find(|it| it.role == Role::Program).and_then(name);
+        let takes = |it: &str| !BUILTINS.contains(&it) && !FILTERS.contains(&it);
+        let is_document = spot.text.contains('\n');
+        return is_document && !spot.feeds && program.is_some_and(|it| takes(&it));
+    }
+    // The items of a loop.
+    let is_loop = |it: &Spot| {
+        matches!(it.role, Role::Keyword | Role::Program)
+            && matches!(&*it.text, "for" | "select" | "case")
+    };
+    if command().any(is_loop) {
+        return false;
+    }
+    if value.program.is_some() {
+        return true;
+    }
+    let first = outline.before(at).next().map_or("", |it| it.text.as_str());
+    let is_builtin = |name: &str| BUILTINS.contains(&name);
+    !spot.feeds
+        && !first.is_empty()
+        && !is_builtin(first)
+        && !program(outline, at).is_some_and(is_builtin)
+        && !is_read_again(outline, at)
+}
+
+/// What the command writes into a file, another command of the script may read.
+fn is_read_again(outline: &Outline, at: usize) -> bool {
+    let command = outline.spots.get(at).map(|spot| spot.command);
+    let is_its = |spot: &&Spot| Some(spot.command) == command;
+    let mut files = outline.spots.iter().filter(is_its);
+    let writes = files.any(|spot| spot.role == Role::File);
+    writes && !outline.spots.iter().all(|spot| is_its(&spot))
+}
+
 /// Whether the value is one that its program takes for a secret.
 pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &str) -> bool {
     let Some(word) = outline.spots.get(at).map(|spot| spot.text.as_str()) else {
@@ -59,7 +126,7 @@ pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &
     if value.name.is_empty() || word.contains(char::is_whitespace) {
         return true;
     }
-    if SAYING.contains(&program) || before.contains(['"', '\'']) {
+    if before.contains(['"', '\'']) {
         return true;
     }
     if before.is_empty() {

@@ -142,7 +142,9 @@ fn collect(
         }
         Find::Url => found.extend(url_password(whole.as_str(), whole.start(), kind)),
         Find::Key => found.extend(key_lines(text, &all.range(), kind)),
-        Find::After => found.push(Found::after(text, all.end(), kind, "")),
+        Find::After => found.push(Found::after(text, all.end(), kind, name)),
+        // Another flag.
+        Find::Program if text.get(all.end()..).is_some_and(|it| it.starts_with('-')) => {}
         Find::Program => found.push(Found {
             program: captures.name("program").map(|it| it.as_str().to_owned()),
             ..Found::after(text, all.end(), kind, "")
@@ -159,7 +161,7 @@ fn collect(
                 found.extend(block(text, all.end(), indent, kind_of(name), name));
             }
         }
-        Find::Cookies => cookies(text, all.end(), found),
+        Find::Cookies => cookies(text, all.end(), name, found),
     }
 }
 
@@ -326,7 +328,7 @@ fn block(text: &str, start: usize, indent: usize, kind: &'static str, name: &str
     })
 }
 
-fn cookies(text: &str, start: usize, found: &mut Vec<Found>) {
+fn cookies(text: &str, start: usize, name: &str, found: &mut Vec<Found>) {
     let Some(cookie) = COOKIE.as_ref() else {
         return;
     };
@@ -335,13 +337,14 @@ fn cookies(text: &str, start: usize, found: &mut Vec<Found>) {
         let Some(value) = captures.get(1) else { return };
         let place = at + value.start()..at + value.end();
         found.push(Found {
+            name: name.to_owned(),
             by_itself: false,
             ..Found::itself("cookie", place)
         });
         at += value.end();
     }
     if found.len() == before {
-        let whole = Found::after(text, start, "cookie", "");
+        let whole = Found::after(text, start, "cookie", name);
         let value = whole.data.clone().and_then(|place| text.get(place));
         if value.is_some_and(looks_random) {
             found.push(whole);

@@ -36,7 +36,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 46] = [
+const PATTERNS: [Pattern; 47] = [
     (
         "private key",
         Find::Key,
@@ -137,12 +137,12 @@ const PATTERNS: [Pattern; 46] = [
     (
         "credentials",
         Find::After,
-        r#"(?i)\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token|digest|apikey|key|negotiate|ntlm|aws4-hmac-sha256)[ \t]{1,4})?"#,
+        r#"(?i)\b(?P<name>authorization)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token|digest|apikey|key|negotiate|ntlm|aws4-hmac-sha256)[ \t]{1,4})?"#,
     ),
     (
         "cookie",
         Find::Cookies,
-        r#"(?i)cookie["']?[ \t]{0,4}[:=][ \t]{0,4}["']?"#,
+        r#"(?i)(?P<name>cookie)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?"#,
     ),
     (
         "password",
@@ -174,10 +174,16 @@ const PATTERNS: [Pattern; 46] = [
         Find::Program,
         r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?-a[ \t]{1,4}",
     ),
+    // Before `u` only letters that take no value.
     (
         "password",
         Find::Program,
-        r#"(?P<program>curl|wget|https?|xh)[ \t](?:[^\n;|&]*?[ \t])?(?:-[A-Za-z]{0,8}[uUa]|--user|--proxy-user|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user|--proxy-user)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+    ),
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>https?|xh)[ \t](?:[^\n;|&]*?[ \t])?(?:-a|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "password",

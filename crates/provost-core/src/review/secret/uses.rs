@@ -1,10 +1,10 @@
 //! Whether a script uses a variable, and as what.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{cell::RefCell, collections::BTreeMap, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::review::names::is_secret;
+use crate::review::names::ends_as_secret;
 
 /// Which variables a text uses: each name is looked for once.
 pub(super) struct Uses<'t> {
@@ -30,21 +30,174 @@ impl<'t> Uses<'t> {
     }
 }
 
-/// Whether the variable of this name is used in the text.
-pub(in crate::review) fn is_used(text: &str, name: &str) -> bool {
-    uses(text, name).next().is_some()
+/// What becomes of a variable in a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::review) enum Use {
+    /// Its name stands nowhere but where it is set.
+    None,
+    /// It is used only where nothing but a secret stands: in a header, as the value of a secret's flag, before the host
+    /// of a URL, or in a secret's field of its query.
+    HandedOn,
+    /// It may be what a program acts on, or a part of that: `rm -rf /data/$TOKEN`, `kill $((PIN))`.
+    Free,
 }
 
-/// Whether it is used, if at all, only where nothing but a secret stands: in a header, as the value of a secret's flag,
-/// before the host of a URL, or in a secret's field of its query. Anywhere else it may be what a program acts on, or a
-/// part of that: `rm -rf /data/$TOKEN`.
-pub(in crate::review) fn is_handed_on(text: &str, name: &str) -> bool {
+/// A script in which variables are looked for. There are more ways to use one than `$NAME`, so that whatever is said
+/// of a name counts.
+#[derive(Debug)]
+pub(in crate::review) struct Script {
+    /// Lines that go on with the next are one.
+    joined: String,
+    /// The same without quotes: a name in pieces is still the name.
+    spelled: String,
+    /// Reads variables whose names stand elsewhere, or all of them.
+    indirect: bool,
+    /// Has a sum, in which `5-PIN` is no other name.
+    sums: bool,
+    known: RefCell<BTreeMap<String, Mentions>>,
+}
+
+/// Where a name is said. Of each kind no more than two: one of them may be where the variable is set.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mentions {
+    /// In pieces.
+    split: bool,
+    free: [Option<usize>; 2],
+    handed_on: [Option<usize>; 2],
+}
+
+/// What reads a variable whose name stands elsewhere, or all of them.
+static INDIRECT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let all = r"\b(?:env|set|declare|typeset|export|readonly|local)[ \t]*(?:[|)>;&\n]|$)";
+    let named = r"\b(?:declare|typeset|local|export|readonly)[ \t]+-[A-Za-z]*[np]";
+    let read = r"\b(?:compgen|trap|history|fc|coproc|source)\b|\bps[ \t]+\S*e|/proc\b|BASH_";
+    // The words of a script or a function, the last word of the command before, and functions.
+    let words = r"\$\{?(?:[0-9@*]|_(?:\W|$)|argv\b)|\bfunction\b|[\w-][ \t]*\([ \t]*\)";
+    Regex::new(&format!(
+        r"\$\{{!|\$\{{\([^)]*P|{all}|{named}|{read}|{words}"
+    ))
+    .ok()
+});
+
+/// Whether a text reads the environment: `env -0`, `getenv`, `ENVIRON`. `env NAME=x run`, `--env`, `.env` and
+/// `NODE_ENV=` do not.
+fn reads_environment(text: &str) -> bool {
+    static ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let sets = r"\benv[ \t]+[A-Za-z_][A-Za-z0-9_]*=|[A-Za-z0-9_]*ENV=";
+        Regex::new(&format!(
+            r"{sets}|(?:^|\s)--env|(?:^|[\s/=@])\.env\b|(?i:(?P<read>env))"
+        ))
+        .ok()
+    });
+    ENV.as_ref().is_none_or(|env| {
+        let mut found = env.captures_iter(text);
+        found.any(|found| found.name("read").is_some())
+    })
+}
+
+impl Script {
+    pub(in crate::review) fn of(text: &str) -> Self {
+        let joined = joined(text);
+        let spelled = joined.replace(['\\', '\'', '"'], "");
+        let is_indirect = |text: &str| {
+            INDIRECT.as_ref().is_none_or(|it| it.is_match(text)) || reads_environment(text)
+        };
+        Self {
+            indirect: is_indirect(&joined) || is_indirect(&spelled),
+            spelled,
+            sums: joined.contains("(("),
+            joined,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Whether a value may be used without the name of its variable being said, or by a function.
+    pub(super) fn is_indirect(&self) -> bool {
+        self.indirect
+    }
+
+    /// `before`: all that stands before the value of the variable, if it is set in this script.
+    pub(in crate::review) fn use_of(&self, name: &str, before: Option<&str>) -> Use {
+        let name = bare(name);
+        if name.is_empty() {
+            return Use::None;
+        }
+        let mentions = self.mentions(name);
+        let set = before.and_then(|before| joined(before).rfind(name));
+        let is_other = |at: &Option<usize>| at.is_some() && *at != set;
+        if self.indirect || mentions.split || mentions.free.iter().any(is_other) {
+            Use::Free
+        } else if mentions.handed_on.iter().any(is_other) {
+            Use::HandedOn
+        } else {
+            Use::None
+        }
+    }
+
+    fn mentions(&self, name: &str) -> Mentions {
+        if let Some(known) = self.known.borrow().get(name) {
+            return *known;
+        }
+        let count = |text: &str| text.matches(name).count();
+        let mut found = Mentions {
+            split: count(&self.spelled) > count(&self.joined),
+            ..Mentions::default()
+        };
+        for (at, _) in self.joined.match_indices(name) {
+            let before = self.joined.get(..at).unwrap_or_default();
+            let after = self.joined.get(at + name.len()..).unwrap_or_default();
+            if !self.is_mention(before, after) {
+                continue;
+            }
+            let places = if is_handed_on(before, after) {
+                &mut found.handed_on
+            } else {
+                &mut found.free
+            };
+            if let Some(place) = places.iter_mut().find(|place| place.is_none()) {
+                *place = Some(at);
+            } else if found.free.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        self.known.borrow_mut().insert(name.to_owned(), found);
+        found
+    }
+
+    /// Whether the name stands here as a word, and is not what is set.
+    fn is_mention(&self, before: &str, after: &str) -> bool {
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+        let begins = |c: char| c.is_whitespace() || ";&|({".contains(c);
+        let is_word = !before.ends_with(is_letter) && !after.starts_with(is_letter);
+        let is_set = (after.starts_with('=') || after.starts_with("+="))
+            && (before.is_empty() || before.ends_with(begins));
+        // `--password-stdin` is another name.
+        let is_part = !self.sums
+            && !before.ends_with(['$', '{'])
+            && (before.ends_with(['-', '.']) || after.starts_with(['-', '.']));
+        is_word && !is_set && !is_part
+    }
+}
+
+/// Lines that go on with the next.
+fn joined(text: &str) -> String {
+    text.replace("\\\r\n", "").replace("\\\n", "")
+}
+
+/// Whether the variable that is used here stands where nothing but a secret does.
+fn is_handed_on(before: &str, after: &str) -> bool {
+    let used = before.trim_end_matches(['{', '#']).strip_suffix('$');
+    used.is_some_and(|before| takes_secret(before, after.strip_prefix('}').unwrap_or(after)))
+}
+
+/// Whether the variable of this name is used in the text.
+fn is_used(text: &str, name: &str) -> bool {
     let name = bare(name);
-    uses(text, name).all(|at| {
+    let mut found = (!name.is_empty()).then(|| text.match_indices(name));
+    found.iter_mut().flatten().any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
-        let before = before.trim_end_matches(['{', '!', '#', '$']);
-        let after = text.get(at + name.len()..).unwrap_or_default();
-        takes_secret(before, after.strip_prefix('}').unwrap_or(after))
+        let before = before.trim_end_matches(['{', '!', '#']);
+        before.ends_with('$') || before.ends_with("env:") || before.ends_with('%')
     })
 }
 
@@ -86,7 +239,7 @@ fn takes_secret(before: &str, after: &str) -> bool {
             return false;
         };
         let name = found.name("name").map(|name| name.as_str());
-        name.is_none_or(is_secret)
+        name.is_none_or(ends_as_secret)
     })
 }
 
@@ -100,17 +253,6 @@ pub(in crate::review) fn is_mentioned(text: &str, name: &str) -> bool {
             let after = text.get(at + name.len()..).unwrap_or_default();
             !before.ends_with(is_letter) && !after.starts_with(is_letter)
         })
-}
-
-fn uses(text: &str, name: &str) -> impl Iterator<Item = usize> {
-    let name = bare(name);
-    let found = (!name.is_empty()).then(|| text.match_indices(name));
-    found.into_iter().flatten().filter_map(move |(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
-        let before = before.trim_end_matches(['{', '!', '#']);
-        let used = before.ends_with('$') || before.ends_with("env:") || before.ends_with('%');
-        used.then_some(at)
-    })
 }
 
 fn bare(name: &str) -> &str {

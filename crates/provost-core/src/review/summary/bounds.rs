@@ -13,6 +13,8 @@ pub(super) struct Bounds {
     pub(super) part_bytes: usize,
     pub(super) diff_lines: usize,
     pub(super) diff_bytes: usize,
+    /// Lines around a change that stay the same.
+    pub(super) diff_context: usize,
 }
 
 impl Bounds {
@@ -23,6 +25,7 @@ impl Bounds {
         part_bytes: 400,
         diff_lines: 200,
         diff_bytes: 16 * 1024,
+        diff_context: 3,
     };
     /// For those who ask for all of it.
     pub(super) const NONE: Self = Self {
@@ -31,6 +34,7 @@ impl Bounds {
         part_bytes: usize::MAX,
         diff_lines: usize::MAX,
         diff_bytes: usize::MAX,
+        diff_context: usize::MAX,
     };
 }
 

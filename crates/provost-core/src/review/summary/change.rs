@@ -4,6 +4,7 @@
 mod diff;
 mod one_file;
 pub(super) mod patch;
+mod seams;
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,7 @@ use super::{
 };
 use diff::Diff;
 pub(crate) use one_file::one_file;
+use seams::seams;
 
 pub(super) const LONGEST_PATH: usize = 1024;
 pub(super) const PATHS: [&str; 5] = [
@@ -40,6 +42,12 @@ const OTHER_PATHS: [&str; 8] = [
 pub(super) const CONTENT: [&str; 3] = ["content", "contents", "file_text"];
 pub(super) const OLD: [&str; 3] = ["old_string", "old_str", "oldText"];
 pub(super) const NEW: [&str; 4] = ["new_string", "new_str", "newText", "new_source"];
+/// An old text and the new one that stands for it. Which of two others a tool obeys is not known.
+const PAIRS: [(&str, &str); 3] = [
+    ("old_string", "new_string"),
+    ("old_str", "new_str"),
+    ("oldText", "newText"),
+];
 
 /// A text and what takes its place.
 struct Edit<'a> {
@@ -94,7 +102,10 @@ impl<'a> Change<'a> {
         if let Some(patch) = self.patch {
             risks.append(&mut patch::risks(patch));
         }
-        if self.edits.iter().any(|edit| hides_characters(edit.new)) {
+        // A line break at the end of a text is not seen, either. Which files are written is certain all the same.
+        let joins = |edit: &Edit<'_>| !seams(edit.old, edit.new).is_empty();
+        let hides = |edit: &Edit<'_>| hides_characters(edit.new) || joins(edit);
+        if self.edits.iter().any(hides) {
             risks.insert(Risk::HiddenCharacters);
         }
         risks
@@ -158,17 +169,17 @@ fn other_paths<'a>(params: &'a Map<String, Value>, found: &mut BTreeSet<&'a str>
 /// Every way in which the arguments say what is written, and whether all of it could be read.
 fn edits(params: &Map<String, Value>) -> (Vec<Edit<'_>>, bool) {
     let mut edits: Vec<Edit<'_>> = Vec::new();
-    let mut readable = true;
     if let Some(new) = text(params, &CONTENT) {
         edits.push(Edit { old: "", new });
     }
-    edits.extend(edit(params));
+    let mut readable = add_edit(params, &mut edits);
     match params.get("edits") {
         Some(Value::Array(items)) => {
             for item in items {
-                let found = item.as_object().and_then(edit);
-                readable &= found.is_some();
-                edits.extend(found);
+                let before = edits.len();
+                let item = item.as_object();
+                readable &= item.is_some_and(|item| add_edit(item, &mut edits));
+                readable &= edits.len() > before;
             }
         }
         Some(_) => readable = false,
@@ -177,12 +188,26 @@ fn edits(params: &Map<String, Value>) -> (Vec<Edit<'_>>, bool) {
     (edits, readable)
 }
 
-fn edit(params: &Map<String, Value>) -> Option<Edit<'_>> {
-    let (old, new) = (text(params, &OLD), text(params, &NEW));
-    (old.is_some() || new.is_some()).then(|| Edit {
-        old: old.unwrap_or_default(),
-        new: new.unwrap_or_default(),
-    })
+/// An old text and what takes its place. Texts that are no such pair hide nothing of each other: each is shown whole.
+fn add_edit<'a>(params: &'a Map<String, Value>, edits: &mut Vec<Edit<'a>>) -> bool {
+    let (olds, news) = (texts(params, &OLD), texts(params, &NEW));
+    match (&*olds, &*news) {
+        ([(from, old)], [(to, new)]) if PAIRS.contains(&(*from, *to)) && old != new => {
+            edits.push(Edit { old, new });
+            true
+        }
+        _ => {
+            edits.extend(olds.iter().map(|(_, old)| Edit { old, new: "" }));
+            edits.extend(news.iter().map(|(_, new)| Edit { old: "", new }));
+            olds.len() + news.len() <= 1
+        }
+    }
+}
+
+/// The arguments of these names that are texts.
+fn texts<'a, 'n>(params: &'a Map<String, Value>, names: &[&'n str]) -> Vec<(&'n str, &'a str)> {
+    let named = |name: &&'n str| Some((*name, params.get(*name)?.as_str()?));
+    names.iter().filter_map(named).collect()
 }
 
 /// Tools that write files are handed absolute paths: without a project these say nothing.
@@ -206,6 +231,7 @@ fn summary(paths: &BTreeSet<&str>, diff: Diff, risks: Risks) -> Summary {
         Some(path) if paths.len() == 1 => Some(shorten(path, LONGEST_PATH)),
         _ => None,
     };
+    let more = diff.more();
     Summary {
         act: Act::Change {
             path,
@@ -215,8 +241,8 @@ fn summary(paths: &BTreeSet<&str>, diff: Diff, risks: Risks) -> Summary {
             removed: diff.removed,
         },
         risks,
-        cut: diff.more > 0,
-        more: diff.more,
+        cut: more > 0,
+        more,
         claim: None,
     }
 }

@@ -9,7 +9,7 @@ mod url;
 use serde_json::{Map, Value};
 
 use super::{Risk, Risks, change, place::Place};
-use crate::review::{hides_secret, summary::judge::Ledger};
+use crate::review::{arguments_not_told, hides_secret, summary::judge::Ledger};
 
 pub use super::judge::Program;
 pub use url::Url;
@@ -94,6 +94,10 @@ impl Facts {
             facts.change = Some(ChangeFacts { paths, sure });
         }
         if !facts.is_sure() {
+            facts.risks.insert(Risk::Unreadable);
+        }
+        if arguments_not_told(params) {
+            facts.risks.insert(Risk::ArgumentsNotTold);
             facts.risks.insert(Risk::Unreadable);
         }
         if hides_secret(params) {

@@ -27,6 +27,7 @@ use super::{
     shell::{self, Command, Pipeline, Redirect, Script, Word, is_keyword},
 };
 
+pub(crate) use files::reads_files;
 pub use ledger::Program;
 pub(super) use ledger::{Ledger, SharedLedger};
 pub(in crate::review) use wrapper::started;
@@ -47,6 +48,8 @@ pub(super) struct Judge {
     fed: bool,
     /// What it reads as its input stands in the command.
     told: bool,
+    /// Its input comes from another command or a file.
+    piped: bool,
 }
 
 impl Judge {
@@ -58,6 +61,7 @@ impl Judge {
             ledger: None,
             fed: false,
             told: false,
+            piped: false,
         }
     }
 
@@ -100,12 +104,15 @@ impl Judge {
 
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline) -> Risks {
         let mut risks = Risks::new();
+        let around = self.piped;
         for (at, command) in pipeline.commands.iter().enumerate() {
             // Behind a bar it may read what comes through that.
             self.told = at == 0 && is_told(command);
+            self.piped = around || at > 0 || has_input(command);
             risks.append(&mut self.command(command));
         }
         self.told = false;
+        self.piped = around;
         risks
     }
 
@@ -290,6 +297,12 @@ impl Judge {
             ..self.clone()
         })
     }
+}
+
+/// It is given an input.
+fn has_input(command: &Command) -> bool {
+    let mut redirects = command.redirects.iter();
+    redirects.any(|it| matches!(it, Redirect::Read(_) | Redirect::Here(_)))
 }
 
 /// Its input is a here-document.

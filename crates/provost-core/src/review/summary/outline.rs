@@ -24,6 +24,10 @@ pub(in crate::review) enum Role {
     Here,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a word"
+)]
 #[derive(Clone, Debug)]
 pub(in crate::review) struct Spot {
     pub(in crate::review) role: Role,
@@ -36,6 +40,8 @@ pub(in crate::review) struct Spot {
     /// Which command it belongs to, and how deep that stands.
     pub(in crate::review) command: usize,
     depth: usize,
+    /// What its command writes is read by another one, or becomes a word of it.
+    pub(in crate::review) feeds: bool,
     /// The pipeline of the script that it belongs to.
     pipeline: usize,
 }
@@ -51,6 +57,7 @@ pub(in crate::review) struct Outline {
     unsure: bool,
     commands: usize,
     pipelines: usize,
+    feeds: bool,
 }
 
 impl Outline {
@@ -131,10 +138,13 @@ impl Outline {
             // A pipeline is no list of commands, nor the other way round.
             self.commands += 1;
             self.pipelines += usize::from(depth == 0);
-            for command in &pipeline.commands {
+            let feeds = self.feeds;
+            for (at, command) in pipeline.commands.iter().enumerate() {
                 self.commands += 1;
+                self.feeds = feeds || at + 1 < pipeline.commands.len();
                 self.command(command, depth);
             }
+            self.feeds = feeds;
         }
     }
 
@@ -173,12 +183,15 @@ impl Outline {
             substitutes: !word.inner.is_empty(),
             command,
             depth,
+            feeds: self.feeds,
             pipeline: self.pipelines,
         });
+        let feeds = std::mem::replace(&mut self.feeds, true);
         for script in &word.inner {
             self.commands += 1;
             self.script(script, depth + 1);
         }
+        self.feeds = feeds;
     }
 }
 

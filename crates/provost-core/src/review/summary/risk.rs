@@ -31,6 +31,8 @@ pub enum Risk {
     Network,
     InstallsPackages,
     KillsProcesses,
+    /// The agent asks, and does not say with which arguments: nobody knows what would run.
+    ArgumentsNotTold,
     /// A secret is masked wherever the call is shown: nobody sees all of it.
     HidesSecret,
     /// It could not be read in full, or says only when it runs what it does. A word of a later version is
@@ -40,7 +42,7 @@ pub enum Risk {
 }
 
 impl Risk {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::HiddenCharacters,
         Self::Deletes,
         Self::DiscardsChanges,
@@ -57,6 +59,7 @@ impl Risk {
         Self::Network,
         Self::InstallsPackages,
         Self::KillsProcesses,
+        Self::ArgumentsNotTold,
         Self::HidesSecret,
         Self::Unreadable,
     ];
@@ -80,6 +83,7 @@ impl Risk {
             Self::Network => "network",
             Self::InstallsPackages => "installs_packages",
             Self::KillsProcesses => "kills_processes",
+            Self::ArgumentsNotTold => "arguments_not_told",
             Self::HidesSecret => "hides_secret",
             Self::Unreadable => "unreadable",
         }
@@ -105,6 +109,7 @@ impl fmt::Display for Risk {
             Self::Network => "uses the network",
             Self::InstallsPackages => "installs packages",
             Self::KillsProcesses => "kills processes",
+            Self::ArgumentsNotTold => "the agent does not tell the arguments",
             Self::HidesSecret => "hides a secret",
             Self::Unreadable => "could not be read in full",
         })

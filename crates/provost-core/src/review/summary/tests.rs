@@ -4,6 +4,7 @@ use serde_json::json;
 use super::*;
 
 mod commands;
+mod interpreters;
 
 fn summary(tool: &str, params: Value) -> Option<Summary> {
     let Value::Object(params) = params else {

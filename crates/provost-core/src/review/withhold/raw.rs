@@ -59,7 +59,7 @@ pub(super) fn here_documents(command: &str) -> Vec<Range<usize>> {
     bodies
 }
 
-/// The words outside of here-documents that may be texts, and those of the substitutions in them.
+/// The words and values outside of here-documents that may be texts, and those of the substitutions in them.
 pub(super) fn words(
     command: &str,
     within: Range<usize>,
@@ -69,10 +69,20 @@ pub(super) fn words(
     let mut start = None;
     let mut quote = None;
     let mut escaped = false;
+    // Where the comment ends that was found last.
+    let (mut comment, mut comments) = (0, Vec::new());
     let text = command.get(within.clone()).unwrap_or_default();
     for (at, letter) in text.char_indices() {
         let at = within.start + at;
-        if bodies.iter().any(|body| body.contains(&at)) {
+        if at < comment || bodies.iter().any(|body| body.contains(&at)) {
+            continue;
+        }
+        if letter == '#' && start.is_none() && quote.is_none() && !escaped {
+            let line = command.get(at + 1..within.end).unwrap_or_default();
+            let line = line.split('\n').next().unwrap_or_default();
+            comment = at + 1 + line.len();
+            let text = comment - line.trim_start().len();
+            comments.extend((text < comment).then_some(text..comment));
             continue;
         }
         let ends =
@@ -96,6 +106,7 @@ pub(super) fn words(
         .flat_map(|word| substitutions(command, word))
         .collect();
     let mut prefix = Prefix::default();
+    let mut values = Vec::new();
     words.retain(|word| {
         let is_prefix = prefix.reaches(command, word, within.start);
         let text = command.get(word.clone()).unwrap_or_default();
@@ -103,7 +114,10 @@ pub(super) fn words(
             && command
                 .get(word.end..)
                 .is_some_and(|rest| rest.starts_with(['<', '>']));
-        let is_assignment = is_prefix && is_assignment(text);
+        if is_prefix && is_assignment(text) {
+            values.extend(value(text).map(|from| word.start + from..word.end));
+            return false;
+        }
         let is_delimiter = command
             .get(..word.start)
             .is_some_and(|before| before.trim_end_matches(['-', ' ']).ends_with("<<"))
@@ -114,17 +128,20 @@ pub(super) fn words(
         let is_head = command
             .get(word.end..)
             .is_some_and(|rest| rest.starts_with('('));
-        !KEYWORDS.contains(&text)
-            && !is_descriptor
-            && !is_assignment
-            && !is_delimiter
-            && !is_end
-            && !is_head
+        !KEYWORDS.contains(&text) && !is_descriptor && !is_delimiter && !is_end && !is_head
     });
+    words.append(&mut values);
+    words.append(&mut comments);
     for inside in inner {
         words.extend(self::words(command, inside, bodies));
     }
     words
+}
+
+/// Where the value of an assignment begins, if there is one.
+fn value(text: &str) -> Option<usize> {
+    let from = text.find('=')? + 1;
+    (from < text.len()).then_some(from)
 }
 
 fn is_assignment(text: &str) -> bool {

@@ -67,7 +67,11 @@ fn p09_nothing_that_runs_is_withheld() {
         "bash -cm 'rm -rf /'",
         "python3 -c 'rm -rf /'",
         "psql -c 'rm -rf /'",
-        "docker run -d 'rm -rf /'",
+        "docker exec c sh -c 'rm -rf /'",
+        "ssh host 'rm -rf /'",
+        "sudo -u ann bash -c 'rm -rf /'",
+        "psql db -c 'rm -rf /'",
+        "awk 'rm -rf /' f",
         "python3 -m 'rm -rf /'",
     ] {
         assert!(
@@ -217,4 +221,116 @@ fn p09_texts_that_are_not_found_in_their_command_are_not_shown() {
 fn p09_a_command_of_very_many_words_is_described_at_little_cost() {
     let shown = withhold(&"a ".repeat(30_000));
     assert!(shown.contains("60000"), "{shown}");
+}
+
+#[test]
+fn p09_any_word_or_value_with_blanks_is_a_text() {
+    for (command, expected) in [
+        (
+            "MSG=\"WORDS a\"; git commit -m \"$MSG\"",
+            "MSG=\"[content, 7 characters]\"; git commit",
+        ),
+        (
+            "A=1 MSG='WORDS a' ./x",
+            "A=1 MSG='[content, 7 characters]' ./x",
+        ),
+        ("export MSG=\"WORDS a\"", "export MSG="),
+        (
+            "sed -i \"s/a/WORDS b/\" f",
+            "sed -i \"[content, 12 characters]\" f",
+        ),
+        (
+            "gh api repos/x/issues -f body=\"WORDS a\"",
+            "gh api repos/x/issues -f body=",
+        ),
+        (
+            "gh issue close 5 -c \"WORDS a\"",
+            "gh issue close 5 -c \"[content, ",
+        ),
+        (
+            "glab mr note 5 -m \"WORDS a\"",
+            "glab mr note 5 -m \"[content, ",
+        ),
+        (
+            "docker exec c echo \"WORDS a\"",
+            "docker exec c echo \"[content, ",
+        ),
+        ("docker run -d 'WORDS a'", "docker run -d '[content, "),
+        ("ssh host echo \"WORDS a\"", "ssh host echo \"[content, "),
+        (
+            "python3 tool.py --note \"WORDS a\"",
+            "python3 tool.py --note \"[content, ",
+        ),
+        (
+            "redis-cli set k \"WORDS a\"",
+            "redis-cli set k \"[content, ",
+        ),
+        ("notify $'WORDS\\x20a'", ""),
+        ("for x in 'WORDS a'; do ./say \"$x\"; done", ""),
+        ("case 'WORDS a' in x) ls;; esac", ""),
+        ("[ \"$x\" = 'WORDS a' ]", ""),
+        ("A=('WORDS a' b); ./x \"${A[@]}\"", ""),
+        ("MSG='WORDS a'; bash -c \"$X\"", ""),
+    ] {
+        let shown = withhold(command);
+        assert!(!shown.contains("WORDS"), "{command} is shown as {shown}");
+        assert!(shown.contains(expected), "{command} is shown as {shown}");
+    }
+    for command in [
+        "A=1 B=$x make CC=gcc",
+        "A=*.rs ls",
+        "A=~/x B=\"$(date)\" ls",
+    ] {
+        assert_eq!(withhold(command), command);
+    }
+}
+
+#[test]
+fn p09_words_without_a_program_are_content() {
+    for name in ["args", "arguments"] {
+        let params = Map::from_iter([(name.to_owned(), serde_json::json!(["WORDS", "WORDS a"]))]);
+        let shown = Value::from(redact_map(&params)).to_string();
+        assert!(!shown.contains("WORDS"), "{shown}");
+    }
+}
+
+#[test]
+fn p09_texts_behind_the_flags_of_a_script_are_withheld() {
+    for command in [
+        "python3 notify.py -message \"WORDS a\"",
+        "python3 notify.py -c \"WORDS a\"",
+        "bash notify.sh -recipient \"WORDS a\"",
+        "ssh h gh issue close 5 -c \"WORDS a\"",
+        "awk -v x=\"WORDS a\" 1 f",
+    ] {
+        let shown = withhold(command);
+        assert!(!shown.contains("WORDS"), "{command} is shown as {shown}");
+    }
+    for command in [
+        "python3 -W ignore -c 'rm -rf /'",
+        "bash -o pipefail -c 'rm -rf /'",
+        "ssh -p 22 h 'rm -rf /'",
+        "ssh h gh issue close 5 -c 'x; rm -rf /'",
+        "su ann -c 'rm -rf /'",
+        "perl -ne 'rm -rf /'",
+        "awk -F : 'rm -rf /' f",
+    ] {
+        let shown = withhold(command);
+        assert!(shown.contains("rm -rf /"), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_every_word_of_a_comment_is_withheld() {
+    for command in [
+        "ls #WORDS-a",
+        "ls #WORDS b=WORDS",
+        "#WORDS=WORDS\nls",
+        "ls # it's WORDS\npwd #WORDS",
+    ] {
+        let shown = withhold(command);
+        assert!(!shown.contains("WORDS"), "{command} is shown as {shown}");
+        assert!(shown.contains("ls"), "{command} is shown as {shown}");
+    }
+    assert_eq!(withhold("ls a#b"), "ls a#b");
 }

@@ -5,9 +5,9 @@ use provost_abl::expr::nearest;
 use provost_core::ports::ForwardError;
 use serde_json::{Map, Value};
 
-use super::Resolved;
+use super::{COMMAND, CliCommandConfig, Resolved};
 
-const KNOWN: [&str; 4] = ["args", "flags", "stdin", "command"];
+const KNOWN: [&str; 3] = ["args", "flags", "stdin"];
 
 /// There is no shell, but what a call runs may start one: these never reach it as arguments.
 const REFUSED: [(&str, &str); 8] = [
@@ -32,18 +32,8 @@ pub(super) fn read<'p>(
     resolved: &Resolved<'_>,
 ) -> Result<Invocation<'p>, ForwardError> {
     let mut problems = Vec::new();
-    for name in params.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-        let meant = nearest(name, KNOWN)
-            .map(|near| format!(", did you mean `{near}`?"))
-            .unwrap_or_default();
-        problems.push(format!("unknown argument `{name}`{meant}"));
-    }
-    // The tool's name says which command runs; an argument may repeat it, and not contradict it.
-    if params
-        .get("command")
-        .is_some_and(|command| command.as_str() != resolved.command)
-    {
-        problems.push("`command` is not the command of this tool".to_owned());
+    for name in params.keys() {
+        problems.extend(unknown(name, resolved));
     }
     let stdin = match params.get("stdin") {
         None | Some(Value::Null) => None,
@@ -54,8 +44,7 @@ pub(super) fn read<'p>(
         }
     };
     let mut args = positional(params.get("args"), &mut problems);
-    let lists = &resolved.settings.list_args;
-    let flags = flags(params.get("flags"), lists, &mut problems);
+    let flags = flags(params.get("flags"), resolved.settings, &mut problems);
     // Behind `--` a flag would be one no more.
     let before = args
         .iter()
@@ -73,6 +62,21 @@ pub(super) fn read<'p>(
     } else {
         Err(ForwardError::Arguments(problems.join("; ")))
     }
+}
+
+/// Only the dispatcher takes `command`. Beside the name of another tool it would be ignored, and people and rules
+/// would take it for what runs.
+fn unknown(name: &str, resolved: &Resolved<'_>) -> Option<String> {
+    if KNOWN.contains(&name) || (name == COMMAND && resolved.dispatched) {
+        return None;
+    }
+    let help = match name {
+        COMMAND => ": the name of the tool says what runs".to_owned(),
+        _ => nearest(name, KNOWN)
+            .map(|near| format!(", did you mean `{near}`?"))
+            .unwrap_or_default(),
+    };
+    Some(format!("unknown argument `{name}`{help}"))
 }
 
 fn positional(args: Option<&Value>, problems: &mut Vec<String>) -> Vec<String> {
@@ -93,7 +97,11 @@ fn positional(args: Option<&Value>, problems: &mut Vec<String>) -> Vec<String> {
 
 /// A flag with a value, or alone where its value is true. A list repeats the flag where the command declares
 /// that it takes several: a rule about `flags.env` speaks of one value, and must not be passed by a list of one.
-fn flags(flags: Option<&Value>, lists: &[String], problems: &mut Vec<String>) -> Vec<String> {
+fn flags(
+    flags: Option<&Value>,
+    settings: &CliCommandConfig,
+    problems: &mut Vec<String>,
+) -> Vec<String> {
     let flags = match flags {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Object(flags)) => flags,
@@ -104,37 +112,63 @@ fn flags(flags: Option<&Value>, lists: &[String], problems: &mut Vec<String>) ->
     };
     let mut args = Vec::new();
     for (name, value) in flags {
-        if !is_flag_name(name) {
-            problems.push(format!("`{name}` cannot be the name of a flag"));
-            continue;
-        }
-        let flag = if name.len() == 1 {
-            format!("-{name}")
-        } else {
-            format!("--{name}")
-        };
-        match value {
-            Value::Bool(true) => args.push(flag),
-            Value::Bool(false) | Value::Null => {}
-            Value::Array(values) if lists.contains(&flag) => {
-                let texts: Vec<_> = values.iter().filter_map(text).collect();
-                if texts.len() < values.len() {
-                    problems.push(format!("flag `{name}` must list only strings and numbers"));
-                }
-                args.extend(texts.into_iter().flat_map(|text| [flag.clone(), text]));
-            }
-            Value::Array(_) => problems.push(format!(
-                "flag `{name}` is a list, and `list_args` does not name `{flag}`: give one value, or repeat it in `args`"
-            )),
-            one => match text(one) {
-                Some(text) => args.extend([flag, text]),
-                None => problems.push(format!(
-                    "flag `{name}` must be a string, a number or a boolean"
-                )),
-            },
+        match words(name, value, settings) {
+            Ok(words) => args.extend(words),
+            Err(problem) => problems.push(problem),
         }
     }
     args
+}
+
+/// The words that a flag becomes.
+fn words(name: &str, value: &Value, settings: &CliCommandConfig) -> Result<Vec<String>, String> {
+    if !is_flag_name(name) {
+        return Err(format!("`{name}` cannot be the name of a flag"));
+    }
+    let flag = if name.len() == 1 {
+        format!("-{name}")
+    } else {
+        format!("--{name}")
+    };
+    match value {
+        Value::Bool(true) => Ok(vec![flag]),
+        Value::Bool(false) | Value::Null => Ok(Vec::new()),
+        Value::Array(values) if settings.list_args.contains(&flag) => {
+            let texts: Option<Vec<_>> = values.iter().map(text).collect();
+            let texts =
+                texts.ok_or_else(|| format!("flag `{name}` must list only strings and numbers"))?;
+            let each = texts.into_iter().map(|text| valued(&flag, text, settings));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        Value::Array(_) => Err(format!(
+            "flag `{name}` is a list, and `list_args` does not name `{flag}`: give one value, or repeat it in `args`"
+        )),
+        one => match text(one) {
+            Some(text) => valued(&flag, text, settings),
+            None => Err(format!(
+                "flag `{name}` must be a string, a number or a boolean"
+            )),
+        },
+    }
+}
+
+/// A flag and its value are one word. A value that is a word of its own would be a flag or an argument of its own
+/// to a program whose flag takes none, and no rule about `flags` or `args` saw it: only flags that are declared
+/// to take a value are written so.
+fn valued(flag: &str, value: String, settings: &CliCommandConfig) -> Result<Vec<String>, String> {
+    let is_long = flag.starts_with("--");
+    let is_named = |list: &[String]| list.iter().any(|one| one == flag);
+    let is_apart = is_named(&settings.value_args) || (!is_long && is_named(&settings.list_args));
+    match (is_apart, is_long) {
+        (true, _) if value.starts_with('-') => Err(format!(
+            "the value of flag `{flag}` begins with `-`, and would be taken for another flag"
+        )),
+        (true, _) => Ok(vec![flag.to_owned(), value]),
+        (false, true) => Ok(vec![format!("{flag}={value}")]),
+        (false, false) => Err(format!(
+            "flag `{flag}` cannot be given a value, because `value_args` does not name it: write both in `args`"
+        )),
+    }
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -63,12 +63,12 @@ async fn arguments_flags_and_stdin_reach_the_program() {
         (json!({}), "\n"),
         (json!({"args": ["a b", 1, "$HOME *"]}), "a b 1 $HOME *\n"),
         (
-            json!({"flags": {"n": "prod", "namespace": 7}}),
-            "prod --namespace 7",
+            json!({"flags": {"label": "a b", "namespace": 7}}),
+            "--label=a b --namespace=7\n",
         ),
         (
-            json!({"args": ["x"], "flags": {"all": true, "no": false, "s": "a"}}),
-            "x --all -s a\n",
+            json!({"args": ["x"], "flags": {"all": true, "no": false, "s": true, "to": null}}),
+            "x --all -s\n",
         ),
         (
             json!({"args": ["x", "--", "-y"], "flags": {"all": true}}),
@@ -113,7 +113,7 @@ async fn what_is_not_understood_is_refused() {
         ),
         (
             json!({"command": "x"}),
-            "`command` is not the command of this tool",
+            "unknown argument `command`: the name of the tool says what runs",
         ),
         (
             json!({"args": ["a\u{0}b"]}),
@@ -130,7 +130,7 @@ async fn what_is_not_understood_is_refused() {
         "a;b", "a&&b", "a||b", "a|b", "`a`", "$(a)", "${a}", "a\nb", "a\rb",
     ] {
         refusal(&echo, "t.run", json!({"args": [text]})).await;
-        refusal(&echo, "t.run", json!({"flags": {"x": text}})).await;
+        refusal(&echo, "t.run", json!({"flags": {"name": text}})).await;
     }
     assert_eq!(
         stdout(&echo, "t.run", json!({"args": ["a&b $c"]})).await,
@@ -150,7 +150,7 @@ async fn p01_a_flag_takes_a_list_only_where_the_command_declares_it() {
     let flags = json!({"flags": {"label": ["a", 2], "s": ["x"]}});
     assert_eq!(
         stdout(&declared, "t.run", flags).await,
-        "--label a --label 2 -s x\n"
+        "--label=a --label=2 -s x\n"
     );
     let undeclared = tool(bare("echo"));
     for flags in [
@@ -170,6 +170,85 @@ async fn p01_a_flag_takes_a_list_only_where_the_command_declares_it() {
         stdout(&undeclared, "t.run", json!({"flags": {"force": true}})).await,
         "--force\n"
     );
+}
+
+#[tokio::test]
+async fn p01_the_value_of_a_flag_is_no_other_flag_and_no_argument() {
+    let echo = tool(bare("echo"));
+    for (value, expected) in [
+        (json!("--env=prod"), "--verbose=--env=prod\n"),
+        (json!("prod-db"), "--verbose=prod-db\n"),
+        (json!("--"), "--verbose=--\n"),
+        (json!(-5), "--verbose=-5\n"),
+        (json!(""), "--verbose=\n"),
+    ] {
+        let flags = json!({"flags": {"verbose": value}});
+        assert_eq!(stdout(&echo, "t.run", flags.clone()).await, expected);
+        // What a one-letter flag is given would be a word of its own.
+        let why = refusal(&echo, "t.run", json!({"flags": {"v": value}})).await;
+        assert!(why.contains("`value_args` does not name it"), "{why}");
+    }
+    let apart = tool(CliToolConfig {
+        bare: Some(CliCommandConfig {
+            list_args: vec!["--label".into(), "-s".into()],
+            value_args: vec!["--indent".into(), "--label".into(), "-w".into()],
+            ..CliCommandConfig::default()
+        }),
+        ..bare("echo")
+    });
+    let flags =
+        json!({"flags": {"indent": 2, "label": ["a", "b"], "other": "x", "s": ["c"], "w": "d"}});
+    assert_eq!(
+        stdout(&apart, "t.run", flags).await,
+        "--indent 2 --label a --label b --other=x -s c -w d\n"
+    );
+    for flags in [
+        json!({"indent": "--env=prod"}),
+        json!({"indent": -2}),
+        json!({"label": ["a", "-x"]}),
+        json!({"s": ["--env=prod"]}),
+        json!({"s": "-"}),
+        json!({"w": "--"}),
+    ] {
+        let why = refusal(&apart, "t.run", json!({"flags": flags})).await;
+        assert!(why.contains("begins with `-`"), "{flags} {why}");
+    }
+    refusal(&apart, "t.run", json!({"flags": {"x": "1"}})).await;
+}
+
+#[test]
+fn p01_a_call_that_passes_fits_the_schema_that_is_shown() {
+    let bare = tool(bare("echo"));
+    let open = tool(CliToolConfig {
+        commands: BTreeMap::from([("get".to_owned(), CliCommandConfig::default())]),
+        ..config("k", "echo")
+    });
+    let mut dispatched = 0;
+    for (tool, name) in [(&bare, "t.run"), (&open, "k.get"), (&open, "k.__dispatch")] {
+        let shown = tool.tools().into_iter().find(|tool| tool.name == name);
+        let schema = crate::backends::Schema::compile(&shown.unwrap().input_schema);
+        let schema = schema.unwrap().unwrap();
+        for arguments in [
+            json!({}),
+            json!({"args": ["a", 1], "flags": {"f": true, "env": "x"}, "stdin": "s"}),
+            json!({"command": "get"}),
+            json!({"command": "other"}),
+            json!({"command": ["git", "status"]}),
+            json!({"command": "git status"}),
+            json!({"command": {"x": 1}}),
+            json!({"command": null}),
+            json!({"command": 5}),
+            json!({"cmd": "git status"}),
+            json!({"args": "git"}),
+            json!({"flags": {"env": {}}}),
+        ] {
+            let fits = schema.check(&arguments).is_ok();
+            let passes = tool.check(name, &arguments).is_ok();
+            assert!(fits || !passes, "{name} {arguments}");
+            dispatched += usize::from(passes && arguments.get("command").is_some());
+        }
+    }
+    assert_eq!(dispatched, 1, "only the dispatcher takes `command`");
 }
 
 #[tokio::test]
@@ -210,12 +289,12 @@ async fn only_allowed_flags_pass() {
     let why = refusal(
         &tools[0],
         "t.run",
-        json!({"flags": {"x": "1", "all": true, "n": "-y"}}),
+        json!({"flags": {"x": true, "all": "1", "name": "-y"}}),
     )
     .await;
     assert_eq!(
         why,
-        "flag `--all`, `-y`, `-x` is not allowed (allowed: -n, --name, -abc)"
+        "flag `--all`, `-x` is not allowed (allowed: -n, --name, -abc)"
     );
 }
 
@@ -268,10 +347,6 @@ async fn names_run_their_commands() {
         "get -x\n"
     );
     assert_eq!(
-        stdout(&open, "k.get", json!({"command": "get"})).await,
-        "get\n"
-    );
-    assert_eq!(
         stdout(
             &open,
             "k.__dispatch",
@@ -295,6 +370,7 @@ async fn names_run_their_commands() {
         (&open, "k.__dispatch", json!({"command": "--version"})),
         (&open, "k.__dispatch", json!({"command": "__dispatch"})),
         (&open, "k.get", json!({"command": "apply"})),
+        (&open, "k.get", json!({"command": "get"})),
         (&strict, "k.get", json!({})),
         (&strict, "k.__dispatch", json!({"command": "get"})),
     ] {

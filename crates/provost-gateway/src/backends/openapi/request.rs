@@ -210,7 +210,9 @@ fn header_value(parameter: &Parameter, value: &Value) -> Result<HeaderValue, Str
         Style::Json => value.to_string().into(),
         _ => parameter.declared.joined(name, value)?,
     };
-    let is_bare = text.trim_matches([' ', '\t']) == text;
+    let is_joined = parameter.declared.is_list() && parameter.style != Style::Json;
+    let mut pieces = text.split(|letter| is_joined && letter == ',');
+    let is_bare = pieces.all(|piece| piece.trim_matches([' ', '\t']) == piece);
     let header = HeaderValue::from_str(&text).ok().filter(|_| is_bare);
     header.ok_or_else(|| {
         format!(

@@ -20,11 +20,13 @@ const MARK: &str = "> ";
 const SIGNATURE: &str = "-- ";
 
 pub(super) fn text_of(html: &str) -> String {
-    let mut page = Page::default();
-    for token in tokens(html) {
+    let tokens = tokens(html);
+    let mut page = Page::styled(&tokens);
+    for token in tokens {
         match token {
             Token::Text(text) => page.text(text),
             Token::Open(tag) => page.open(&tag),
+            Token::Sheet(_) => {}
             Token::Close(name) => page.close(&name),
         }
     }
@@ -40,7 +42,6 @@ struct Page {
     /// A space is due before the next word.
     gap: bool,
     open: Vec<Element>,
-    sheet: String,
     /// The elements of which a style sheet says that they are not seen as they stand.
     doubtful: Vec<String>,
     /// The elements of which a style sheet says that they stand beside others.
@@ -65,7 +66,8 @@ struct Element {
     preformatted: bool,
     doubtful: bool,
     signature: bool,
-    floats: bool,
+    /// It floats, and begins at this line.
+    floats: Option<usize>,
     /// What it holds stands side by side.
     flex: bool,
     /// The lines at which the cells of a row begin.
@@ -73,6 +75,20 @@ struct Element {
 }
 
 impl Page {
+    /// With what all style sheets say: one that stands below holds for what is above it as well.
+    fn styled(tokens: &[Token<'_>]) -> Self {
+        let sheets = tokens.iter().filter_map(|token| match token {
+            Token::Sheet(text) => Some(*text),
+            _ => None,
+        });
+        let sheet = sheets.collect::<Vec<_>>().join("\n");
+        Self {
+            doubtful: style::selectors(&sheet, Says::Doubtful),
+            inline: style::selectors(&sheet, Says::Beside),
+            ..Self::default()
+        }
+    }
+
     fn inside(&self, holds: fn(&Element) -> bool) -> bool {
         self.open.iter().any(holds)
     }
@@ -82,11 +98,6 @@ impl Page {
     }
 
     fn text(&mut self, text: &str) {
-        if self.open.last().is_some_and(|last| last.name == "style") {
-            self.sheet.push_str(text);
-            self.doubtful = style::selectors(&self.sheet, Says::Doubtful);
-            self.inline = style::selectors(&self.sheet, Says::Beside);
-        }
         if self.inside(|element| element.hidden) {
             return;
         }
@@ -107,7 +118,12 @@ impl Page {
         }
     }
 
+    /// No reader of HTML begins a line at a character: those at which the menu does are blanks.
     fn push(&mut self, c: char) {
+        if menu::is_line_break(c) {
+            self.gap = true;
+            return;
+        }
         if self.line.is_empty() && !self.picture.is_empty() {
             self.line = std::mem::take(&mut self.picture);
             self.gap = true;
@@ -130,6 +146,8 @@ impl Page {
         let quote = tag.is_quote();
         if quote {
             self.end_line();
+            // A quote that is seen as one is no text that was wrapped before a `>`.
+            self.blank_line();
         }
         if tag.is_cell() {
             self.begin_cell();
@@ -142,7 +160,7 @@ impl Page {
             preformatted: tag.is_preformatted(),
             doubtful: tag.is_doubtful() || tag.selectors().any(|it| self.doubtful.contains(&it)),
             signature: tag.holds_signature() && !hidden && !self.in_quote(),
-            floats: tag.floats(),
+            floats: tag.floats().then_some(self.lines.len()),
             flex: tag.is_flex(),
             cells: Vec::new(),
         });
@@ -194,6 +212,7 @@ impl Page {
     /// A picture in a line of text is part of it, such as a cross behind a code. One that stands alone, such as a
     /// logo, is not.
     fn show_picture(&mut self, alt: &str) {
+        let alt = alt.replace(menu::is_line_break, " ");
         let alt = alt.trim();
         if self.line.is_empty() {
             alt.clone_into(&mut self.picture);
@@ -236,7 +255,11 @@ impl Page {
             let Some(closed) = self.open.pop() else {
                 return;
             };
-            self.beside = closed.floats;
+            self.beside = closed.floats.is_some();
+            if let Some(begins) = closed.floats.filter(|_| !self.in_quote() && !closed.quote) {
+                self.line = rows::taken_back(&mut self.lines, begins, &self.line);
+                self.gap = true;
+            }
             if closed.quote {
                 self.lines.push(String::new());
             }
@@ -369,6 +392,38 @@ mod tests {
                 "4 a\nBob",
             ),
             ("1<img alt=\"seen\" width=1 height=1>", "1"),
+            ("<p>1&#133; what</p>", "1… what"),
+            ("<p>1&#x85;what</p>", "1…what"),
+            ("<p>6\u{b}PM</p>", "6 PM"),
+            ("<p>6&#11;PM &#x2028;now\u{85}ok</p>", "6 PM now ok"),
+            ("1 <img alt=\"not&#10;now\" src=x>", "1 not now"),
+            (
+                "<style><!-- .st{text-decoration:line-through} --></style><p><span class=st>1</span></p>",
+                "\u{fffd}1",
+            ),
+            (
+                "<p><span class=st>1</span></p><style>/* a */.st{text-decoration:line-through}</style>",
+                "\u{fffd}1",
+            ),
+            ("<script>if (a < b) { x(\"<p>1</p>\") }</script>3", "3"),
+            ("<style/>.a{color:red}</style>3", "3"),
+            (
+                "<table align=left><tr><td>6</td></tr></table><p>PM would be better</p>",
+                "6 PM would be better",
+            ),
+            (
+                "<div style=\"float:left\"><div>6</div></div><div>PM</div>",
+                "6 PM",
+            ),
+            (
+                "<table align=left width=\"100%\"><tr><td>External</td></tr></table><p>1</p>",
+                "External\n\n1",
+            ),
+            (
+                "<div style=\"display:contents\">6</div><div style=\"display:contents\"> PM</div>",
+                "6 PM",
+            ),
+            ("<div>5: a</div><blockquote>b</blockquote>", "5: a\n\n> b"),
             (
                 "<p style=\"color:#fff;background:#fff\">1</p>no",
                 "\u{fffd}1\nno",

@@ -8,6 +8,8 @@ mod attribution;
 mod furniture;
 mod words;
 
+use provost_core::menu;
+
 /// Stands where everything below is the mail before, as the HTML of a mail says. No text has this character.
 pub(super) const HISTORY: &str = "\u{fdd0}";
 /// Stands where a signature ends, as the HTML of a mail says.
@@ -25,6 +27,9 @@ pub(super) enum Own<'t> {
         above_attribution: usize,
         /// A quote stands above: a footer that a server added looks the same.
         below_quote: bool,
+        /// The one own line stands right above a quoted one: a text that was wrapped may go on there, with a `|`
+        /// or a `>`.
+        cut: bool,
     },
     Nothing,
     /// Own lines stand between quoted ones, or right below them where a wrapped line of the quote may stand:
@@ -61,6 +66,14 @@ pub(super) fn own_lines<'t>(lines: &[&'t str]) -> Own<'t> {
         match kind(lines, at) {
             Line::Blank | Line::SignatureEnd => (at, after_blank) = (at + 1, true),
             Line::Quoted => (at, quote_seen, after_blank) = (at + 1, true, false),
+            // "Not before 10:00:" above a quote is a condition.
+            Line::Attribution(count)
+                if lines
+                    .get(at..at + count)
+                    .is_some_and(|lines| lines.iter().any(|line| menu::corrects(line))) =>
+            {
+                return region(lines, at, quote_seen);
+            }
             Line::Attribution(count) if marked_below(lines, at + count) => {
                 (at, quote_seen, after_blank) = (at + count, true, false);
             }
@@ -88,6 +101,7 @@ fn region<'t>(lines: &[&'t str], start: usize, below_quote: bool) -> Own<'t> {
     let (others, above_attribution) = others(lines, end);
     Own::Lines {
         own: lines.get(start..end).unwrap_or_default().to_vec(),
+        cut: end == start + 1 && is_marked_text(lines, end),
         others,
         above_attribution,
         below_quote,
@@ -153,6 +167,15 @@ fn kind(lines: &[&str], at: usize) -> Line {
 /// Our own mails mark what an agent wrote with a bar.
 fn is_marked(line: &str) -> bool {
     line.trim_start().starts_with(['>', '|', '＞'])
+}
+
+/// Whether a marked line stands here that is no attribution, as Apple's programs mark theirs.
+fn is_marked_text(lines: &[&str], at: usize) -> bool {
+    let marked = lines.iter().skip(at).take_while(|line| is_marked(line));
+    let bare: Vec<&str> = marked
+        .map(|line| line.trim_start_matches(['>', ' ']))
+        .collect();
+    !bare.is_empty() && attribution::lines_at(&bare, 0).is_none()
 }
 
 /// Whether the history below says line by line that it is one.

@@ -52,17 +52,18 @@ enum Below {
 fn own_reply(text: &str, breaks: LineBreaks, below: Below) -> Result<Reply, Misread> {
     let text = text.replace('\u{a0}', " ");
     let lines: Vec<&str> = menu::lines(&text).into_iter().map(without_marks).collect();
-    let (own, others, below_quote) = match own_lines(&lines) {
+    let (own, others, below_quote, cut) = match own_lines(&lines) {
         Own::Lines {
             own,
             mut others,
             above_attribution,
             below_quote,
+            cut,
         } => {
             if below == Below::History {
                 others.truncate(above_attribution);
             }
-            (own, others, below_quote)
+            (own, others, below_quote, cut)
         }
         Own::Nothing => return Err(Unclear::NoCode.into()),
         Own::Mixed => return Err(Misread::Mixed),
@@ -75,6 +76,9 @@ fn own_reply(text: &str, breaks: LineBreaks, below: Below) -> Result<Reply, Misr
     // "4 Privet Drive" may be the footer of a server.
     if below_quote && (reply.text.is_some() || reply.code.needs_text()) {
         return Err(Misread::BelowQuote);
+    }
+    if cut && reply.code.needs_text() {
+        return Err(Unclear::GoesOn(reply.code).into());
     }
     if others.iter().any(|line| line.contains(menu::UNREADABLE)) {
         return Err(Unclear::Unreadable.into());

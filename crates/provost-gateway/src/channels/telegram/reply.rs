@@ -131,14 +131,14 @@ impl Telegram {
 }
 
 /// A text as it was typed. Telegram takes the backticks around code away, and says where they were; what is
-/// crossed out comes as if it were not.
+/// crossed out comes as if it were not. Code in the middle of a line is part of its sentence.
 fn written(text: &str, entities: &[Entity]) -> String {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut marks: Vec<(usize, String)> = Vec::new();
     for entity in entities {
         let end = entity.offset.saturating_add(entity.length);
         match entity.kind.as_str() {
-            "pre" | "code" => {
+            "pre" | "code" if is_block(&units, entity.offset, end) => {
                 marks.push((entity.offset, "\n```\n".to_owned()));
                 marks.push((end, "\n```\n".to_owned()));
             }
@@ -158,6 +158,25 @@ fn written(text: &str, entities: &[Entity]) -> String {
         from = at;
     }
     written + &String::from_utf16_lossy(units.get(from..).unwrap_or_default())
+}
+
+/// Whether code fills its lines: nothing stands before it but a code that takes a text, and nothing behind it.
+fn is_block(units: &[u16], start: usize, end: usize) -> bool {
+    let text = |part: Option<&[u16]>| String::from_utf16_lossy(part.unwrap_or_default());
+    let above = text(units.get(..start));
+    let below = text(units.get(end.min(units.len())..));
+    let before = menu::lines(&above).last().copied().unwrap_or_default();
+    let before = if above.ends_with(before) {
+        before.trim()
+    } else {
+        ""
+    };
+    let mut chars = before.chars();
+    let code = chars.next().map(|c| menu::plain_digit(c).to_string());
+    let takes_text = code.is_none_or(|code| ["3", "4", "5"].contains(&code.as_str()));
+    let is_separator = |c: char| c.is_whitespace() || ":：)-–—".contains(c);
+    let after = menu::lines(&below).first().copied().unwrap_or_default();
+    takes_text && chars.as_str().chars().all(is_separator) && after.trim().is_empty()
 }
 
 /// What somebody quotes is not their answer, and becomes spaces. Between two parts of an answer it may be meant as
@@ -209,6 +228,30 @@ mod tests {
     }
 
     #[test]
+    fn p13_code_in_the_middle_of_a_line_is_part_of_it() {
+        for (text, code) in [
+            ("1 rm too many, deny this", "rm"),
+            ("6 npm packages are outdated, wait", "npm"),
+            ("2 npm test runs failed, please wait", "npm test"),
+            ("1 rm", "rm"),
+            ("6 PM would be better", "PM"),
+            ("5 users tables would be dropped by this", "users"),
+            ("1\u{2028}rm 3", "rm"),
+        ] {
+            for kind in ["code", "pre"] {
+                let at = text.find(code).unwrap();
+                let offset = text.get(..at).unwrap().encode_utf16().count();
+                let entities = [entity(kind, offset, code.len())];
+                let read = menu::parse(&written(text, &entities));
+                assert!(read.is_err(), "{text} {read:?}");
+            }
+        }
+        let read = menu::parse(&written("3 rm -rf is too risky", &[entity("code", 2, 6)]));
+        let denied = Reply::with_text(Code::Deny, "rm -rf is too risky");
+        assert_eq!(read, Ok(denied));
+    }
+
+    #[test]
     fn p13_formatting_is_read_as_it_was_typed() {
         let fenced = |code, text| {
             Ok(Reply {
@@ -225,6 +268,11 @@ mod tests {
             (
                 "5 npm test",
                 vec![entity("code", 2, 8)],
+                fenced(Code::Change, "npm test"),
+            ),
+            (
+                "5: npm test ",
+                vec![entity("code", 3, 8)],
                 fenced(Code::Change, "npm test"),
             ),
             (

@@ -17,8 +17,8 @@ const PROGRAMS: &str = "\
     pytest python python3 rails rake rclone redis-cli rg rm rmdir rspec rsync ruby ruff rustc rustup scp sed sh sqlite3 \
     ssh sudo supervisorctl svn systemctl tar terraform tofu tox traceroute tsc ufw unzip uv uvx vagrant vault vim vite \
     vitest wget xargs yarn yq zip zsh";
-/// So many words may be new, and be nothing but letters.
-const MOST_NEW: usize = 2;
+/// Between these stand the commands of a line.
+const OPERATORS: [&str; 5] = [";", "&&", "||", "|", "&"];
 
 /// What was asked, as far as a line is compared with it.
 pub(super) struct Asked {
@@ -69,23 +69,34 @@ impl Asked {
         is_path(first) || self.begins.contains(first)
     }
 
-    /// Few bare words are new, none of them is of a sentence or counted, and no sentence is built.
+    /// A bare word that what was asked does not have stands right behind the program only: "npm test", and not "npm
+    /// install errors". It is no word of a sentence and not counted, and no sentence is built.
     fn goes_on_like(&self, line: &str) -> bool {
         let Some(bare) = unquoted(line) else {
             return false;
         };
-        let rest: Vec<&str> = bare.split_whitespace().skip(1).collect();
-        if rest.iter().any(|word| ends_clause(word)) {
-            return false;
+        // Where in its command the next word stands.
+        let mut place = 0;
+        for (at, word) in bare.split_whitespace().enumerate() {
+            if OPERATORS.contains(&word) {
+                place = 0;
+                continue;
+            }
+            let is_new =
+                at > 0 && is_bare(word) && !self.words.contains(word.trim_end_matches(';'));
+            if at > 0 && ends_clause(word) || is_new && !is_subcommand(word, place) {
+                return false;
+            }
+            place = if word.ends_with(';') { 0 } else { place + 1 };
         }
-        let is_new = |word: &&str| is_bare(word) && !self.words.contains(*word);
-        let counted = rest.first().filter(|first| is_new(first));
-        let new: Vec<&str> = rest.iter().copied().filter(is_new).collect();
-        new.len() <= MOST_NEW
-            && new.iter().all(|word| word.is_ascii())
-            && !new.iter().any(|word| menu::is_everyday_word(word))
-            && !counted.is_some_and(|first| is_plural(first))
+        true
     }
+}
+
+/// Whether a word that is new may be what a program is to do.
+fn is_subcommand(word: &str, place: usize) -> bool {
+    let word = word.trim_end_matches(';');
+    place == 1 && word.is_ascii() && !menu::is_everyday_word(word) && !is_plural(word)
 }
 
 /// The words of a text, without the signs around them.
@@ -111,10 +122,11 @@ fn is_path(word: &str) -> bool {
     below.is_some_and(|below| below.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
 }
 
-/// Nothing but letters, as the words of a sentence are.
+/// Letters, and hyphens between them, as the words of a sentence have.
 fn is_bare(word: &str) -> bool {
     let word = word.trim_matches(['(', ')', ';']);
-    !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || c == '’')
+    let sound = |c: char| c.is_alphabetic() || matches!(c, '’' | '-');
+    word.starts_with(char::is_alphabetic) && word.chars().all(sound)
 }
 
 /// "please,", "review."
@@ -237,6 +249,15 @@ mod tests {
             ("ls", "~/.ssh must stay as it is, no"),
             ("go build ./...", "go ahead please"),
             ("git push", "git репозитории сломаются"),
+            ("npm install", "npm install errors"),
+            ("npm run build", "npm run errors"),
+            ("npm install", "npm audit warnings"),
+            ("git push origin main", "git push attempts failed"),
+            ("git push origin main", "git push origin main attempts"),
+            ("git push origin main", "git push re-tries"),
+            ("terraform apply", "terraform apply runs failed"),
+            ("git log | head", "git head failed"),
+            ("npm test", "npm test 2 failures"),
         ] {
             assert!(!command(asked, text), "{text}");
         }
@@ -250,7 +271,7 @@ mod tests {
         };
         for text in [
             "npm test",
-            "npm run lint",
+            "npm ci && npm test",
             "ls -la",
             "git status",
             "rm -rf /tmp/a",
@@ -263,6 +284,8 @@ mod tests {
             "ore",
             "make sure Anna has seen it first",
             "git repos affected",
+            "npm run lint",
+            "docker pull requests",
             "node servers down",
             "point réunions",
         ] {

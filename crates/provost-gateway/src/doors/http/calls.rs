@@ -4,7 +4,7 @@ mod answer;
 mod direct;
 mod manner;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::extract::State;
 use futures_util::{FutureExt as _, future::ready};
@@ -99,10 +99,10 @@ fn tool_call(
     agent: Arc<str>,
     tool: &str,
     session: Option<String>,
-    body: ToolCall,
+    mut body: ToolCall,
 ) -> ApiResult<Asked> {
     // A dispatcher's call is judged, and recorded, as the command it runs.
-    let tool = app.backends.judged_name(tool, &body.params);
+    let tool = app.backends.judged(tool, &mut body.params);
     let Some(backend) = app.backends.find(&tool) else {
         return Err(servers::no_such_tool(app, &tool).unwrap_or_else(|| {
             ApiError::new(
@@ -191,6 +191,11 @@ fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = 
         misfit,
     } = asked;
     // A call that only asks may name a tool of ours as well.
+    if backend.is_none()
+        && let Cow::Owned(tool) = app.backends.judged(&call.tool, &mut call.params)
+    {
+        call.tool = tool.into();
+    }
     let misfit = misfit.or_else(|| match &backend {
         Some(backend) => backends::misfit(&**backend, &call.tool, &mut call.params),
         None => app.backends.misfit(&call.tool, &mut call.params),

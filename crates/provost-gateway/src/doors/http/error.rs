@@ -172,6 +172,10 @@ impl From<Full> for ApiError {
                 format!("{most} requests of agents are in progress already"),
                 "try again soon; with a higher limit of open files (`ulimit -n`) there is room for more",
             ),
+            Full::Supervisors(most) => (
+                format!("{most} requests of supervisors are in progress already"),
+                "try again soon; with a higher limit of open files (`ulimit -n`) there is room for more",
+            ),
             Full::Strangers(most) => (
                 format!("{most} requests without a key are in progress already"),
                 "try again soon, or send a key",

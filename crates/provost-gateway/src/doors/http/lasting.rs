@@ -18,7 +18,8 @@ use crate::admission::{Full, Occupied, OfProgram};
 /// The system takes as much at once, whether or not the client reads it.
 const SMALL: usize = 16 * 1024;
 
-/// The request stays in progress until the client has taken its answer, where that is large or a stream.
+/// The request stays in progress until the client has taken its answer, where that is large or a stream. If nobody
+/// counts it, only its bytes are held for so long.
 pub(super) fn lasting(response: Response, occupied: impl Into<Arc<Occupied>>) -> Response {
     let length = response.body().size_hint().exact();
     let length = length.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
@@ -26,6 +27,7 @@ pub(super) fn lasting(response: Response, occupied: impl Into<Arc<Occupied>>) ->
         return response;
     }
     let occupied = occupied.into();
+    occupied.answered();
     let is_of_program = response.extensions().get::<OfProgram>().is_some();
     if let Some(length) = length.filter(|_| !is_of_program)
         && let Err(full) = occupied.hold(length - SMALL)

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
+use http::StatusCode;
 use provost_core::{call::Call, door::Door};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     caller::Agent,
     calls::{Asked, Manner, pass, session},
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     input::{Body, Params},
 };
 use crate::{acp, app::App};
@@ -24,6 +25,8 @@ pub(super) struct Asking {
     tool_call: Map<String, Value>,
     /// Where the agent works.
     folder: Option<Box<str>>,
+    /// Of this question and no other, in the words of whoever passes it on.
+    request_id: Option<String>,
 }
 
 pub(super) fn ask(
@@ -37,7 +40,15 @@ pub(super) fn ask(
 }
 
 fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResult<Asked> {
-    let (tool, params) = acp::call(&asking.tool_call);
+    let request = asking.request_id.as_deref();
+    let (tool, params) = acp::call(&asking.tool_call, request).map_err(|_| {
+        ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "request_id_missing",
+            "the call does not tell its arguments, so it can be decided for one request only",
+        )
+        .help("send a `requestId` that no other request has, and the same one when you ask again")
+    })?;
     let call = Call {
         agent,
         session: session(asking.session_id.or(in_header))?,

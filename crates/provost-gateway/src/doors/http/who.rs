@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use http::{HeaderMap, Method, Request, header};
+use provost_core::key::Key;
 
 use super::caller;
 use crate::{access::Caller, admission::Who, app::App};
@@ -41,13 +42,22 @@ pub(super) fn who<B>(request: &Request<B>, remote: SocketAddr, app: &App) -> Who
     if headers.contains_key(header::AUTHORIZATION) || is_of_agents(path) {
         return match caller::known(headers, remote, app) {
             Some(Caller::Agent(name)) => Who::Agent(name),
-            Some(Caller::Decider(key)) => Who::Decider(key.name.clone()),
+            Some(Caller::Decider(key)) => decider(&key),
             None => stranger(request),
         };
     }
-    match app.console.signed_in(headers) {
-        Some(session) => Who::Decider(session),
+    // However many sessions one key has signed in to, they are all of that key.
+    match app.console.signed_in(headers, &app.gate.control()) {
+        Some(key) => decider(&key),
         None => stranger(request),
+    }
+}
+
+fn decider(key: &Key) -> Who {
+    if key.role.is_person() {
+        Who::Person(key.name.clone())
+    } else {
+        Who::Supervisor(key.name.clone())
     }
 }
 

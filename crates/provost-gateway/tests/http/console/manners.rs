@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Page, Tab, asked};
+use super::{Page, Tab, asked, reading::field};
 use crate::app::{TestApp, Who};
 
 async fn decide(tab: &Tab<'_>, id: &str, form: &[(&str, &str)]) -> Page {
@@ -21,6 +21,11 @@ async fn p15_the_banner_names_what_was_decided() {
     said.says(
         "<span class=\"tool\">claude.Bash</span></a> for claude: <code>echo &#39;&#60;b&#62;&#39;</code>",
     );
+    // The word is that of the decision, whatever the address says.
+    for done in ["denied", "session", "changed", "counted", "handed_up"] {
+        let page = tab.get(&format!("/?done={done}&of={id}")).await.is(200);
+        page.says("role=\"status\">\n  <p>Approved. <a");
+    }
     // An address that somebody made up says nothing in our name.
     let other = asked(&app, "claude.Bash", json!({"command": "sneaky"})).await;
     for (tab, id) in [(&tab, &other), (&root, &id)] {
@@ -154,7 +159,13 @@ async fn p15_a_broken_edit_keeps_the_form() {
             ("arguments", arguments),
             ("note", "as I said"),
         ];
-        let page = decide(&tab, &id, &form).await.is(status);
+        let mut page = decide(&tab, &id, &form).await;
+        // What is risky as edited is asked about first.
+        if let Some(mark) = field(&page, "confirmed") {
+            let form = [form[0], form[1], form[2], ("confirmed", &*mark)];
+            page = decide(&tab, &id, &form).await;
+        }
+        let page = page.is(status);
         page.says("Edit the arguments, then approve");
         page.says(&arguments.replace('"', "&#34;"));
         page.says("as I said</textarea>");

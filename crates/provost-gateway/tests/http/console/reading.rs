@@ -24,7 +24,7 @@ async fn decide(tab: &Tab<'_>, id: &str, form: &[(&str, &str)]) -> Page {
 }
 
 /// The value of a hidden field.
-fn field(page: &Page, name: &str) -> Option<String> {
+pub(super) fn field(page: &Page, name: &str) -> Option<String> {
     let (_, rest) = page.text.split_once(&format!("name=\"{name}\" value=\""))?;
     Some(rest.split('"').next().unwrap().to_owned())
 }
@@ -296,6 +296,21 @@ async fn p14_an_edit_that_would_run_something_unread_is_asked_about_once_more() 
         // The same form once more says the same.
         decide(&tab, &id, &form).await.is(303);
     }
+    // What was harmless may be risky once it is edited, and who saw it has not seen that.
+    let id = asked(&app, "claude.Bash", json!({"command": "ls"})).await;
+    let path = format!("/console/approval/{id}?content=full");
+    let seen = field(&tab.get(&path).await.is(200), "seen").unwrap_or_default();
+    let arguments = json!({"command": RISKY}).to_string();
+    let form = [
+        ("do", "change"),
+        ("arguments", &*arguments),
+        ("seen", &*seen),
+    ];
+    let page = decide(&tab, &id, &form).await.is(428);
+    page.says("As you edited it");
+    let mark = field(&page, "confirmed").unwrap();
+    let form = [form[0], form[1], ("confirmed", &*mark)];
+    decide(&tab, &id, &form).await.is(303);
     // The page that shows all of it says so in its form of edits as well.
     let id = asked(&app, "claude.Bash", json!({"command": RISKY})).await;
     let path = format!("/console/approval/{id}?content=full");
@@ -530,9 +545,7 @@ fn person(name: &str) -> Person {
     }
 }
 
-#[tokio::test]
-async fn p14_who_voted_is_seen_and_not_asked_again() {
-    let app = TestApp::new().await;
+fn needs_two(app: &TestApp) {
     let step = |minutes, people: &[&str]| Step {
         after: Duration::from_mins(minutes),
         people: people.iter().map(|name| (*name).into()).collect(),
@@ -551,6 +564,12 @@ async fn p14_who_voted_is_seen_and_not_asked_again() {
         }],
         ..Directory::default()
     });
+}
+
+#[tokio::test]
+async fn p14_who_voted_is_seen_and_not_asked_again() {
+    let app = TestApp::new().await;
+    needs_two(&app);
     let id = asked(&app, "pay.run", json!({})).await;
     let (alice, root) = (
         Tab::signed_in(&app, "human-key").await,
@@ -587,4 +606,26 @@ async fn p14_who_voted_is_seen_and_not_asked_again() {
     assert_eq!(after["waiting_for"], json!(["bob"]));
     let other = app.ask(Who::Admin, "GET", &path, Value::Null).await.body;
     assert_eq!(other["you_approved"], false);
+}
+
+#[tokio::test]
+async fn p15_a_yes_to_several_says_which_of_them_only_counted_it() {
+    let app = TestApp::new().await;
+    needs_two(&app);
+    let (alice, root) = (
+        Tab::signed_in(&app, "human-key").await,
+        Tab::signed_in(&app, "admin-key").await,
+    );
+    let first = asked(&app, "pay.run", json!({"n": 1})).await;
+    let form = [("do", "approve"), ("id", &*first)];
+    let page = alice.post("/console/decide", &form).await.is(303);
+    let page = alice.get(page.goes_to()).await.is(200);
+    page.says("Your yes was counted: 1; more people are needed.");
+    page.says_not("Approved: 1");
+    assert_eq!(status(&app, &first).await, "pending");
+    let second = asked(&app, "pay.run", json!({"n": 2})).await;
+    let form = [("do", "approve"), ("id", &*first), ("id", &*second)];
+    let page = root.post("/console/decide", &form).await.is(303);
+    let page = root.get(page.goes_to()).await.is(200);
+    page.says("Approved: 1; your yes was counted for 1 more, which need more people.");
 }

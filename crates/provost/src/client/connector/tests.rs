@@ -28,6 +28,8 @@ enum Kind {
     Hasty,
     /// Says the right thing, and that it is the last.
     Leaving,
+    /// Takes the connection and says nothing.
+    Silent,
 }
 
 struct Server {
@@ -85,6 +87,9 @@ async fn serve(
         let (path, challenge) = path.split_once("?challenge=").unwrap_or((&path, ""));
         let key = if has_key { " with a key" } else { "" };
         heard.lock().unwrap().push(format!("{path}{key}"));
+        if matches!(kind, Kind::Silent) {
+            continue;
+        }
         let body = match kind {
             Kind::Thief => "{\"proof\":\"yes\"}".to_owned(),
             _ => format!("{{\"proof\":\"{}\"}}", proof(ADMIN_KEY, challenge, addr)),
@@ -92,7 +97,7 @@ async fn serve(
         let (close, more) = match kind {
             Kind::Hasty => ("", EMPTY),
             Kind::Leaving => ("connection: close\r\n", ""),
-            Kind::Gateway(_) | Kind::Thief => ("", ""),
+            Kind::Gateway(_) | Kind::Thief | Kind::Silent => ("", ""),
         };
         let answer = if challenge.is_empty() {
             EMPTY.to_owned()
@@ -162,6 +167,22 @@ async fn p06_a_connection_that_cannot_be_used_after_its_proof_is_not() {
         assert!(error.is_unreachable(), "{error:?}");
         assert_eq!(server.heard(), ["/instance"]);
     }
+}
+
+/// A gateway that is overloaded runs: nobody is told to start it.
+#[tokio::test(start_paused = true)]
+async fn p10_a_gateway_that_takes_the_connection_and_says_nothing_is_overloaded() {
+    let server = Server::start(&[Kind::Silent]).await;
+    let error = server.client().get(Target::new("/a")).await.unwrap_err();
+    assert!(matches!(error, ClientError::Silent { .. }), "{error:?}");
+    assert!(error.is_unreachable() && error.is_outage());
+    assert!(error.to_string().contains("did not answer within 30s"));
+    let help = error.help().unwrap();
+    assert!(
+        help.contains("overloaded") && !help.contains("serve"),
+        "{help}"
+    );
+    assert_eq!(server.heard(), ["/instance"]);
 }
 
 /// Time passes by itself where everybody waits.

@@ -6,7 +6,7 @@ use provost_core::{
     approval::Question,
     call::Digest,
     card::Whole,
-    review::{Excerpt, Risk, more_lines},
+    review::{Excerpt, NOT_TOLD, Risk, more_lines},
     time::Time,
     trace::view::Exposure,
 };
@@ -288,6 +288,10 @@ pub(super) fn risks(approval: &Value) -> Vec<String> {
         .collect();
     if approval.get("hides_secret") == Some(&Value::Bool(true)) {
         risks.insert(Risk::HidesSecret);
+    }
+    let told = approval.pointer("/params/acp/arguments");
+    if told.and_then(Value::as_str) == Some(NOT_TOLD) {
+        risks.insert(Risk::ArgumentsNotTold);
     }
     risks.iter().map(ToString::to_string).collect()
 }

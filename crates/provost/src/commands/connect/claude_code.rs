@@ -19,8 +19,9 @@ use super::{
     json::Json,
     plan::{Access, COMMAND_PATIENCE, KeyPlace, NAME, Plan, at_home, key_file, program},
     repository::is_in_repository,
+    variables::acts_on_hooks,
 };
-use crate::{config::Unreachable, output, regular_file::read_text};
+use crate::{config::Unreachable, locate::is_same, output, regular_file::read_text};
 
 pub(in crate::commands) use self::version::{FIRST_THAT_BLOCKS, Installed, installed};
 
@@ -73,7 +74,7 @@ impl Args {
         let name = self.options.name(AGENT);
         let settings = self.options.settings_or(|| self.settings())?;
         if !self.options.undo {
-            ensure_hooks_run(&settings)?;
+            ensure_hooks_ask(&settings)?;
         }
         let way = self.way(&settings, gateway.unreachable).await?;
         let file = || key_file(gateway.keys, &name);
@@ -195,12 +196,15 @@ pub(in crate::commands) fn own_settings() -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Settings of a person, of the project and of a person in the project are read together, and one of them is
-/// enough to switch off the hooks of all.
-fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
+/// Settings of a person, of the project and of a person in the project are read together: one of them is enough to
+/// switch off the hooks of all, and the variables of all reach the hooks.
+fn ensure_hooks_ask(settings: &Path) -> anyhow::Result<()> {
     let own = own_settings().ok();
     let project = [PROJECT, PROJECT_OWN].map(PathBuf::from);
-    for path in iter::once(settings.to_owned()).chain(own).chain(project) {
+    for path in iter::once(settings.to_owned())
+        .chain(own.clone())
+        .chain(project)
+    {
         let text = match read_text(&path, LARGEST) {
             Err(error) if is_missing(&error) => continue,
             read => read.with_context(|| format!("cannot read `{}`", path.display()))?,
@@ -210,13 +214,61 @@ fn ensure_hooks_run(settings: &Path) -> anyhow::Result<()> {
             .map(|json| json.value())
             .unwrap_or_default();
         anyhow::ensure!(
-            said.get("disableAllHooks") != Some(&Value::Bool(true)),
-            "`{}`: `disableAllHooks` is true, so Claude Code would run no hook and ask nobody; remove it \
+            said.get("disableAllHooks")
+                .is_none_or(|off| *off == Value::Bool(false)),
+            "`{}`: `disableAllHooks` is not false, so Claude Code would run no hook and ask nobody; remove it \
              and connect again",
             path.display()
         );
+        ensure_taken(&path, &said)?;
+        // What people set in their own settings is theirs to say.
+        if own.as_ref().is_none_or(|own| !is_same(own, &path)) {
+            ensure_no_variables(&path, &said)?;
+        }
     }
     Ok(())
+}
+
+/// Claude Code leaves out a whole file, and its hooks with it, if one member has a value of another kind.
+fn ensure_taken(path: &Path, said: &Value) -> anyhow::Result<()> {
+    type Fits = fn(&Value) -> bool;
+    const KINDS: [(&str, &str, Fits); 8] = [
+        ("/model", "a text", Value::is_string),
+        ("/env", "an object", Value::is_object),
+        ("/permissions", "an object", Value::is_object),
+        ("/permissions/allow", "a list", Value::is_array),
+        ("/permissions/ask", "a list", Value::is_array),
+        ("/permissions/deny", "a list", Value::is_array),
+        ("/cleanupPeriodDays", "a number", Value::is_number),
+        ("/hooks", "an object", Value::is_object),
+    ];
+    let misfit = KINDS.into_iter().find(|(place, _, fits)| {
+        let found = said.pointer(place);
+        found.is_some_and(|found| !fits(found))
+    });
+    misfit.map_or(Ok(()), |(place, kind, _)| {
+        let name = place.trim_start_matches('/').replace('/', ".");
+        anyhow::bail!(
+            "`{}`: `{name}` is not {kind}, so Claude Code would ignore the file, and its hooks with it; \
+             correct it and connect again",
+            path.display()
+        )
+    })
+}
+
+/// A project's file is often the agent's to write.
+fn ensure_no_variables(path: &Path, said: &Value) -> anyhow::Result<()> {
+    let env = said.get("env").and_then(Value::as_object);
+    let mut names = env.into_iter().flat_map(|env| env.keys());
+    let found = names.find(|name| acts_on_hooks(name));
+    found.map_or(Ok(()), |name| {
+        anyhow::bail!(
+            "`{}`: `env` sets `{}`, which also acts on the hooks and may lead them to another gateway; remove it, or \
+             move it into your own settings, and connect again",
+            path.display(),
+            name.escape_debug()
+        )
+    })
 }
 
 fn is_missing(error: &io::Error) -> bool {

@@ -1,5 +1,7 @@
 //! `provost connect mcp`: the gateway as one of an MCP client's servers, or in front of those it starts.
 
+mod entry;
+
 use std::path::Path;
 
 use serde_json::Value;
@@ -19,20 +21,10 @@ const SERVERS: &str = "mcpServers";
 const OTHER_SERVERS: &str = "servers";
 const ONLY_OURS: &str = "`mcpServers`, whose servers are wrapped (in a file of VS Code, put `provost mcp --name NAME \
      --` before each command)";
+const ONLY_ENV: &str = "allowed in a wrapped server, because its variables would also reach the gate: write them into \
+     `env`";
 /// What the gateway is called among a client's servers.
 const OURS: &str = "provost";
-/// What an entry of ours may hold beside how it is started.
-const OWN_MEMBERS: [&str; 6] = [
-    "command",
-    "args",
-    "env",
-    "timeout",
-    "disabled",
-    "description",
-];
-/// Variables that say where this user's gateways are found.
-const USER_FOLDERS: [&str; 2] = ["HOME", "XDG_STATE_HOME"];
-
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   provost connect mcp --settings .mcp.json           the gateway's tools, as one server more
@@ -90,17 +82,21 @@ fn misshapen(name: &str) -> Misfit {
 
 /// Our own server, with nothing behind it. Of what the entry held, only what leads nowhere else stays.
 fn add_server(server: &mut Json, access: &Access<'_>) -> Option<()> {
-    server.members()?.retain(|(name, value)| {
-        OWN_MEMBERS.contains(&&**name) || (name == "type" && value.value() == "stdio")
-    });
+    entry::keep(server, &entry::OWN)?;
     start(server, &own_words(access), access)
 }
 
-/// Sets what starts `provost`, and takes out of its environment what would lead it to another gateway.
+/// Sets what starts `provost`, and where its gateway is, if only its address is known.
 fn start(server: &mut Json, words: &[String], access: &Access<'_>) -> Option<()> {
     server.set("command", Json::text(access.program))?;
     server.set("args", Json::texts(words.iter().map(String::as_str)))?;
-    environment(server, access)
+    match access.reach() {
+        Reach::Url(url) => {
+            let env = server.member("env", Json::object([]))?;
+            env.set("PROVOST_URL", Json::text(url))
+        }
+        Reach::Data(_) | Reach::Registry => Some(()),
+    }
 }
 
 fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
@@ -121,7 +117,7 @@ fn wrap(settings: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
                             (mesh, grant, approval, claude, codex, cursor): rename the server";
             return Err(Misfit::new(format!("{SERVERS}.{name}"), expected));
         }
-        wrap_server(name, server, access).ok_or_else(|| misshapen(name))?;
+        wrap_server(name, server, access)?;
     }
     Ok(())
 }
@@ -133,35 +129,47 @@ fn is_started(server: &Json) -> bool {
     command.is_some_and(|command| !is_ours(command))
 }
 
-/// Servers that are reached and not started are left alone. `None`: it is of no known shape.
-fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Option<()> {
+/// Servers that are reached and not started are left alone.
+fn wrap_server(name: &str, server: &mut Json, access: &Access<'_>) -> Result<(), Misfit> {
     let before = server.value();
+    let misshapen = || misshapen(name);
     let Some(command) = before.get("command").and_then(Value::as_str) else {
-        return Some(());
+        return Ok(());
     };
-    let mut args = Vec::new();
-    if let Some(given) = before.get("args") {
-        for arg in given.as_array()? {
-            args.push(arg.as_str()?.to_owned());
-        }
-    }
-    let (name, behind) = if is_ours(command) {
+    let args = texts(before.get("args")).ok_or_else(misshapen)?;
+    let is_ours = is_ours(command);
+    let (own_name, behind) = if is_ours {
         behind_ours(args)
     } else {
         let behind = std::iter::once(command.to_owned()).chain(args);
         (Some(name.to_owned()), behind.collect())
     };
     if behind.is_empty() {
-        return add_server(server, access);
+        return add_server(server, access).ok_or_else(misshapen);
+    }
+    if let Some(member) = entry::other_variables(&before) {
+        let place = format!("{SERVERS}.{name}.{member}");
+        return Err(Misfit::new(place, ONLY_ENV));
     }
     let mut words = own_words(access);
-    if let Some(name) = name {
+    if let Some(name) = own_name {
         words.extend(["--name".to_owned(), name]);
     }
     words.push("--".to_owned());
-    words.extend(folders_behind(before.get("env"))?);
     words.extend(behind);
-    start(server, &words, access)
+    entry::keep(server, &entry::WRAPPED)
+        .and_then(|()| entry::pass_variables(server, is_ours))
+        .and_then(|()| start(server, &words, access))
+        .ok_or_else(misshapen)
+}
+
+/// `None`: it is no list of texts.
+fn texts(list: Option<&Value>) -> Option<Vec<String>> {
+    let Some(list) = list else {
+        return Some(Vec::new());
+    };
+    let texts = list.as_array()?.iter();
+    texts.map(|text| Some(text.as_str()?.to_owned())).collect()
 }
 
 /// `provost mcp`, and how it finds its gateway and its key: by the agent's name in a file that others have, too, or else by
@@ -191,35 +199,6 @@ fn behind_ours(args: Vec<String>) -> (Option<String>, Vec<String>) {
     let name = apart.map(String::as_str).or_else(joined);
     let name = name.filter(|name| !name.starts_with('-') && unusable(name).is_none());
     (name.map(str::to_owned), words.collect())
-}
-
-/// The folders by which `provost` finds the gateways of its user are set for the server behind it alone.
-fn folders_behind(env: Option<&Value>) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    for name in USER_FOLDERS {
-        if let Some(folder) = env.and_then(|env| env.get(name)) {
-            words.push(format!("{name}={}", folder.as_str()?));
-        }
-    }
-    if !words.is_empty() {
-        words.insert(0, "env".to_owned());
-    }
-    Some(words)
-}
-
-/// Where the gateway is, if only its address is known. Nothing that stands there from before says otherwise.
-fn environment(server: &mut Json, access: &Access<'_>) -> Option<()> {
-    let url = match access.reach() {
-        Reach::Url(url) => Some(url),
-        Reach::Data(_) | Reach::Registry => None,
-    };
-    if url.is_none() && server.value().get("env").is_none() {
-        return Some(());
-    }
-    let env = server.member("env", Json::object([]))?;
-    let is_ours = |name: &str| name.starts_with("PROVOST_") || USER_FOLDERS.contains(&name);
-    env.members()?.retain(|(name, _)| !is_ours(name));
-    url.map_or(Some(()), |url| env.set("PROVOST_URL", Json::text(url)))
 }
 
 /// Whether any of the client's servers is ours.
@@ -277,7 +256,7 @@ mod tests {
         let before = json!({"mcpServers": {
             "fs": {"command": "npx", "args": ["-y", "fs"], "env": {"A": "b"}}, "remote": remote}});
         let after = edited(&before).unwrap();
-        let env = json!({"A": "b", "PROVOST_URL": "http://gate"});
+        let env = json!({"PROVOST_PASS_A": "b", "PROVOST_URL": "http://gate"});
         let words = [
             "mcp", "--agent", "a", "--name", "fs", "--", "npx", "-y", "fs",
         ];
@@ -344,7 +323,7 @@ mod tests {
         let mut settings = Json::parse(&before).unwrap();
         add(&mut settings, &access).unwrap();
         let words = ["mcp", "--data", "/d", "--key-file", "/d/agents/a.key"];
-        let ours = json!({"command": "provost", "args": words, "env": {"A": "b"}});
+        let ours = json!({"command": "provost", "args": words});
         assert_eq!(settings.value(), json!({"mcpServers": {"provost": ours}}));
         // In a file that others have, too, they find their own.
         access.is_shared = true;
@@ -358,7 +337,8 @@ mod tests {
     fn p06_what_a_file_said_of_another_gateway_goes() {
         let evil = "http://127.0.0.1:33792";
         let env = json!({"PROVOST_CONFIG": "/evil.yaml", "PROVOST_STATE": "/s", "PROVOST_KEY": "$K", "A": "b"});
-        let clean = json!({"A": "b", "PROVOST_URL": "http://gate"});
+        let own = json!({"PROVOST_URL": "http://gate"});
+        let clean = json!({"PROVOST_PASS_A": "b", "PROVOST_URL": "http://gate"});
         let joined = [format!("--url={evil}"), "--key-file=/k".to_owned()];
         let behind = [
             "mcp",
@@ -400,7 +380,7 @@ mod tests {
             assert_eq!(edited_by(wrap, &before, false).unwrap(), expected);
         }
         let own = json!({"command": "provost", "args": ["mcp", "--key-file", "/d/agents/a.key"],
-            "env": clean, "timeout": 9});
+            "env": own, "timeout": 9});
         let expected = json!({"mcpServers": {"provost": own}});
         let before = json!({"command": "provost", "args": ["serve", "--config", "/evil.yaml"], "url": evil,
             "type": "sse", "envFile": ".env", "cwd": "/x", "timeout": 9,
@@ -412,26 +392,30 @@ mod tests {
     }
 
     #[test]
-    fn p06_folders_of_a_server_are_not_those_of_the_gate() {
-        let env = json!({"HOME": "/srv/x", "A": "b"});
-        let before = json!({"mcpServers": {"fs": {"command": "npx", "args": ["fs"], "env": env}}});
-        let after = edited(&before).unwrap();
-        let words = [
-            "mcp",
-            "--agent",
-            "a",
-            "--name",
-            "fs",
-            "--",
-            "env",
-            "HOME=/srv/x",
-            "npx",
-            "fs",
-        ];
-        let env = json!({"A": "b", "PROVOST_URL": "http://gate"});
-        let fs = json!({"command": "provost", "args": words, "env": env});
+    fn p06_a_wrapped_server_brings_nothing_to_the_gate() {
+        let env = json!({"HOME": "/srv/x", "PATH": "/x", "LD_PRELOAD": "/x.so", "PROVOST_URL": "http://evil"});
+        let fs = json!({"command": "npx", "args": ["fs"], "env": env, "url": "http://evil", "type": "sse",
+            "cwd": "/srv", "disabled": false, "autoApprove": ["read"], "headers": {"A": "b"}});
+        let after = edited(&json!({"mcpServers": {"fs": fs}})).unwrap();
+        let words = ["mcp", "--agent", "a", "--name", "fs", "--", "npx", "fs"];
+        let env = json!({"PROVOST_PASS_HOME": "/srv/x", "PROVOST_PASS_PATH": "/x", "PROVOST_PASS_LD_PRELOAD": "/x.so",
+            "PROVOST_URL": "http://gate"});
+        let fs = json!({"command": "provost", "args": words, "env": env,
+            "cwd": "/srv", "disabled": false, "autoApprove": ["read"]});
         assert_eq!(after, json!({"mcpServers": {"fs": fs}}));
         assert_eq!(edited(&after).unwrap(), after);
+
+        for command in ["npx", "provost"] {
+            let args = ["mcp", "--", "cat"];
+            let fs =
+                json!({"command": command, "args": args, "envFile": "${workspaceFolder}/.env"});
+            let refused = edited(&json!({"mcpServers": {"fs": fs}})).unwrap_err();
+            let refused = refused.to_string();
+            assert!(
+                refused.contains("`mcpServers.fs.envFile` is not allowed"),
+                "{refused}"
+            );
+        }
     }
 
     #[test]

@@ -205,16 +205,30 @@ impl Beside {
     }
 }
 
-/// By its name, where the search path leads to this very program: then it may be moved and updated. By its
-/// path, where the name would start another one, or none.
+/// By its name, where the search path leads to this very program from every folder: then it may be moved and
+/// updated. By its path, where the name would start another one, or none.
 pub(super) fn program() -> anyhow::Result<String> {
     let this = std::env::current_exe().context("cannot tell where this program is")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    if found_as(NAME, &path).is_some_and(|found| is_same(&found, &this)) {
+    if leads_to(&this, &path) {
         return Ok(NAME.to_owned());
     }
     let this = this.into_os_string().into_string();
     this.map_err(|path| anyhow::anyhow!("the path of this program is not text: {}", path.display()))
+}
+
+/// Whether the name starts this program in every folder: a relative or empty entry is another one in each.
+fn leads_to(this: &Path, path: &OsStr) -> bool {
+    let absolute = std::env::split_paths(path).take_while(|entry| entry.is_absolute());
+    let found = found_in(NAME, absolute);
+    found.is_some_and(|found| is_same(&found, this))
+}
+
+/// The agent's program on the search path. Relative entries are left out: what they hold is the current folder's.
+pub(super) fn agent_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let absolute = std::env::split_paths(&path).filter(|entry| entry.is_absolute());
+    found_in(name, absolute)
 }
 
 /// Whether it is this program that a command starts, here or where it was before.
@@ -232,13 +246,13 @@ pub(super) fn started_by(line: &str) -> Option<(String, &str)> {
     Some((program.replace(r"'\''", "'"), rest))
 }
 
-/// What a shell would start.
-fn found_as(name: &str, path: &OsStr) -> Option<PathBuf> {
+/// What a shell would start that looks into these folders.
+fn found_in(name: &str, folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         let about = fs::metadata(path);
         about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
     };
-    let mut found = std::env::split_paths(path).map(|folder| folder.join(name));
+    let mut found = folders.map(|folder| folder.join(name));
     found.find(is_program)
 }
 
@@ -365,8 +379,28 @@ mod tests {
         let first = make("first/provost", 0o755);
         let second = make("second/provost", 0o755);
         let folders = ["none", "text", "first", "second"].map(|name| folder.path().join(name));
-        let found = found_as(NAME, &std::env::join_paths(folders).unwrap()).unwrap();
+        let found = found_in(NAME, folders.into_iter()).unwrap();
         assert_eq!(found, first);
         assert!(is_same(&found, &first) && !is_same(&found, &second));
+    }
+
+    #[test]
+    fn p06_the_name_is_enough_only_where_it_means_one_program_in_every_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let this = folder.path().join(NAME);
+        fs::write(&this, "").unwrap();
+        fs::set_permissions(&this, fs::Permissions::from_mode(0o755)).unwrap();
+        let absolute = folder.path().display();
+        for (path, expected) in [
+            (format!("/none:{absolute}"), true),
+            (format!("{absolute}:node_modules/.bin"), true),
+            (format!("./node_modules/.bin:{absolute}"), false),
+            (format!(":{absolute}"), false),
+            (format!("/none::{absolute}"), false),
+            (format!(".:{absolute}"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(leads_to(&this, OsStr::new(&path)), expected, "{path}");
+        }
     }
 }

@@ -24,6 +24,7 @@ use crate::{
     config::Config,
     context::Context,
     exit::{Exit, usage},
+    found_key::FoundKey,
     gateway::{self, DataFolder, Lifetime, Running},
     locate::Located,
     output, telemetry,
@@ -57,21 +58,22 @@ pub(super) async fn run(
 
 /// The agent's, never the admin's: of the file that was named, of the environment, of the file that `provost
 /// connect` leaves in the gateway's data folder, or, from this machine, the agent's name alone.
-pub(super) fn secret(
+pub(super) fn key(
     context: &Context,
     identity: &Identity,
     located: &Located,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<FoundKey> {
     if let Some(file) = &identity.key_file {
         let secret = fs::read_to_string(file);
-        return secret.with_context(|| format!("cannot read `{}`", file.display()));
+        let secret = secret.with_context(|| format!("cannot read `{}`", file.display()))?;
+        return Ok(FoundKey::given(secret));
     }
     if let Some(secret) = context.given_key() {
-        return Ok(secret.to_owned());
+        return Ok(FoundKey::given(secret));
     }
     let agent = &identity.agent;
     let left = located.agent_key(agent);
-    Ok(left.unwrap_or_else(|| format!("agent:{agent}")))
+    Ok(left.unwrap_or_else(|| FoundKey::given(format!("agent:{agent}"))))
 }
 
 /// The gateway that runs; else, on a configuration of the command line, one of our own.
@@ -84,8 +86,8 @@ async fn reach(
             output::note("provost: `provost mcp --config FILE` starts a gateway on that file");
         }
     })?;
-    let secret = secret(context, identity, &located)?;
-    let away = match running(context, &located, &secret).await {
+    let key = key(context, identity, &located)?;
+    let away = match running(context, &located, &key).await {
         Ok(client) => {
             output::note(format_args!("provost: the gateway at {}", client.url()));
             return Ok((client, None));
@@ -110,13 +112,13 @@ async fn reach(
     output::note(format_args!(
         "provost: {away}; one of our own serves at {url} until this client ends"
     ));
-    let client = context.client_to(&url, &secret)?;
+    let client = context.client_to(&url, key.expose())?;
     refuse_decider(&client).await?;
     Ok((client, Some(own)))
 }
 
-async fn running(context: &Context, located: &Located, secret: &str) -> anyhow::Result<Client> {
-    let client = context.client_as(located, secret)?;
+async fn running(context: &Context, located: &Located, key: &FoundKey) -> anyhow::Result<Client> {
+    let client = context.client_as(located, key)?;
     match client.get(Target::new("/health")).await {
         // A gateway that is in trouble is there all the same.
         Ok(_) | Err(ClientError::Refused(_)) => {}
@@ -145,8 +147,8 @@ async fn join(context: &Context, identity: &Identity) -> Option<(Client, Option<
     let until = Instant::now() + JOIN_TIME;
     loop {
         if let Ok(located) = context.gateway()
-            && let Ok(secret) = secret(context, identity, &located)
-            && let Ok(client) = running(context, &located, &secret).await
+            && let Ok(key) = key(context, identity, &located)
+            && let Ok(client) = running(context, &located, &key).await
         {
             output::note(format_args!("provost: the gateway at {}", client.url()));
             return Some((client, None));

@@ -1,6 +1,8 @@
 //! The server's program: in a group of its own, and ended with all that it has started.
 
 use std::{
+    env,
+    ffi::OsString,
     io,
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -14,6 +16,9 @@ use tokio::{
 };
 
 use crate::exit::usage;
+
+/// Before the name of a variable that is for the server alone.
+pub(in crate::commands) const PASSED: &str = "PROVOST_PASS_";
 
 /// How long it may take to end once it is asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -32,9 +37,14 @@ impl Program {
         let (program, arguments) = command
             .split_first()
             .ok_or_else(|| usage("name the server's command after `--`"))?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .env_remove("PROVOST_KEY")
+        let mut command = Command::new(program);
+        command.args(arguments).env_remove("PROVOST_KEY");
+        for (name, value) in passed(env::vars_os()) {
+            command
+                .env_remove(format!("{PASSED}{name}"))
+                .env(name, value);
+        }
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -77,6 +87,16 @@ impl Program {
             let _ = kill_process_group(group, signal);
         }
     }
+}
+
+/// The variables that the server alone is given, by their own names.
+fn passed(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (String, OsString)> {
+    all.filter_map(|(name, value)| {
+        let name = name.to_str()?.strip_prefix(PASSED)?.to_owned();
+        (!name.is_empty()).then_some((name, value))
+    })
 }
 
 impl Asked {

@@ -38,7 +38,7 @@ pub(super) struct Judged {
 
 /// All cases, or everything that is wrong with the file.
 pub(super) fn read(text: &str) -> Result<Vec<Case>, Vec<String>> {
-    let items = match yaml::parse(text) {
+    let items = match yaml::parse_exact(text) {
         Ok(Value::Array(items)) if !items.is_empty() => items,
         Ok(_) => {
             return Err(vec![

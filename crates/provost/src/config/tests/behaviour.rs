@@ -46,6 +46,18 @@ fn defect_01_misspelled_action_is_a_load_error() {
 }
 
 #[test]
+fn p07_a_key_is_not_called_as_runs_are() {
+    for (name, loads) in [("run:claude", false), ("run:", false), ("runner", true)] {
+        let loaded = load_text(format!(
+            "auth: {{keys: [{{name: '{name}', role: agent, key: 0123456789abcdef}}]}}"
+        ));
+        assert_eq!(loaded.config.is_some(), loads, "{name}");
+        let told = messages(&loaded).concat();
+        assert_eq!(told.contains("cannot begin with `run:`"), !loads, "{told}");
+    }
+}
+
+#[test]
 fn p17_keys_that_are_short_or_not_set_are_told_with_what_to_do() {
     let keys = |key: &str| {
         let loaded = load_text(format!(
@@ -291,6 +303,50 @@ fn a_short_timeout_leaves_time_for_people() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn p02_a_number_that_would_be_rounded_is_an_error() {
+    let loaded = |operator: &str, value: &str| {
+        load_text(format!(
+            "policies:\n  - name: a\n    agent: '*'\n    rules:\n      - tools: ['*']\n        action: deny\n        condition: {{field: params.n, operator: '{operator}', value: {value}}}\n"
+        ))
+    };
+    for operator in ["==", "!=", "<", ">="] {
+        for value in [
+            "9007199254740993.0",
+            "+9007199254740993.0",
+            "9007199254740993e0",
+            "-9007199254740992.5",
+            "100000000000000016383",
+            "18446744073709551617",
+            "0.10000000000000000001",
+            "1e-400",
+        ] {
+            let found = loaded(operator, value);
+            assert!(found.has_errors(), "{operator} {value}");
+            let told = messages(&found);
+            assert!(told[0].contains("cannot be kept as a number"), "{told:?}");
+            let text = loaded(operator, &format!("'{value}'"));
+            assert!(
+                !text.has_errors(),
+                "{operator} {value} {:?}",
+                messages(&text)
+            );
+        }
+        for value in [
+            "5",
+            "0.1",
+            "9007199254740993",
+            "18446744073709551615",
+            "1e3",
+        ] {
+            let found = loaded(operator, value);
+            assert!(!found.has_errors(), "{operator} {value}");
+        }
+    }
+    let schema = "http_tools:\n  - name: pay\n    url: http://127.0.0.1:1/\n    input_schema: {type: object, properties: {n: {enum: [9007199254740993.0]}}}\n";
+    assert!(load_text(schema).has_errors());
 }
 
 #[test]

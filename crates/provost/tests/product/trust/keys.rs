@@ -181,3 +181,49 @@ fn p06_the_key_for_one_path_of_a_host_is_not_sent_to_another() {
     hook("");
     assert!(thief.heard().contains(SECRET));
 }
+
+/// A project may set `PROVOST_URL`, while the folder is the user's own.
+#[test]
+fn p06_an_address_of_the_environment_gets_no_key_of_a_folder_without_a_proof() {
+    let site = Site::empty();
+    let gateway = started(&site);
+    let connect = ["connect", "claude-code", "--hooks", "command", "--yes"];
+    let output = site.provost_of_owner(&connect);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let thieves = [Thief::start(), Thief::before(gateway.addr)];
+    for thief in &thieves {
+        let url = format!("http://{}", thief.addr);
+        for words in [
+            "approvals list",
+            "hook claude-code",
+            "mcp --agent claude-code",
+        ] {
+            let words: Vec<_> = words.split(' ').collect();
+            let mut command = site.command(&words);
+            fs::write(site.path("event"), bash()).unwrap();
+            command.stdin(fs::File::open(site.path("event")).unwrap());
+            command
+                .env("PROVOST_URL", &url)
+                .env("PROVOST_DATA", site.data());
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(!said.contains("allow"), "{words:?}: {said}");
+        }
+        let mut command = site.command(&["approvals", "list", "--url", &url]);
+        command.env("PROVOST_DATA", site.data());
+        assert_eq!(command.output().unwrap().status.code(), Some(3));
+        let heard = thief.heard().to_lowercase();
+        assert!(heard.contains("/instance"), "{heard}");
+        assert!(!heard.contains("authorization"), "{heard}");
+    }
+    // Who types both says that they belong together.
+    let url = format!("http://{}", thieves[0].addr);
+    let data = site.data().display().to_string();
+    site.provost(&["approvals", "list", "--url", &url, "--data", &data]);
+    assert!(thieves[0].heard().to_lowercase().contains("authorization"));
+    // The user's own gateway is reached by both variables.
+    let mut command = site.command(&["approvals", "list"]);
+    command.env("PROVOST_URL", gateway.url());
+    command.env("PROVOST_DATA", &data);
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+}

@@ -301,3 +301,183 @@ fn p09_a_name_before_an_operand_makes_it_no_secret() {
         assert!(!shown.contains("hunter2x"), "{command} is shown as {shown}");
     }
 }
+
+#[test]
+fn p09_a_variable_stays_visible_however_it_is_used() {
+    for (command, visible) in [
+        (
+            "export PASSWORD='drop production'; mysqladmin $(printenv PASSWORD)",
+            "drop production",
+        ),
+        ("PIN=1234; kill -9 $((PIN))", "1234"),
+        ("PIN=1234; kill -9 $((0 -PIN))", "1234"),
+        (
+            "x=TOKEN; TOKEN=production; kubectl delete ns ${!x}",
+            "production",
+        ),
+        (
+            "TOKEN=production; x=TO; kubectl delete ns ${!x}",
+            "production",
+        ),
+        (
+            "TOKEN=production; kubectl delete ns $TO\\\nKEN",
+            "production",
+        ),
+        (
+            "export TOKEN=production; kubectl delete ns $(printenv TO''KEN)",
+            "production",
+        ),
+        (
+            "export TOKEN=production; kubectl delete ns $(printenv \"TOK\"EN)",
+            "production",
+        ),
+        (
+            "declare -n r=TOKEN; TOKEN=production; kubectl delete ns $r",
+            "production",
+        ),
+        (
+            "declare -gn r=TOK$x; TOKEN=production; kubectl delete ns $r",
+            "production",
+        ),
+        (
+            "export TOKEN=production; kubectl delete ns $(env | tail -1)",
+            "production",
+        ),
+        (
+            "TOKEN=production python3 -c 'x(os.environ[\"A\"])'",
+            "production",
+        ),
+        (
+            "docker run -e TOKEN=production2024 img kubectl delete ns $(printenv TOKEN)",
+            "production2024",
+        ),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+    for command in [
+        "PASSWORD=correct ./a; PASSWORD=correct ./b",
+        "A=1 B=\"x y\" PASSWORD=correct ./a",
+        "echo x | docker login --password-stdin; PASSWORD=correct ./a",
+        "set -e; export PASSWORD=correct; ./a",
+        "env PASSWORD=correct ./a",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("correct"), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_a_setting_beside_a_secret_stays_visible() {
+    for (command, visible) in [
+        ("git config set filter.secret.clean reboot", "reboot"),
+        (
+            "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS=reboot cargo publish",
+            "reboot",
+        ),
+        (
+            "helm upgrade app chart --set secret.image=evilminer",
+            "evilminer",
+        ),
+        (
+            "helm upgrade app chart --set secretImage.x=evil2miner",
+            "evil2miner",
+        ),
+        ("terraform apply -var token_image=evil2miner", "evil2miner"),
+        (
+            "helm upgrade app chart --set supersecretimage=evil2miner",
+            "evil2miner",
+        ),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+    for command in [
+        "helm upgrade app chart --set db.secrets=hunter2x",
+        "DB_PASSWORD_1=hunter2x ./run",
+        "PASSWORD_PROD=hunter2xK9XqLm02Vb7Tz ./run",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("hunter2x"), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_an_operand_that_looks_like_a_header_or_a_login_stays_visible() {
+    for (command, visible) in [
+        (
+            "kubectl delete all -l authorization=production",
+            "production",
+        ),
+        ("git push origin authorization:production", "production"),
+        ("docker run authorization:evilminer", "evilminer"),
+        ("docker run cookie:evil2024miner", "evil2024miner"),
+        ("kubectl delete all -l cookie=a=prod2024x", "prod2024x"),
+        ("vault login -tls-skip-verify", "-tls-skip-verify"),
+        ("curl -a 10.0.0.5:2375", "2375"),
+        ("curl -Fu 10.0.0.5:2375", "2375"),
+        ("wget -U x 10.0.0.5:2375", "2375"),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+    for command in [
+        "curl -H 'Authorization: Basic hunter2x' https://x",
+        "curl -H 'Cookie: session=hunter2x' https://x",
+        "curl --cookie=session=hunter2x https://x",
+        "curl -sSu ann:hunter2x https://x",
+        "http -a ann:hunter2x https://x",
+        "vault login hunter2x",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("hunter2x"), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_a_value_that_another_command_may_use_stays_visible() {
+    for command in [
+        "x=token=production; rm -rf \"/data/${x#*=}\"",
+        "echo --token=production | cut -d= -f2 | xargs rm -rf",
+        "set -- --token=production; scp secrets.txt \"${1#*=}:/tmp\"",
+        "for t in --token=production; do git push --force origin \"${t#*=}\"; done",
+        "git config set core.askPass production",
+        "GIT_ASKPASS=production git push",
+        "read x <<< token=production; rm -rf \"/data/${x#*=}\"",
+        "xargs -d= rm -rf <<< token=production",
+        "while read x; do rm -rf \"${x#*=}\"; done <<E\ntoken=production\nE",
+        "f(){ rm -rf \"/data/${1#*=}\"; }; f --token=production",
+        "function f { shift; }; f --token=production",
+        "export TOKEN=production; rm -rf \"/data/${_#*=}\"",
+        "export TOKEN=production; env -0 | grep -z ^TO | cut -d= -f2 | xargs rm -rf",
+        "export TOKEN=production; grep -z ^TO /proc/self/env* | cut -d= -f2 | xargs rm",
+        "export TOKEN=production; python3 -c 'rm(os.getenv(\"TO\" + \"KEN\"))'",
+        "rm -rf $(basename --token=production)",
+        "say --token=production | xargs rm -rf",
+        "TOKEN=production ./show | xargs rm -rf",
+        "say --token=production > f; xargs rm -rf < f",
+        "a=(--token=production); rm -rf \"${a[0]#*=}\"",
+        "printf -v x %s token=production; rm -rf \"${x#*=}\"",
+        "true --token=production; rm -rf \"${_#*=}\"",
+    ] {
+        let shown = mask_command(command);
+        assert!(
+            shown.contains("production"),
+            "{command} is shown as {shown}"
+        );
+    }
+    for command in [
+        "./deploy --token=hunter2x -v",
+        "NODE_ENV=test PASSWORD=hunter2x ./run",
+        "mysql -phunter2x db | head",
+        "curl -H 'X-Api-Key: hunter2x' x && ls",
+        "kubectl apply -f - <<E\npassword: \"hunter2x\"\nE",
+        "x --password k9XqLm02Vb7Tz4 | cut -d= -f2",
+    ] {
+        let shown = mask_command(command);
+        assert!(
+            !shown.contains("hunter2x") && !shown.contains("k9XqLm"),
+            "{command} is shown as {shown}"
+        );
+    }
+}

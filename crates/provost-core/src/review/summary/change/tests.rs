@@ -88,9 +88,110 @@ fn one_line_in_a_long_edit_is_found() {
     let old = lines.join("\n");
     let new = old.replace("\n2000\n", "\nevil\n");
     let summary = changed(json!({"file_path": "a", "old_string": old, "new_string": new}));
-    let expected = "--- a\n+++ a\n@@ -2001,1 +2001,1 @@\n-2000\n+evil\n";
+    let expected = "--- a\n+++ a\n@@ -1998,7 +1998,7 @@\n 1997\n 1998\n 1999\n-2000\n+evil\n 2001\n 2002\n 2003\n";
     assert_eq!(diff(&summary), (expected, 1, 1));
-    assert!(!summary.cut);
+    assert_eq!(summary.more, 3000 - 7);
+}
+
+#[test]
+fn p14_unchanged_lines_that_a_card_leaves_out_are_counted_and_stand_in_the_whole() {
+    for count in [20, 3000] {
+        let lines: Vec<String> = (0..count).map(|n| format!("line {n}")).collect();
+        let old = lines.join("\n");
+        let new = old
+            .replace("line 0\n", "first\n")
+            .replace("line 19", "last");
+        let params = json!({"file_path": "a", "old_string": old, "new_string": new});
+        let card = changed(params.clone());
+        assert!(card.cut && card.more > 0, "{count}");
+        let Value::Object(params) = params else {
+            panic!()
+        };
+        let whole = summarize("t", &params, None, Bounds::NONE).unwrap();
+        assert_eq!((whole.more, whole.cut), (0, false));
+        let (text, _, _) = diff(&whole);
+        for line in new.lines() {
+            assert!(text.lines().any(|it| it.get(1..) == Some(line)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn p14_an_old_text_that_the_tool_may_not_obey_hides_nothing() {
+    let evil = "import os\nos.system('evil')";
+    for params in [
+        json!({"notebook_path": "a", "new_source": evil, "old_string": evil}),
+        json!({"file_path": "a", "new_str": evil, "old_string": evil}),
+        json!({"file_path": "a", "new_string": evil, "old_string": evil}),
+        json!({"file_path": "a", "new_string": "x", "new_str": evil, "old_str": evil}),
+        json!({"file_path": "a", "edits": [{"new_source": evil, "old_string": evil}]}),
+    ] {
+        let summary = changed(params.clone());
+        assert!(summary.risks.contains(&Risk::Unreadable), "{params}");
+        let (text, added, _) = diff(&summary);
+        assert!(added >= 2 && text.contains("+os.system('evil')"), "{text}");
+    }
+}
+
+#[test]
+fn p14_an_edit_that_joins_or_cuts_lines_of_the_file_says_so() {
+    let long = "line\n".repeat(1500);
+    let (joined, cut) = ("What follows in the file is joined", "begins a new line");
+    let (before, ends) = ("before this edit is joined", "before this edit ends");
+    for (old, new, said) in [
+        ("# verify\n", "# verify first, then run ", joined),
+        ("echo done # ", "echo done # \n", cut),
+        ("echo done # ", "echo done # \r\n", cut),
+        ("\nverify || exit", "verify || exit", before),
+        ("\r\nverify || exit", "verify || exit", before),
+        ("# verify", "\n# verify", ends),
+        ("\nverify || exit\n", "", joined),
+        ("\n", "", joined),
+        (&long, long.trim_end(), joined),
+    ] {
+        let summary = changed(json!({"file_path": "a", "old_string": old, "new_string": new}));
+        assert_eq!(
+            summary.risks,
+            Risks::from([Risk::HiddenCharacters]),
+            "{old:?}"
+        );
+        let (text, _, _) = diff(&summary);
+        let notes: Vec<_> = text.lines().filter(|it| it.starts_with("\\ ")).collect();
+        assert!(matches!(&*notes, [note] if note.contains(said)), "{text}");
+    }
+    for (old, new) in [
+        ("one\n", "two\n"),
+        ("one", "two"),
+        ("one\n", ""),
+        ("\none", ""),
+        ("", "one"),
+        ("", "one\n"),
+    ] {
+        let summary = changed(json!({"file_path": "a", "old_string": old, "new_string": new}));
+        assert!(summary.risks.is_empty(), "{old:?} {new:?}");
+        assert!(!diff(&summary).0.contains('\\'), "{old:?} {new:?}");
+    }
+}
+
+#[test]
+fn p14_a_carriage_return_is_part_of_its_line() {
+    let sly = "# ok?\rcheck || exit 1\nrun\n";
+    let (many, more) = ("x\n".repeat(1500), "x\r\n".repeat(1500));
+    for (old, new, expected) in [
+        (
+            "# ok\ncheck || exit 1\nrun\n",
+            sly,
+            "-# ok\n-check || exit 1\n+# ok?\rcheck || exit 1\n run\n",
+        ),
+        ("", sly, "+# ok?\rcheck || exit 1\n+run\n"),
+        ("run\n", "run\r\n", "-run\n+run\r\n"),
+        (&many, &more, "-x\n-x\n"),
+    ] {
+        let summary = changed(json!({"file_path": "a", "old_string": old, "new_string": new}));
+        let (text, _, _) = diff(&summary);
+        let (_, hunk) = text.split_once(" @@\n").unwrap();
+        assert!(hunk.starts_with(expected), "{text:?}");
+    }
 }
 
 #[test]

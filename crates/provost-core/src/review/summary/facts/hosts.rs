@@ -4,11 +4,15 @@
 use super::url;
 
 const MOST_HOSTS: usize = 64;
+/// They have a language of their own for addresses: `TCP:host:80`.
+const UNTOLD: [&str; 1] = ["socat"];
 
 /// How a program takes hosts that are written without a scheme.
 struct Habit {
     programs: &'static [&'static str],
     hosts: Written,
+    /// The only one that it knows; to it any other is a part of a host's name. `None` if it knows several.
+    scheme: Option<&'static str>,
     /// Letters without a value.
     plain: &'static str,
     /// Letters whose value is glued on or the next word, and no host.
@@ -22,10 +26,13 @@ struct Habit {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
-    /// Every word that is no flag.
+    /// Every word that is no flag is an address, with a scheme or without: `user@host:port/path`.
     Anywhere,
+    /// The first word: `user@host`.
     First,
-    /// `host:path`
+    /// The first word: `user@host:path`.
+    FirstBeforeColon,
+    /// Any word with a colon: `user@host:path`.
     BeforeColon,
 }
 
@@ -33,6 +40,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["curl"],
         hosts: Written::Anywhere,
+        scheme: None,
         plain: "sSfLiIvkgGNqOJ0123456789#aBjlMnpRZV",
         long: Some(
             "--compressed --create-dirs --fail --fail-with-body --get --head --http1.1 --http2 --include \
@@ -71,6 +79,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["wget"],
         hosts: Written::Anywhere,
+        scheme: None,
         plain: "qvbcdnNkKESVx46h0123456789",
         long: Some(
             "--quiet --verbose --no-verbose --continue --timestamping --spider --server-response \
@@ -91,6 +100,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["ssh", "mosh"],
         hosts: Written::First,
+        scheme: Some("ssh://"),
         plain: "46AaCfGgKkMNnqsTtVvXxYy",
         long: Some(""),
         valued: "BbcEeIilmOpQ",
@@ -98,7 +108,8 @@ const HABITS: [Habit; 8] = [
     },
     Habit {
         programs: &["sftp"],
-        hosts: Written::First,
+        hosts: Written::FirstBeforeColon,
+        scheme: Some("sftp://"),
         plain: "46AaCfNpqrv",
         long: Some(""),
         valued: "BbcilPRsX",
@@ -107,6 +118,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["scp"],
         hosts: Written::BeforeColon,
+        scheme: Some("scp://"),
         plain: "346ABCOpqRrTv",
         long: Some(""),
         valued: "cilPX",
@@ -115,6 +127,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["rsync"],
         hosts: Written::BeforeColon,
+        scheme: Some("rsync://"),
         plain: "046abcCdDEghHiIJkKlLmnNoOpPqrRsStuUvVWxXyzA",
         long: Some(
             "--archive --verbose --quiet --checksum --recursive --relative --update --inplace --append --links \
@@ -138,6 +151,7 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &["git"],
         hosts: Written::BeforeColon,
+        scheme: None,
         plain: "",
         long: None,
         valued: "",
@@ -146,9 +160,10 @@ const HABITS: [Habit; 8] = [
     Habit {
         programs: &[
             "http", "https", "aria2c", "axel", "lynx", "nc", "ncat", "netcat", "telnet", "ftp",
-            "ping", "dig", "nslookup", "socat",
+            "ping", "dig", "nslookup",
         ],
         hosts: Written::Anywhere,
+        scheme: None,
         plain: "",
         long: Some(""),
         valued: "",
@@ -195,38 +210,112 @@ impl Habit {
             true if name == word => Flag::TakesNext,
             true => Flag::Plain,
             // `--url=host` names one that is not looked for here.
-            false if known && (name == word || word.contains("://")) => Flag::Plain,
+            false if known && (name == word || address_of(word).is_some()) => Flag::Plain,
             false => Flag::Elsewhere,
+        }
+    }
+}
+
+/// The hosts that were found, and whether these are all.
+struct Found {
+    hosts: Vec<String>,
+    sure: bool,
+}
+
+impl Found {
+    fn add(&mut self, host: Option<String>) {
+        match host {
+            Some(host) if self.hosts.contains(&host) => {}
+            Some(host) if self.hosts.len() < MOST_HOSTS => self.hosts.push(host),
+            _ => self.sure = false,
+        }
+    }
+
+    /// An address anywhere in a word, which may be something else than that.
+    fn add_inside(&mut self, word: &str) {
+        let start = word.find("://").unwrap_or_default();
+        let before = word.get(..start).unwrap_or_default();
+        let from = before.rfind('=').map_or(0, |at| at + 1);
+        self.add(word.get(from..).and_then(host_of));
+    }
+
+    /// A word that is no flag and no flag's value.
+    fn add_word(&mut self, habit: &Habit, word: &str) {
+        let has_scheme = match habit.scheme {
+            Some(scheme) => word.starts_with(scheme),
+            None => begins_with_scheme(word),
+        };
+        if has_scheme {
+            return self.add(host_of(word));
+        }
+        if habit.may_be_bare(word) {
+            self.add(habit.bare(word));
+        }
+        // Where another address stands in it, it is not certain which of them is meant.
+        if word.contains("://") {
+            self.add_inside(word);
+            self.sure = false;
         }
     }
 }
 
 /// The hosts, and whether all that are named could be told.
 pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<String>, bool) {
-    let habit = HABITS.iter().find(|habit| habit.programs.contains(&name));
-    let mut hosts: Vec<String> = Vec::new();
-    let mut sure = true;
-    let mut add = |host: Option<String>| match host {
-        Some(host) if hosts.contains(&host) => {}
-        Some(host) if hosts.len() < MOST_HOSTS => hosts.push(host),
-        _ => sure = false,
+    let mut found = Found {
+        hosts: Vec::new(),
+        sure: !UNTOLD.contains(&name),
     };
-    for word in args.iter().filter(|word| word.contains("://")) {
-        // `--url=https://…`, and `of=ssh://…`.
-        let start = word.find("://").unwrap_or_default();
-        let from = word.get(..start).and_then(|before| before.rfind('='));
-        let address = word.get(from.map_or(0, |at| at + 1)..).unwrap_or(word);
-        // `file:///…` has no host, and whose file it is is not said.
-        add(url::parse(address).and_then(|url| url.host));
-    }
-    let Some(habit) = habit else {
-        return (hosts, sure);
+    let Some(habit) = HABITS.iter().find(|habit| habit.programs.contains(&name)) else {
+        for word in args.iter().filter(|word| word.contains("://")) {
+            if let Some(address) = address_of(word) {
+                found.add(host_of(address));
+            } else {
+                found.add_inside(word);
+                found.sure = false;
+            }
+        }
+        return (found.hosts, found.sure);
     };
-    let (words, known) = bare_words(habit, args);
-    for word in words {
-        add(bare(word));
+    let words = Words::of(habit, args);
+    for word in words.others.iter().filter(|word| word.contains("://")) {
+        match address_of(word) {
+            Some(address) => found.add(host_of(address)),
+            None => found.add_inside(word),
+        }
     }
-    (hosts, sure && known)
+    for word in words.bare {
+        found.add_word(habit, word);
+    }
+    (found.hosts, found.sure && words.known)
+}
+
+/// `file:///…` has no host, and whose file it is is not said.
+fn host_of(address: &str) -> Option<String> {
+    let url = url::parse(address)?;
+    // To rsync this colon ends the host.
+    let authority = address.split('/').nth(2).unwrap_or_default();
+    let user = authority.split_once('@').map_or("", |(user, _)| user);
+    url.host
+        .filter(|_| url.scheme != "rsync" || !user.contains(':'))
+}
+
+/// The address that a word is, alone or behind `--flag=` or `name=`: `--url=https://…`, `of=ssh://…`.
+fn address_of(word: &str) -> Option<&str> {
+    if begins_with_scheme(word) {
+        return Some(word);
+    }
+    let (name, value) = word.split_once('=')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (begins_with_scheme(value) && !name.is_empty() && name.chars().all(is_name)).then_some(value)
+}
+
+/// Nothing but a scheme stands before `://`.
+fn begins_with_scheme(word: &str) -> bool {
+    let scheme = word.split_once("://").map_or("", |(scheme, _)| scheme);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
 /// The host of `/dev/tcp/host/port`, which a shell connects to where it would open a file.
@@ -242,125 +331,74 @@ pub(in crate::review::summary) fn of_device(path: &str) -> (Vec<String>, bool) {
     (host.into_iter().collect(), sure)
 }
 
-/// The words that may be hosts, and whether every flag is known.
-fn bare_words<'a>(habit: &Habit, args: &'a [String]) -> (Vec<&'a str>, bool) {
-    let (mut words, mut known) = (Vec::new(), true);
-    let mut skip = false;
-    for word in args {
-        if std::mem::take(&mut skip) {
-            continue;
-        }
-        let flag = habit.flag(word);
-        skip = flag == Flag::TakesNext;
-        known &= flag != Flag::Elsewhere;
-        if !word.starts_with('-') {
-            words.push(word.as_str());
-        }
-        // What follows is a command for the host.
-        if habit.hosts == Written::First && words.len() > 1 {
-            break;
-        }
-    }
-    if habit.hosts == Written::First {
-        words.truncate(1);
-    }
-    words.retain(|word| !word.contains("://"));
-    if habit.hosts == Written::BeforeColon {
-        words.retain(|word| {
-            let host = word.split_once(':').map_or("", |(host, _)| host);
-            !host.is_empty() && !host.contains('/')
-        });
-    }
-    (words, known)
+/// The words of a program that has a habit.
+struct Words<'a> {
+    /// Those that may be hosts.
+    bare: Vec<&'a str>,
+    /// Flags, their values, and what is for the host to run.
+    others: Vec<&'a str>,
+    /// Every flag is known.
+    known: bool,
 }
 
-/// `user@host:path`, `host:port`, `host/path`.
-fn bare(word: &str) -> Option<String> {
-    let word = word.split(['/', '?', '#']).next().unwrap_or_default();
-    let word = word.rsplit_once('@').map_or(word, |(_, host)| host);
-    let name = word.split(':').next().unwrap_or_default();
-    url::host(name)
+impl<'a> Words<'a> {
+    fn of(habit: &Habit, args: &'a [String]) -> Self {
+        let mut found = Self {
+            bare: Vec::new(),
+            others: Vec::new(),
+            known: true,
+        };
+        let one = matches!(habit.hosts, Written::First | Written::FirstBeforeColon);
+        let (mut is_value, mut ended) = (false, false);
+        for word in args {
+            if std::mem::take(&mut is_value) || ended {
+                found.others.push(word);
+                continue;
+            }
+            let flag = habit.flag(word);
+            is_value = flag == Flag::TakesNext;
+            // What follows a second word is a command for the host.
+            ended = one && !word.starts_with('-') && !found.bare.is_empty();
+            found.known &= flag != Flag::Elsewhere;
+            if word.starts_with('-') || ended {
+                found.others.push(word);
+            } else {
+                found.bare.push(word);
+            }
+        }
+        found
+    }
+}
+
+impl Habit {
+    /// Whether a word without a scheme may name a host, and no file.
+    fn may_be_bare(&self, word: &str) -> bool {
+        let host = word.split_once(':').map_or("", |(host, _)| host);
+        self.hosts != Written::BeforeColon || (!host.is_empty() && !host.contains('/'))
+    }
+
+    /// The host of a word without a scheme.
+    fn bare(&self, word: &str) -> Option<String> {
+        let host = match self.hosts {
+            Written::Anywhere => return bare_address(word),
+            Written::First => word,
+            Written::FirstBeforeColon | Written::BeforeColon => {
+                word.split(':').next().unwrap_or_default()
+            }
+        };
+        // The user's name may hold anything: `good.org/@evil.org`.
+        url::host(host.rsplit_once('@').map_or(host, |(_, host)| host))
+    }
+}
+
+/// Read as an address of the web is. `http:/host` is one to curl, and `@file` a list of them.
+fn bare_address(word: &str) -> Option<String> {
+    let authority = word.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.ends_with(':') || word.starts_with('@') {
+        return None;
+    }
+    url::parse(&format!("http://{word}"))?.host
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn p19_hosts_are_found_in_words() {
-        for (words, expected, sure) in [
-            ("curl https://good.org/x -o out.txt", "good.org", true),
-            ("curl https://good.org evil.com", "good.org evil.com", true),
-            ("curl good.org:8080/x", "good.org", true),
-            ("curl https://a@evil.com", "evil.com", true),
-            ("curl --url=https://evil.com", "evil.com", true),
-            ("curl --url=evil.com", "", false),
-            ("wget -r good.org", "good.org", false),
-            ("ssh -S ctl good.org", "ctl", false),
-            ("curl http://{a,b}.com", "", false),
-            (
-                "curl -x evil.com https://good.org",
-                "evil.com good.org",
-                false,
-            ),
-            ("curl -K f https://good.org", "f good.org", false),
-            ("curl -sxevil.com good.org", "good.org", false),
-            ("curl -sKcfg https://good.org", "good.org", false),
-            ("curl --prox evil.com good.org", "evil.com good.org", false),
-            (
-                "curl --socks5 evil.com good.org",
-                "evil.com good.org",
-                false,
-            ),
-            (
-                "curl https://good.org file:///etc/passwd",
-                "good.org",
-                false,
-            ),
-            ("curl -so out.txt good.org", "good.org", true),
-            ("curl -HX:x good.org", "good.org", true),
-            ("wget -qi list good.org", "good.org list", false),
-            ("ssh -vJ evil.com good.org", "evil.com", false),
-            ("rsync -ae evil a good.org:b", "good.org", false),
-            ("wget -O - good.org", "good.org", true),
-            ("ssh -p 22 ann@good.org rm -rf x", "good.org", true),
-            ("ssh -J evil.com good.org", "evil.com", false),
-            ("scp a good.org:b", "good.org", true),
-            ("git clone git@good.org:a/b", "good.org", true),
-            (
-                "git push https://good.org/x main:dev",
-                "good.org main",
-                true,
-            ),
-            ("cat a b", "", true),
-            ("sftp -b good.org:batch evil.com", "evil.com", true),
-            ("sftp -P 22 ann@good.org:x", "good.org", true),
-            ("sftp -D evil good.org", "evil", false),
-            ("sftp good.org:x y", "good.org", true),
-            ("scp -r a good.org:b", "good.org", true),
-            ("scp -Y a good.org:b", "good.org", false),
-            ("curl --what good.org", "good.org", false),
-            ("curl -sSfL --retry 3 good.org", "good.org", true),
-            ("wget --what good.org", "good.org", false),
-            ("rsync -av --exclude x a good.org:b", "good.org", true),
-            ("rsync -av --what a good.org:b", "good.org", false),
-            ("nc -X connect good.org 80", "connect good.org", false),
-            ("python x.py https://good.org", "good.org", true),
-        ] {
-            let mut words = words.split(' ').map(str::to_owned);
-            let name = words.next().unwrap();
-            let (mut hosts, certain) = named(&name, &words.collect::<Vec<_>>());
-            hosts.sort();
-            let mut expected: Vec<&str> = expected
-                .split(' ')
-                .filter(|host| !host.is_empty())
-                .collect();
-            expected.sort_unstable();
-            assert_eq!(
-                (hosts, certain),
-                (expected.iter().map(|&host| host.to_owned()).collect(), sure),
-                "{name}"
-            );
-        }
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use super::{
     Word,
     args::is_long,
-    options::{self, Options},
+    options::{self, Options, Order},
 };
 
 const VALUED: &str = "AbcCdDeEFHhKmoPQrtTuUwxXyYz";
@@ -63,18 +63,61 @@ impl<'a> Call<'a> {
     pub(super) fn of(args: &'a [Word]) -> Self {
         let words = args.iter().map(|word| word.text.as_str());
         Self {
-            options: options::parse(words, VALUED, |flag| LONG_VALUED.contains(&flag)),
+            options: options::parse(words, Order::Anywhere, VALUED, |flag| {
+                LONG_VALUED.contains(&flag)
+            }),
         }
     }
 
-    /// Every option is one of which it is known what it reads and writes.
+    /// Every option is one of which it is known what it reads and writes, and so is every value.
     pub(super) fn is_known(&self) -> bool {
-        self.options.given.iter().all(|(name, value)| match *name {
-            // `%output{file}`
-            "w" | "--write-out" => !value.is_some_and(|value| value.contains("output")),
-            _ if name.starts_with("--") => LONG_PLAIN.contains(name) || LONG_VALUED.contains(name),
-            _ => PLAIN.contains(name),
-        })
+        let flag = |name: &str| {
+            if name.starts_with("--") {
+                LONG_PLAIN.contains(&name) || LONG_VALUED.contains(&name)
+            } else {
+                PLAIN.contains(name)
+            }
+        };
+        let mut given = self.options.given.iter();
+        given.all(|(name, value)| flag(name) && self.is_plain(name, value.unwrap_or_default()))
+            && self
+                .addresses()
+                .all(|address| self.has_plain_scheme(address))
+    }
+
+    /// The value names files as they are written, and no others.
+    fn is_plain(&self, name: &str, value: &str) -> bool {
+        match name {
+            // `%output{file}`, also in a file.
+            "w" | "--write-out" => !value.contains("output") && !value.starts_with('@'),
+            // `{a,b}` and `[1-9]` are several files.
+            "T" | "--upload-file" => !self.globs() || !value.contains(['{', '[']),
+            // `#1` is what a glob of the address stands for.
+            "o" | "--output" | "--output-dir" => !value.contains('#'),
+            // Quoted names, and files beside the one that is sent.
+            "F" | "--form" => !value.contains(['"', '\\']) && !value.contains("headers="),
+            // A file of addresses.
+            "--url" => !value.starts_with('@'),
+            _ => true,
+        }
+    }
+
+    /// `{a,b}` and `[1-9]` in addresses stand for several.
+    fn globs(&self) -> bool {
+        !self.options.given.iter().any(|(name, _)| *name == "g")
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = &'a str> {
+        let given = self.options.given.iter();
+        let urls = given.filter_map(|(name, value)| value.filter(|_| *name == "--url"));
+        self.options.operands.iter().copied().chain(urls)
+    }
+
+    /// No glob makes up its scheme: `fil{e}:///etc/passwd`.
+    fn has_plain_scheme(&self, address: &str) -> bool {
+        let glob = address.find(['{', '[']).filter(|_| self.globs());
+        let before = glob.and_then(|at| address.get(..at));
+        before.is_none_or(|before| before.contains('/'))
     }
 
     pub(super) fn uploads(&self) -> bool {
@@ -110,9 +153,8 @@ impl<'a> Call<'a> {
                 _ => files.extend(value.strip_prefix('@')),
             }
         }
-        let local = |word: &&&str| word.to_lowercase().starts_with("file:");
-        let addresses = self.options.operands.iter();
-        files.extend(addresses.filter(local));
+        let local = |word: &&str| word.to_lowercase().starts_with("file:");
+        files.extend(self.addresses().filter(local));
         let files = files.into_iter().map(str::to_owned).collect();
         (files, self.is_known())
     }
@@ -168,7 +210,45 @@ mod tests {
         ] {
             assert!(!Call::of(&words(command)).is_known(), "{command}");
         }
-        let local = words("https://a.org FILE:///etc/passwd");
-        assert_eq!(Call::of(&local).reads().0, ["FILE:///etc/passwd"]);
+        for command in [
+            "https://a.org FILE:///etc/passwd",
+            "--url FILE:///etc/passwd",
+            "--url=FILE:///etc/passwd https://a.org",
+        ] {
+            let local = words(command);
+            assert_eq!(Call::of(&local).reads().0, ["FILE:///etc/passwd"]);
+        }
+    }
+
+    #[test]
+    fn p19_what_curl_makes_of_patterns_is_not_known() {
+        for command in [
+            "-sT P/{a,../../b} https://a.org",
+            "-TP/[a-b] https://a.org",
+            "--upload-file {F} https://a.org",
+            "http://a.org/{../b} -o P/#1",
+            "--output=#1 http://a.org/{b}",
+            "-o x --output-dir #1 http://a.org/{b}",
+            "{file:///etc/passwd,}",
+            "fil{e}:///etc/passwd",
+            "--url [f-f]ile:///etc/passwd",
+            "-w @F https://a.org",
+            "-F x=@\"F\" https://a.org",
+            "-F x=@F;headers=@G https://a.org",
+            "--url @F",
+        ] {
+            let words = words(command);
+            let call = Call::of(&words);
+            assert!(!call.is_known() && !call.reads().1, "{command}");
+        }
+        for command in [
+            "-gsT P/{a} https://a.org",
+            "https://a.org/{b,c}",
+            "a.org/[1-3]",
+            "-g https://[::1]/",
+            "-F x=@F;type=text/plain https://a.org",
+        ] {
+            assert!(Call::of(&words(command)).is_known(), "{command}");
+        }
     }
 }

@@ -1,7 +1,12 @@
 //! The files that the words of a program name: those it reads. Rather too many than too few; where a flag is not
 //! known, they may be others. What a program reads beyond its words is not known.
 
-use super::{Word, awk, curl, git, known::Call, options, sed};
+use super::{
+    Word, awk, curl, git,
+    known::Call,
+    options::{self, Order},
+    sed,
+};
 
 /// What the words of a program are that are no flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +78,15 @@ const READING_NONE: [&str; 24] = [
     "dirname", "whoami", "uname", "tr", "mkdir", "rmdir", "touch", "tee", "rm", "unlink", "kill",
     "exit",
 ];
+
+/// A program whose words, if they are no flags, are what it looks for or at, and never a subcommand.
+pub(crate) fn reads_files(program: &str) -> bool {
+    Operands::of(program).is_some()
+        || matches!(
+            program,
+            "find" | "fd" | "sed" | "awk" | "tree" | "shuf" | "echo"
+        )
+}
 
 /// The files, and whether these are all that the words name.
 pub(super) fn read(name: &str, args: &[Word]) -> (Vec<String>, bool) {
@@ -153,7 +167,7 @@ fn copied(name: &str, args: &[Word]) -> (Vec<String>, bool) {
 
 fn plain_words(args: &[Word]) -> Vec<String> {
     let words = args.iter().map(|word| word.text.as_str());
-    texts(options::parse(words, "", |_| false).operands)
+    texts(options::parse(words, Order::Anywhere, "", |_| false).operands)
 }
 
 fn texts(texts: Vec<&str>) -> Vec<String> {

@@ -4,7 +4,7 @@
 use super::{
     Judge, Risk, Risks, Word,
     args::{has, is_flag},
-    name_of,
+    name_of, outputs,
     wrapper::fed,
 };
 
@@ -63,9 +63,9 @@ fn steps(args: &[Word]) -> Vec<Step<'_>> {
     steps
 }
 
-/// Every word of `find` is known, and so is what it writes.
+/// Every word of `find` is known, and so is what it writes. The files that it deletes are not.
 pub(super) fn is_known(args: &[Word]) -> bool {
-    !steps(args).iter().any(|step| matches!(step, Step::Unknown))
+    !has(args, &["-delete"]) && !steps(args).iter().any(|step| matches!(step, Step::Unknown))
 }
 
 fn is_in(list: &str, word: &str) -> bool {
@@ -123,7 +123,9 @@ fn started(judge: &Judge, words: &[Word]) -> Risks {
     let mut operands = words.iter().skip(1).filter(|word| !is_flag(&word.text));
     let scripted =
         SCRIPTED.contains(&&*program) && operands.next().is_some_and(|word| word.text == "{}");
-    if words.iter().any(glued) || scripted {
+    // What a program makes of the files that it is handed is known of few.
+    let args = words.get(1..).unwrap_or_default();
+    if words.iter().any(glued) || scripted || !outputs::are_all(&program, args) {
         risks.insert(Risk::Unreadable);
     }
     risks

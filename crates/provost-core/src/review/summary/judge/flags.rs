@@ -119,7 +119,9 @@ const RUNNING: [Running; 20] = [
         &["gcc", "g++", "cc", "c++", "clang", "clang++"],
         "B",
         "DILUWOfmdghlosxXTuwnepritEScMv",
-        &["-wrapper", "-specs", "--specs", "-fplugin", "-load"],
+        &[
+            "-wrapper", "-specs", "--specs", "-fplugin", "--plugin", "--prefix", "-load",
+        ],
     ),
     running(&["sqlite3"], "", "", &["-cmd", "--cmd", "-init", "--init"]),
     running(&["psql"], "f", "cdhpUvFPRToL", &["--file"]),
@@ -141,8 +143,13 @@ impl Running {
     fn begin(&self, word: &str) -> bool {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
         let long = |long: &&str| match long.strip_suffix('=') {
-            Some(variable) => {
-                word.contains('=') && name.trim_end_matches([':', '?', '+']) == variable
+            Some(variable) => defines(word).is_some_and(|(name, _)| name == variable),
+            // npm takes off as many dashes as there are, and takes the beginning of a name.
+            None if self.programs.contains(&"npm") => {
+                let bare = name.trim_start_matches('-');
+                bare.len() < name.len()
+                    && bare.len() > 1
+                    && long.trim_start_matches('-').starts_with(bare)
             }
             // `-fplugin=…`: what stands behind one dash is not cut short.
             None => is_long(name, long),
@@ -158,10 +165,26 @@ impl Running {
     }
 }
 
+/// What make takes for a definition: `X=1`, `X := 1`, `X != date`. Its name, and its operator with its value.
+fn defines(word: &str) -> Option<(&str, &str)> {
+    let (name, _) = word.split_once('=').filter(|_| !word.starts_with('-'))?;
+    let bare = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
+    Some((
+        bare.trim_start(),
+        word.get(bare.len()..).unwrap_or_default(),
+    ))
+}
+
+/// A definition whose value make runs, or expands.
+fn runs_definition(word: &str) -> bool {
+    defines(word).is_some_and(|(_, rest)| rest.contains(['$', '`']) || rest.contains("!="))
+}
+
 /// Words in which a program takes commands of its own language.
 fn words_run_programs(name: &str, args: &[Word]) -> bool {
     let any = |is: &dyn Fn(&str) -> bool| args.iter().any(|word| is(&word.text));
     match name {
+        "make" | "gmake" => any(&runs_definition),
         // A bundle of letters without a dash.
         "tar" | "bsdtar" | "gtar" => args.first().is_some_and(|word| {
             !word.text.contains(['/', '-', '.']) && word.text.contains(['I', 'F'])
@@ -223,7 +246,13 @@ mod tests {
             "npm test --script-shell=evil",
             "npm test --script-s evil",
             "npm --prefix /tmp/evil test",
+            "npm test -script-shell=evil",
+            "npm test ---node-options=--require=evil",
+            "npm test -script-s=evil",
             "make SHELL=/tmp/evil test",
+            "make X!=evil",
+            "gcc -c x.c --plugin=./evil.so",
+            "gcc -c x.c --prefix=./pre/",
             "make -f evil.mk",
             "make -sC /tmp/evil",
             "cargo test --config evil",

@@ -5,7 +5,7 @@ mod flags;
 use super::{
     Risk, Risks, Word,
     args::{has, has_long, has_short, is_long, operands},
-    options,
+    options::{self, Order},
 };
 
 /// Subcommands that change no file and no setting, unless a flag names one.
@@ -246,7 +246,7 @@ fn cloned_settings(args: &[Word]) -> impl Iterator<Item = &str> {
     let given = (0..args.len()).flat_map(move |at| {
         let words = args.iter().skip(at).take(2);
         let words = words.map(|word| word.text.as_str());
-        options::parse(words, "bcjou", is_config).given
+        options::parse(words, Order::Anywhere, "bcjou", is_config).given
     });
     given.filter_map(move |(name, value)| {
         let set = name == "c" || is_config(name);

@@ -1,13 +1,13 @@
 //! Shells and other interpreters: what they run comes from an argument, a file or their input.
 
+mod start;
+
 use super::{
     Judge, Risk, Risks, Word,
     args::{is_flag, is_long},
 };
+use start::{Input, SHELLS, Start};
 
-const SHELLS: [&str; 9] = [
-    "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash",
-];
 /// Name and the flags after which a program's text stands.
 const LANGUAGES: [(&str, &[&str]); 14] = [
     ("python", &["-c"]),
@@ -18,7 +18,7 @@ const LANGUAGES: [(&str, &[&str]); 14] = [
     ("nodejs", &["-e", "--eval", "-p", "--print"]),
     ("bun", &["-e", "--eval"]),
     ("deno", &["eval"]),
-    ("php", &["-r"]),
+    ("php", &["-r", "-B", "-R", "-E"]),
     ("lua", &["-e"]),
     ("osascript", &["-e"]),
     ("pwsh", &["-c", "-command", "-encodedcommand", "-enc", "-e"]),
@@ -28,13 +28,15 @@ const LANGUAGES: [(&str, &[&str]); 14] = [
     ),
     ("tclsh", &[]),
 ];
-/// Flags with which an interpreter only tells about itself.
-const TELLING: [&str; 2] = ["--version", "--help"];
-/// The same, or a module to run, for other interpreters than shells.
-const TELLING_OR_MODULE: [&str; 4] = ["-V", "-h", "-m", "-version"];
+/// Their first word is a subcommand.
+const COMMANDED: [&str; 2] = ["deno", "bun"];
 
 fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    SHELLS.contains(&without_version(name))
+}
+
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))
 }
 
 /// Whether its input is taken for shell commands.
@@ -44,32 +46,63 @@ pub(super) fn reads_commands(name: &str) -> bool {
 
 pub(super) fn risks(judge: &Judge, name: &str, args: &[Word]) -> Risks {
     match name {
-        _ if is_shell(name) => shell(judge, args),
-        "su" => texts_after(judge, args, &["-c", "--command", "--session-command"]),
+        _ if is_shell(name) => shell(judge, without_version(name), args),
+        "su" => su(judge, args),
         "env" => split_strings(judge, args),
         "eval" => joined(judge, args),
         "trap" | "alias" => aliased(judge, args),
-        "source" | "." => sourced(args),
-        _ => language(judge, name, args),
+        "source" | "." => args.iter().flat_map(|word| sourced(judge, word)).collect(),
+        _ => language(judge, without_version(name), args),
     }
 }
 
 /// `sh -c text`, `sh file`, or `sh` that reads its input.
-fn shell(judge: &Judge, args: &[Word]) -> Risks {
-    let command = args.iter().position(|word| {
-        is_flag(&word.text) && !word.text.starts_with("--") && word.text.contains('c')
-    });
-    if let Some(at) = command {
-        return shell_texts(judge, args.get(at + 1..).unwrap_or_default());
+fn shell(judge: &Judge, name: &str, args: &[Word]) -> Risks {
+    let mut risks = started(judge, name, args);
+    let is_command = |word: &Word| {
+        let text = word.text.as_str();
+        let letters = text.strip_prefix('+').or_else(|| text.strip_prefix('-'));
+        letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+    };
+    if let Some(at) = args.iter().position(is_command) {
+        let rest = args.get(at + 1..).unwrap_or_default();
+        risks.append(&mut shell_texts(judge, rest));
     }
-    if reads_input(args, &TELLING) {
-        return input(judge);
+    if name == "fish" {
+        let flags = ["-C", "--command", "--init-command"];
+        risks.append(&mut texts_after(judge, args, &flags));
     }
-    sourced(args)
+    risks
+}
+
+/// Without a text it reads commands.
+fn su(judge: &Judge, args: &[Word]) -> Risks {
+    let flags = ["-c", "--command", "--session-command"];
+    let mut risks = texts_after(judge, args, &flags);
+    if risks.is_empty() && judge.piped {
+        risks.append(&mut input(judge));
+    }
+    risks
+}
+
+/// What an interpreter risks by the place that its program comes from.
+fn started(judge: &Judge, name: &str, args: &[Word]) -> Risks {
+    let Some(start) = Start::of(name, args) else {
+        return Risks::new();
+    };
+    let mut risks = Risks::new();
+    let fed = judge.piped && (start.reads || !start.known);
+    if start.reads_input() || fed {
+        risks.append(&mut input(judge));
+    }
+    if let Some(file) = start.file {
+        risks.append(&mut sourced(judge, file));
+    }
+    risks
 }
 
 /// What it reads is in the command, and then it is a text like another; or it comes from elsewhere.
-fn input(judge: &Judge) -> Risks {
+pub(super) fn input(judge: &Judge) -> Risks {
     Risks::from([if judge.told {
         Risk::RunsText
     } else {
@@ -96,22 +129,41 @@ fn shell_texts(judge: &Judge, args: &[Word]) -> Risks {
 }
 
 fn language(judge: &Judge, name: &str, args: &[Word]) -> Risks {
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let Some((_, flags)) = LANGUAGES.iter().find(|language| language.0 == bare) else {
-        return Risks::new();
+    let mut risks = started(judge, name, args);
+    if COMMANDED.contains(&name) && runs_input(args) {
+        risks.append(&mut input(judge));
+    }
+    let Some((_, flags)) = LANGUAGES.iter().find(|language| language.0 == name) else {
+        return risks;
     };
-    let leading = args.iter().take_while(|word| is_flag(&word.text));
+    let mut leading = args.iter().take_while(|word| is_flag(&word.text));
     let exact = |word: &Word| flags.contains(&word.text.to_lowercase().as_str());
-    if args.iter().any(exact) || leading.clone().any(|word| glued(&word.text, flags)) {
-        return Risks::from([Risk::RunsText]);
+    if args.iter().any(exact) || leading.any(|word| glued(&word.text, flags)) {
+        risks.insert(Risk::RunsText);
     }
-    let telling = [TELLING.as_slice(), &TELLING_OR_MODULE].concat();
-    // For Python `-v` says more while it reads its input.
-    let version = bare != "python" && leading.clone().any(|word| word.text == "-v");
-    if !version && reads_input(args, &telling) {
-        return input(judge);
+    // Its flags have too many spellings: `-f -`, `-NoP`.
+    let odd = matches!(name, "pwsh" | "powershell");
+    if odd && (judge.piped || args.is_empty()) {
+        risks.append(&mut input(judge));
     }
-    sourced(args)
+    risks
+}
+
+/// `deno`, `deno repl`, `bun run -`.
+fn runs_input(args: &[Word]) -> bool {
+    let mut operands = args.iter().filter(|word| !is_flag(&word.text));
+    let is_repl = |word: &Word| word.text == "repl" || start::input(&word.text).is_some();
+    match args.first() {
+        Some(word)
+            if matches!(
+                word.text.as_str(),
+                "--version" | "--help" | "-V" | "-v" | "-h"
+            ) =>
+        {
+            false
+        }
+        _ => operands.clone().next().is_none() || operands.any(is_repl),
+    }
 }
 
 /// `-ccode` and `-ne code`: the flag among others, or with its value.
@@ -120,24 +172,14 @@ fn glued(word: &str, flags: &[&str]) -> bool {
     !word.starts_with("--") && letters.any(|letter| letter.len() == 1 && word.contains(letter))
 }
 
-/// No file to run is named.
-fn reads_input(args: &[Word], telling: &[&str]) -> bool {
-    let leading = args.iter().take_while(|word| is_flag(&word.text));
-    let mut flags = leading.map(|word| word.text.as_str());
-    if flags.clone().any(|flag| telling.contains(&flag)) {
-        return false;
-    }
-    let program = args.iter().find(|word| !is_flag(&word.text));
-    program.is_none_or(|word| matches!(word.text.as_str(), "-" | "/dev/stdin"))
-        || flags.any(|flag| flag == "-s")
-}
-
-/// A file that a command writes as it is read: `bash <(curl …)`.
-fn sourced(args: &[Word]) -> Risks {
-    match args.iter().find(|word| !is_flag(&word.text)) {
-        Some(file) if !file.inner.is_empty() => Risks::from([Risk::PipesToShell]),
-        Some(file) if file.text == "/dev/stdin" => Risks::from([Risk::PipesToShell]),
-        _ => Risks::new(),
+/// A file that a command writes as it is read: `bash <(curl …)`. Its name may turn out to be the input.
+fn sourced(judge: &Judge, file: &Word) -> Risks {
+    let is_open = judge.piped && (file.computed || file.pattern);
+    match start::input(&file.text) {
+        Some(Input::Own) => input(judge),
+        Some(Input::Other) => Risks::from([Risk::PipesToShell]),
+        None if !file.inner.is_empty() || is_open => Risks::from([Risk::PipesToShell]),
+        None => Risks::new(),
     }
 }
 

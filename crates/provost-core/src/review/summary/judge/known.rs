@@ -6,7 +6,7 @@ mod table;
 use super::{
     Word,
     args::is_long,
-    options::{self, Options},
+    options::{self, Options, Order},
 };
 use table::TABLE;
 
@@ -14,9 +14,13 @@ use table::TABLE;
 struct Known {
     programs: &'static [&'static str],
     /// Letters behind one dash, or a long flag: `-abc`, `--all`. With a value: `-n:`, `--lines:`; the value is a
-    /// file that is read: `-f<`, or written: `-o>`. Without a sign a long flag may have a value behind `=`.
+    /// file that is read: `-f<`, or written: `-o>`. Without a sign a long flag may have a value behind `=`. A `+`
+    /// before them says that a flag behind the first operand is an operand, too.
     flags: &'static str,
 }
+
+/// The target is no folder that the sources are copied into.
+pub(super) const NOT_INTO_FOLDER: [&str; 2] = ["T", "--no-target-directory"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
@@ -45,7 +49,10 @@ impl<'a> Call<'a> {
         let known = TABLE.iter().find(|it| it.programs.contains(&name))?;
         let letters = known.valued_letters();
         let words = args.iter().map(|word| word.text.as_str());
-        let options = options::parse(words.clone(), &letters, |flag| known.takes_next(flag));
+        let order = known.order();
+        let options = options::parse(words.clone(), order, &letters, |flag| {
+            known.takes_next(flag)
+        });
         let mut call = Self::sorted(known, options);
         call.understood &= name != "tree" || !words.clone().any(|word| glues(word, &letters));
         call.understood &= name != "cp" || !call.copies_contents();
@@ -58,9 +65,12 @@ impl<'a> Call<'a> {
         self.flags.iter().any(|flag| flags.contains(flag))
     }
 
-    /// What a folder holds is copied under names that are not told: `cp -r sub/. .`. To some programs a slash at the
-    /// end means the same.
+    /// What a folder holds is copied under names that are not told: `cp -r sub/. .`, `cp -rT sub .`. To some programs
+    /// a slash at the end means the same.
     fn copies_contents(&self) -> bool {
+        if self.has(&NOT_INTO_FOLDER) && self.has(&["r", "R", "a", "--recursive", "--archive"]) {
+            return true;
+        }
         let target = usize::from(self.writes.is_empty());
         let mut sources = self.operands.iter().rev().skip(target);
         sources.any(|source| is_contents(source))
@@ -94,9 +104,18 @@ impl<'a> Call<'a> {
 }
 
 impl Known {
+    fn order(&self) -> Order {
+        if self.flags.starts_with('+') {
+            Order::First
+        } else {
+            Order::Anywhere
+        }
+    }
+
     /// Each flag with what it takes.
     fn each(&self) -> impl Iterator<Item = (&'static str, Takes)> {
-        self.flags.split_ascii_whitespace().map(|flag| {
+        let flags = self.flags.trim_start_matches('+');
+        flags.split_ascii_whitespace().map(|flag| {
             let takes = match flag.as_bytes().last() {
                 Some(b':') => Takes::Value,
                 Some(b'<') => Takes::Read,

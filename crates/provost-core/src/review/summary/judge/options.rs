@@ -7,10 +7,19 @@ pub(super) struct Options<'a> {
     pub(super) operands: Vec<&'a str>,
 }
 
+/// Where a program takes flags.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Anywhere,
+    /// Behind the first word that is none, everything is an operand.
+    First,
+}
+
 /// `valued` letters take the rest of their word, or the next one. Long flags take what stands behind `=`, or the
 /// next word if they are `long_valued`; the value of any other is found among the operands.
 pub(super) fn parse<'a>(
     words: impl Iterator<Item = &'a str>,
+    order: Order,
     valued: &str,
     long_valued: impl Fn(&str) -> bool,
 ) -> Options<'a> {
@@ -29,6 +38,9 @@ pub(super) fn parse<'a>(
             options.letters(letters, valued, &mut words);
         } else {
             options.operands.push(word);
+            if order == Order::First {
+                options.operands.extend(words.by_ref());
+            }
         }
     }
     options

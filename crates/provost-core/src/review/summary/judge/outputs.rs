@@ -167,7 +167,7 @@ pub(super) fn written(name: &str, args: &[Word]) -> Vec<String> {
 
 /// The files that programs write whose flags are known.
 fn of_known(name: &str, call: known::Call<'_>) -> Vec<String> {
-    let into_folder = !call.has(&["T", "--no-target-directory"]);
+    let into_folder = !call.has(&known::NOT_INTO_FOLDER);
     let known::Call {
         mut writes,
         mut operands,

@@ -1,6 +1,6 @@
 //! Scripts of sed. What is read to its end is known to run nothing; anything else is not understood.
 
-use super::{Risk, Risks, Word};
+use super::{Risk, Risks, Word, options::Order};
 
 /// What the words of a call of sed say.
 #[derive(Debug, Default)]
@@ -32,27 +32,36 @@ const LONG: [&str; 13] = [
 
 pub(super) fn read(args: &[Word]) -> Sed {
     let mut sed = Sed::default();
-    let call = Call::of(args);
-    if !call.understood {
-        sed.risks.insert(Risk::Unreadable);
-    }
-    let script = call.scripts.join("\n");
-    let mut reader = Reader::new(&script);
-    if reader.script().is_none() {
-        sed.risks.insert(Risk::Unreadable);
-    }
-    if reader.runs {
-        sed.risks.insert(Risk::RunsText);
-    }
-    sed.writes = reader.writes;
-    if call.in_place {
-        let backups = call.files.iter().map(|file| backup(file, call.suffix));
-        sed.in_place = backups.collect();
-        sed.in_place
-            .extend(call.files.into_iter().map(str::to_owned));
-        sed.in_place.dedup();
+    for call in Call::readings(args) {
+        sed.add(call);
     }
     sed
+}
+
+impl Sed {
+    fn add(&mut self, call: Call<'_>) {
+        if !call.understood {
+            self.risks.insert(Risk::Unreadable);
+        }
+        let script = call.scripts.join("\n");
+        let mut reader = Reader::new(&script);
+        if reader.script().is_none() {
+            self.risks.insert(Risk::Unreadable);
+        }
+        if reader.runs {
+            self.risks.insert(Risk::RunsText);
+        }
+        self.writes.append(&mut reader.writes);
+        if call.in_place {
+            let backups = call.files.iter().map(|file| backup(file, call.suffix));
+            let files = call.files.iter().map(|file| (*file).to_owned());
+            for file in backups.chain(files) {
+                if !self.in_place.contains(&file) {
+                    self.in_place.push(file);
+                }
+            }
+        }
+    }
 }
 
 /// Where GNU's sed keeps the file as it was: the suffix stands behind its name, or its name where the suffix has a
@@ -71,18 +80,29 @@ fn backup(file: &str, suffix: &str) -> String {
     }
 }
 
+/// A word behind `-i` that BSD's sed takes for the suffix, and that is no script.
+fn is_suffix(word: &str) -> bool {
+    word.is_empty() || word.starts_with('.')
+}
+
 /// The files that it reads, and whether these are all.
 pub(super) fn files(args: &[Word]) -> (Vec<String>, bool) {
-    let call = Call::of(args);
-    let script = call.scripts.join("\n");
-    let mut reader = Reader::new(&script);
-    let sure = reader.script().is_some() && call.understood;
-    let mut files = reader.reads;
-    files.extend(call.inputs.into_iter().map(str::to_owned));
+    let (mut files, mut sure) = (Vec::new(), true);
+    for call in Call::readings(args) {
+        let script = call.scripts.join("\n");
+        let mut reader = Reader::new(&script);
+        sure &= reader.script().is_some() && call.understood;
+        files.append(&mut reader.reads);
+        for file in call.inputs {
+            if !files.iter().any(|known| known == file) {
+                files.push(file.to_owned());
+            }
+        }
+    }
     (files, sure)
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Call<'a> {
     scripts: Vec<&'a str>,
     /// Every word that may be a file to read.
@@ -95,45 +115,62 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn of(args: &'a [Word]) -> Self {
+    /// As one sed or another takes the words: to GNU's sed a flag may stand behind files, to BSD's it is a file there. The scripts of the readings are never joined: the text of `a\` in one
+    /// would hide the commands of another.
+    fn readings(args: &'a [Word]) -> Vec<Self> {
+        let mut readings = vec![
+            Self::of(args, Order::Anywhere),
+            Self::of(args, Order::First),
+        ];
+        readings.dedup();
+        readings
+    }
+
+    fn of(args: &'a [Word], order: Order) -> Self {
         let mut call = Self {
             understood: true,
             ..Self::default()
         };
         let (mut operands, mut given) = (Vec::new(), false);
-        let mut words = args.iter().map(|word| word.text.as_str());
+        let mut words = args.iter().map(|word| word.text.as_str()).peekable();
         while let Some(word) = words.next() {
             if word == "--" {
-                let rest: Vec<&str> = words.by_ref().collect();
-                call.inputs.extend(&rest);
-                operands.extend(rest);
+                operands.extend(words.by_ref());
             } else if let Some(flag) = word.strip_prefix("--") {
                 given |= call.long(flag, &mut words);
             } else if word.len() > 1 && word.starts_with('-') {
-                // Some take what stands first for the script even so, and the script for a file.
-                call.scripts.append(&mut operands);
                 given |= call.short(word.get(1..).unwrap_or_default(), &mut words);
+                if order == Order::First && call.takes_suffix(word) {
+                    call.suffix = words.next_if(|word| is_suffix(word)).unwrap_or_default();
+                }
             } else {
                 operands.push(word);
-                call.inputs.push(word);
+                if order == Order::First {
+                    operands.extend(words.by_ref());
+                }
             }
         }
+        if given {
+            // BSD's `-i ''`, which is no file to GNU's sed.
+            operands.retain(|word| !word.is_empty());
+        }
+        call.inputs.clone_from(&operands);
         if !given && !call.inputs.is_empty() {
             call.inputs.remove(0);
         }
         let mut operands = operands.into_iter();
-        // BSD's `-i ''`: the word behind it is no script yet.
-        let suffix = call.in_place && !given;
         if !given {
-            let first = operands.next();
-            call.scripts.extend(first);
-            if suffix && first.is_some_and(|text| text.is_empty() || text.starts_with('.')) {
-                call.scripts.retain(|text| Some(*text) != first);
-                call.scripts.extend(operands.next());
-            }
+            // BSD's `-i ''`: the word behind it is no script yet.
+            let script = operands.find(|word| !(call.in_place && is_suffix(word)));
+            call.scripts.extend(script);
         }
         call.files = operands.collect();
         call
+    }
+
+    /// No suffix is glued to this flag.
+    fn takes_suffix(&self, flag: &str) -> bool {
+        self.in_place && self.suffix.is_empty() && flag.ends_with('i')
     }
 
     /// Whether it brings a script.
@@ -369,71 +406,4 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sed(words: &[&str]) -> Sed {
-        let words: Vec<Word> = words.iter().map(|word| Word::literal(word)).collect();
-        read(&words)
-    }
-
-    #[test]
-    fn p19_only_scripts_that_are_read_to_their_end_are_plain() {
-        for words in [
-            &["s/a/b/g", "x"][..],
-            &["-n", "1,5p", "x"],
-            &["s/one/three/", "x"],
-            &["-i", "s/a/e/", "x"],
-            &["-i", "", "s/a/b/", "x"],
-            &["-ne", "/re/I,/[x]y/{=;p}", "x"],
-            &["--expr=s|a|b|", "x"],
-            &["-E", "s/(a|b)/[\\1]/2;y/ab/cd/;$!N;ba", "x"],
-            &["/x/a some text; e evil", "x"],
-            &["1~2d;\\,x,d", "x"],
-            &["/^$/d", "x"],
-            &["a foo\\\ne evil", "x"],
-        ] {
-            let found = sed(words);
-            assert!(
-                found.risks.is_empty() && found.writes.is_empty(),
-                "{words:?} {found:?}"
-            );
-        }
-        for words in [
-            &["1e", "x"][..],
-            &["s/a/b/e", "x"],
-            &["-e", "s/a/b/ge", "x"],
-            &["/x/e evil", "x"],
-            &["1~2e evil", "x"],
-            &["\\,x,e", "x"],
-            &["--exp=e evil", "x"],
-            &["-n", "p", "-e", "e evil"],
-            &["e evil", "-n", "x"],
-            &["-i", "", "e evil", "x"],
-            &["{;e evil\n}", "x"],
-            &["a foo\\\\\ne evil", "x"],
-        ] {
-            assert!(sed(words).risks.contains(&Risk::RunsText), "{words:?}");
-        }
-        for words in [
-            &["-f", "x"][..],
-            &["-nf", "x"],
-            &["--file=x"],
-            &["--what", "p"],
-            &["-l", "p", "e evil", "x"],
-            &["--line-length", "p", "e evil", "x"],
-            &["s/a/b", "x"],
-            &["v;p", "x"],
-            &["s/[/]/b/;e evil #/", "x"],
-        ] {
-            assert!(sed(words).risks.contains(&Risk::Unreadable), "{words:?}");
-        }
-        for words in [
-            &["s/x/y/w/etc/x"][..],
-            &["w /etc/x"],
-            &["-n", "p", "-e", "w/etc/x"],
-        ] {
-            assert_eq!(sed(words).writes, ["/etc/x"], "{words:?}");
-        }
-    }
-}
+mod tests;

@@ -3,9 +3,9 @@
 mod flags;
 
 use super::{
-    Judge, Risk, Risks, Word,
+    DEEPEST, Judge, Risk, Risks, Word,
     args::{has_long, has_short, is_flag},
-    interpreter::{joined, texts_after},
+    interpreter::{input, joined, texts_after},
     name_of,
 };
 use crate::review::summary::shell::is_assignment;
@@ -16,6 +16,10 @@ const DELETING: [&str; 4] = ["rm", "rmdir", "unlink", "shred"];
 /// They hand their words to a shell.
 const JOINING: [&str; 3] = ["ssh", "watch", "parallel"];
 const FEEDING: [&str; 2] = ["xargs", "parallel"];
+/// Without a program they run what they read: a shell, or commands line by line.
+const READING: [&str; 7] = [
+    "parallel", "unshare", "nsenter", "chroot", "script", "runuser", "doas",
+];
 /// What they start is not told from their words alone, or runs elsewhere.
 const KEEPING: [&str; 4] = ["ssh", "watch", "parallel", "xargs"];
 
@@ -47,7 +51,12 @@ fn wrapped(judge: &Judge, wrapper: &Wrapper, args: &[Word]) -> Risks {
     }
     let asks_shell = wrapper.name == "sudo"
         && (has_short(args, "is") || has_long(args, "--login") || has_long(args, "--shell"));
-    for words in found.starts.iter().filter_map(|start| args.get(*start..)) {
+    let programs = found.starts.iter().filter_map(|start| args.get(*start..));
+    let alone = programs.clone().any(<[Word]>::is_empty);
+    if judge.piped && alone && (asks_shell || READING.contains(&wrapper.name)) {
+        risks.append(&mut input(judge));
+    }
+    for words in programs {
         if FEEDING.contains(&wrapper.name) {
             risks.append(&mut judge.inner_fed(words));
             risks.append(&mut fed(words));
@@ -61,12 +70,28 @@ fn wrapped(judge: &Judge, wrapper: &Wrapper, args: &[Word]) -> Risks {
     risks
 }
 
-/// What deletes whatever it is handed.
+/// What deletes whatever it is handed, also behind programs that only start it: `xargs sudo rm`.
 pub(super) fn fed(words: &[Word]) -> Risks {
-    match words.first() {
-        Some(name) if DELETING.contains(&name_of(name).as_str()) => Risks::from([Risk::Deletes]),
-        _ => Risks::new(),
+    fed_behind(words, DEEPEST)
+}
+
+fn fed_behind(words: &[Word], deepest: usize) -> Risks {
+    let Some(((name, args), deepest)) = words.split_first().zip(deepest.checked_sub(1)) else {
+        return Risks::new();
+    };
+    let name = name_of(name);
+    if DELETING.contains(&name.as_str()) {
+        return Risks::from([Risk::Deletes]);
     }
+    let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else {
+        return Risks::new();
+    };
+    let texts: Vec<&str> = args.iter().map(|word| word.text.as_str()).collect();
+    let starts = Found::behind(wrapper, &texts).starts;
+    let programs = starts.into_iter().filter_map(|start| args.get(start..));
+    programs
+        .flat_map(|words| fed_behind(words, deepest))
+        .collect()
 }
 
 /// What a flag takes.

@@ -553,6 +553,9 @@ fn p19_words_that_shells_and_programs_evaluate() {
         "tar xIf x a",
         "go test -exec x",
         "make SHELL=/tmp/x",
+        "make test 'SHELL = ./evil'",
+        "make 'X != touch x'",
+        "make 'X := $(shell touch x)'",
         "npm test --script-shell /tmp/x",
         "cargo --config x test",
         "pytest -p x",
@@ -653,6 +656,26 @@ fn ordinary_flags_and_scripts_are_not_risky() {
             "cat <<EOF > x\ntext\nEOF",
             "if (ls); then echo; fi",
             "hash -r",
+        ],
+    );
+}
+
+#[test]
+fn p04_a_program_that_find_hands_files_to_is_known_or_not_read() {
+    all_have(
+        &[Unreadable],
+        &[
+            "find src -name a.py -exec ./evil.sh '{}' +",
+            "find src -execdir python3 x.py {} \\;",
+            "fd x -x ./evil.sh",
+        ],
+    );
+    all_have(
+        &[],
+        &[
+            "find src -name a.py -exec grep -n x '{}' +",
+            "find src -type f -exec wc -l {} \\;",
+            "fd x -x cat",
         ],
     );
 }

@@ -176,6 +176,12 @@ paths:
         - {name: odd, in: query, content: {text/xml: {schema: {type: string}}}}
         - {name: either, in: query, explode: false, schema: {oneOf: [{type: string}, {type: array, items: {type: string}}]}}
         - {name: X-List, in: header, schema: {type: array, items: {type: string}}}
+        - {name: X-Either, in: header, schema: {oneOf: [{type: string}, {type: array, items: {type: string}}]}}
+  /at/{either}:
+    get:
+      operationId: at
+      parameters:
+        - {name: either, in: path, required: true, schema: {oneOf: [{type: string}, {type: array, items: {type: string}}]}}
   /of/{ids}:
     get:
       operationId: of
@@ -267,11 +273,30 @@ async fn p01_what_is_sent_reads_as_what_was_decided() {
         ),
         ("get", json!({"odd": "x"}), Err("unknown argument `odd`")),
         ("get", json!({"X-List": ["a", "b"]}), Ok("GET /api/get")),
+        (
+            "get",
+            json!({"X-List": ["dev", " prod"]}),
+            Err(
+                "`X-List` is sent as a header and must be printable ASCII in one line, without blanks around it",
+            ),
+        ),
         ("of", json!({"ids": ["a", "b"]}), Ok("GET /api/of/a%2Cb")),
         ("answer", json!({"name": "x"}), Ok(r#"{"name":"x"}"#)),
         (
             "get",
             json!({"either": "prod,"}),
+            Err("an item of `either` has a comma in it, which separates the items"),
+        ),
+        ("get", json!({"X-Either": "prod"}), Ok("GET /api/get")),
+        (
+            "get",
+            json!({"X-Either": "dev,prod"}),
+            Err("an item of `X-Either` has a comma in it, which separates the items"),
+        ),
+        ("at", json!({"either": "prod"}), Ok("GET /api/at/prod")),
+        (
+            "at",
+            json!({"either": "dev,prod"}),
             Err("an item of `either` has a comma in it, which separates the items"),
         ),
         (

@@ -28,6 +28,10 @@ const NAMED: &[(&str, char)] = &[
     ("agrave", 'à'),
 ];
 
+/// What browsers show for the numbers from 0x80 on, which no text means as the control characters they are:
+/// windows-1252, and a blank for those that it leaves out.
+const WINDOWS: &str = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
+
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -63,7 +67,12 @@ fn reference(name: &str) -> Option<char> {
         Some(hex) => u32::from_str_radix(hex, 16),
         None => number.parse(),
     };
-    char::from_u32(number.ok()?)
+    let number = number.ok()?;
+    let old = number
+        .checked_sub(0x80)
+        .and_then(|at| usize::try_from(at).ok());
+    let windows = old.and_then(|at| WINDOWS.chars().nth(at));
+    windows.or_else(|| char::from_u32(number))
 }
 
 #[cfg(test)]
@@ -75,6 +84,7 @@ mod tests {
         for (text, expected) in [
             ("a &amp;lt; b", "a &lt; b"),
             ("&#49; &#x31;", "1 1"),
+            ("&#128;&#133;&#x85;&#153;&#159;&#160;", "€……™Ÿ\u{a0}"),
             ("a & b; &unknown; &", "a & b; &unknown; &"),
             ("&#xffffffff;&#x110000;", "&#xffffffff;&#x110000;"),
         ] {

@@ -8,9 +8,8 @@ pub(super) fn join(lines: &mut Vec<String>, cells: &[usize]) {
     let Some(row) = cells.first().filter(|start| **start <= lines.len()) else {
         return;
     };
-    let is_mark = |line: &String| [HISTORY, SIGNATURE, SIGNATURE_END].contains(&line.as_str());
     let read = lines.split_off(*row);
-    if read.iter().any(is_mark) {
+    if read.iter().any(|line| is_mark(line)) {
         lines.extend(read);
         return;
     }
@@ -29,4 +28,19 @@ pub(super) fn join(lines: &mut Vec<String>, cells: &[usize]) {
         let line: Vec<&str> = beside.map(|part| part.as_str()).collect();
         lines.push(line.join(" "));
     }
+}
+
+/// The lines of what floats, from this one on, as the line that what follows stands beside.
+pub(super) fn taken_back(lines: &mut Vec<String>, begins: usize, begun: &str) -> String {
+    if begins > lines.len() || lines.iter().skip(begins).any(|line| is_mark(line)) {
+        return begun.to_owned();
+    }
+    let mut floating = lines.split_off(begins);
+    floating.push(begun.to_owned());
+    floating.retain(|line| !line.trim().is_empty());
+    floating.join(" ")
+}
+
+fn is_mark(line: &str) -> bool {
+    [HISTORY, SIGNATURE, SIGNATURE_END].contains(&line)
 }

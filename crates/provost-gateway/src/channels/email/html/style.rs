@@ -28,12 +28,9 @@ impl<'s> Style<'s> {
         self.has("float", |side| matches!(side, "left" | "right"))
     }
 
-    /// No line begins or ends with it.
+    /// No line begins or ends with it: it floats, or is shown in any other way than those that are known to begin one.
     pub(super) fn stands_beside(&self) -> bool {
-        self.floats()
-            || self.has("display", |display| {
-                display.starts_with("inline") || display == "table-cell"
-            })
+        self.floats() || self.has("display", |display| !is_block(display))
     }
 
     /// What it holds stands side by side.
@@ -96,6 +93,24 @@ impl<'s> Style<'s> {
         let mut inks = inks.iter().flat_map(|name| self.values(name));
         inks.any(|ink| colours(ink).any(|ink| ink == Colour::None || grounds.contains(&ink)))
     }
+}
+
+/// Whether a value of `display` makes a block, or nothing that is seen.
+fn is_block(display: &str) -> bool {
+    const BLOCKS: [&str; 10] = [
+        "block",
+        "none",
+        "flex",
+        "grid",
+        "table",
+        "list-item",
+        "flow-root",
+        "inherit",
+        "table-row",
+        "table-caption",
+    ];
+    let of_one_program = display.starts_with('-') && !display.contains("inline");
+    BLOCKS.contains(&display) || display.ends_with("-group") || of_one_program
 }
 
 const HIDING: [(&str, &str); 3] = [
@@ -220,7 +235,8 @@ pub(super) enum Says {
 /// The classes, ids and elements of which a style sheet says something. What it says for small screens and for
 /// paper only is left out: what the sender saw is another.
 pub(super) fn selectors(sheet: &str, says: Says) -> Vec<String> {
-    let sheet = without_conditions(&sheet.to_ascii_lowercase());
+    let sheet = without_comments(&sheet.to_ascii_lowercase());
+    let sheet = without_conditions(&sheet);
     let mut found = Vec::new();
     for rule in sheet.split('}') {
         // In a media query a rule has two openings.
@@ -241,6 +257,18 @@ pub(super) fn selectors(sheet: &str, says: Says) -> Vec<String> {
         }
     }
     found
+}
+
+/// A style sheet without its comments, and without the marks that hide it from the oldest readers.
+fn without_comments(sheet: &str) -> String {
+    let sheet = sheet.replace("<!--", " ").replace("-->", " ");
+    let mut kept = String::with_capacity(sheet.len());
+    let mut rest = sheet.as_str();
+    while let Some((before, comment)) = rest.split_once("/*") {
+        kept.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 /// A style sheet without what holds for small screens and for paper.

@@ -5,6 +5,8 @@ use super::style::Style;
 pub(super) enum Token<'t> {
     Text(&'t str),
     Open(Tag),
+    /// What a style sheet says.
+    Sheet(&'t str),
     Close(String),
 }
 
@@ -94,6 +96,8 @@ const BLOCKS: &[&str] = &[
 const HIDDEN: &[&str] = &[
     "style", "script", "head", "title", "template", "noscript", "svg",
 ];
+/// Elements that hold text for programs, in which a `<` begins nothing.
+const RAW: &[&str] = &["style", "script"];
 const STRUCK: &[&str] = &["s", "strike", "del"];
 const EMPTY: &[&str] = &[
     "br", "hr", "img", "input", "meta", "link", "wbr", "base", "col", "area",
@@ -108,15 +112,20 @@ impl Tag {
         let shown_as_block = self.style().has("display", |kind| {
             matches!(kind, "block" | "flex" | "table" | "list-item")
         });
-        (is_block(&self.name) || shown_as_block) && !self.style().stands_beside()
+        (is_block(&self.name) || shown_as_block) && !self.style().stands_beside() && !self.floats()
     }
 
     pub(super) fn is_cell(&self) -> bool {
         matches!(self.name.as_str(), "td" | "th")
     }
 
+    /// A table floats by its alignment as well, unless it leaves no room beside it.
     pub(super) fn floats(&self) -> bool {
-        self.style().floats()
+        let aligned = self.name == "table"
+            && matches!(self.attribute("align"), Some("left" | "right"))
+            && self.attribute("width") != Some("100%")
+            && !self.style().has("width", |width| width == "100%");
+        aligned || self.style().floats()
     }
 
     pub(super) fn is_flex(&self) -> bool {
@@ -230,13 +239,37 @@ pub(super) fn tokens(html: &str) -> Vec<Token<'_>> {
             tokens.push(Token::Text(text));
         }
         let (token, after) = one(tag);
-        tokens.extend(token);
-        rest = after;
+        rest = match &token {
+            Some(Token::Open(tag)) if RAW.contains(&tag.name.as_str()) => {
+                let (inside, after) = raw(after, &tag.name);
+                if tag.name == "style" {
+                    tokens.push(Token::Sheet(inside));
+                }
+                after
+            }
+            _ => {
+                tokens.extend(token);
+                after
+            }
+        };
     }
     if !rest.is_empty() {
         tokens.push(Token::Text(rest));
     }
     tokens
+}
+
+/// What stands before the end of an element that holds no tags, and what follows that end.
+fn raw<'t>(text: &'t str, name: &str) -> (&'t str, &'t str) {
+    let ends = |at: &usize| {
+        let tag = text.get(at + 2..at + 2 + name.len());
+        tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+    };
+    let end = text.match_indices("</").map(|(at, _)| at).find(ends);
+    let (inside, tag) = text
+        .split_at_checked(end.unwrap_or(text.len()))
+        .unwrap_or((text, ""));
+    (inside, tag.split_once('>').map_or("", |(_, after)| after))
 }
 
 /// A `<` that begins a tag, and not a comparison.

@@ -38,8 +38,9 @@ pub(super) fn plain(line: &str) -> String {
     line.chars().map(menu::plain_digit).collect()
 }
 
-/// The lines of an attribution that may be the sender's own. One that begins with a full date has none, and neither
-/// has one that goes on with it from the line above ("3, 2026 at 10:00").
+/// The lines of an attribution that may be the sender's own: those that begin with a code, or take one back. One that begins with a
+/// full date has none, and neither has one that goes on with it from the line above ("3, 2026 at 10:00"). A day of
+/// the month further on is no correction ("On Tue, Jan 1 Bob wrote:").
 pub(super) fn own_in<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     if begins_with_date(&plain(&lines.join(" "))) {
         return Vec::new();
@@ -51,7 +52,9 @@ pub(super) fn own_in<'t>(lines: &[&'t str]) -> Vec<&'t str> {
         let goes_on = is_year(second) || (menu::is_month(second) && has_date(&line));
         !(begins_with_date(&line) || (*at > 0 && goes_on))
     });
-    own.map(|(_, line)| *line).collect()
+    let own = own.map(|(_, line)| *line);
+    own.filter(|line| menu::mentions_code(line) || menu::corrects(line))
+        .collect()
 }
 
 /// Whether a text that begins with a digit begins with a full date: the day, the month, and a year or a time. Many

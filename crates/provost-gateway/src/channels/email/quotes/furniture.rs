@@ -115,20 +115,73 @@ fn clauses(text: &str) -> impl Iterator<Item = &str> {
         .filter(|clause| !clause.is_empty())
 }
 
-/// Says that the mail is from outside.
+/// Says that the mail is from outside. The name of the company or of the sender may follow.
 fn is_banner_clause(clause: &str) -> bool {
-    let rest = without_warning(clause);
-    let starts = |text: &str| words::BANNER_STARTS.iter().any(|it| text.starts_with(it));
-    [clause, rest]
+    let starts = |text: &str| {
+        let mut rests = words::BANNER_STARTS
+            .iter()
+            .filter_map(|start| text.strip_prefix(start));
+        rests.any(|rest| unknown_words(rest).is_some_and(|unknown| is_one_name(&unknown)))
+    };
+    [clause, without_warning(clause)]
         .iter()
         .any(|text| words::BANNERS.contains(text) || starts(text))
 }
 
+/// A clause of a banner: a known one, or the beginning of one with words that banners have, and no other.
 fn is_known(clause: &str) -> bool {
     let rest = without_warning(clause);
-    let goes_on = |tail: &&str| rest.starts_with(tail) || clause.starts_with(tail);
+    let goes_on = |tail: &&str| {
+        let after = rest.strip_prefix(tail).or(clause.strip_prefix(tail));
+        after.is_some_and(|after| unknown_words(after) == Some(Vec::new()))
+    };
     let mut tails = words::BANNER_TAILS.iter().chain(words::BANNER_CONDITIONS);
     rest.is_empty() || is_banner_clause(clause) || tails.any(goes_on)
+}
+
+/// Up to two words beside each other: "ACME Inc".
+fn is_one_name(places: &[usize]) -> bool {
+    match places {
+        [] | [_] => true,
+        [first, second] => first + 1 == *second,
+        _ => false,
+    }
+}
+
+/// The places of the words in a text that no banner has. `None` where a script without spaces has one, as its words
+/// are not counted.
+fn unknown_words(text: &str) -> Option<Vec<usize>> {
+    let phrases = [
+        words::BANNERS,
+        words::BANNER_STARTS,
+        words::BANNER_TAILS,
+        words::BANNER_CONDITIONS,
+    ];
+    let of_phrase = |word: &str| {
+        let mut phrases = phrases.iter().flat_map(|list| list.iter());
+        phrases.any(|phrase| phrase.split_whitespace().any(|known| known == word))
+    };
+    let is_known = |word: &str| {
+        let mut more = words::BANNER_WORDS.split_whitespace();
+        more.any(|known| known == word) || of_phrase(word)
+    };
+    let is_spaceless = |c: char| matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}');
+    let mut unknown = Vec::new();
+    for (place, word) in text.split_whitespace().enumerate() {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if word.is_empty() || is_known(word) {
+            continue;
+        }
+        let signs = words::BANNER_SIGNS.split_whitespace();
+        let left = signs.fold(word.to_owned(), |left, sign| left.replace(sign, ""));
+        if left.contains(is_spaceless) {
+            return None;
+        }
+        if !left.is_empty() {
+            unknown.push(place);
+        }
+    }
+    Some(unknown)
 }
 
 /// "Caution: external e-mail" without its first word.

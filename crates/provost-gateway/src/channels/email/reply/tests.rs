@@ -417,3 +417,22 @@ proptest! {
         let _ = approval_id_in(&text, &text);
     }
 }
+
+#[test]
+fn p13_a_sentence_that_ends_like_an_attribution_is_read() {
+    let quote = "> rm -rf ./build\n";
+    for text in [
+        format!("1\n\nSorry, I meant 3, as you wrote:\n{quote}"),
+        format!("6\n\nNein, ich meinte 3, wie Bob schrieb:\n{quote}"),
+        format!("No, as Bob wrote:\n{quote}\n1"),
+        format!("Not before 10:00:\n{quote}\n1"),
+        format!("Nicht vor 10:00:\n{quote}\n6"),
+    ] {
+        let read = first_line(&text);
+        assert!(read.is_err(), "{text:?} {read:?}");
+    }
+    let attributed = format!("1\n\nOn Tue, Jan 3 Bob wrote:\n{quote}");
+    assert!(first_line(&attributed).is_ok(), "{attributed:?}");
+    let unmarked = format!("1\n\n{}Approval: appr_2f31c6\nSession: r3\n", unmarked());
+    assert!(first_line(&unmarked).is_ok(), "{unmarked:?}");
+}

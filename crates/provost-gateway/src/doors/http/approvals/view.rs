@@ -53,7 +53,7 @@ struct More<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    resolved_label: Option<&'a str>,
+    resolved_label: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_at: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,9 @@ impl<'a> More<'a> {
                 .and_then(|escalation| escalation.reasoning.as_deref())
                 .map(mask_text),
             resolved_by: decision.map(|decision| &*decision.by),
-            resolved_label: decision.and_then(|decision| decision.label.as_deref()),
+            resolved_label: decision
+                .and_then(|decision| decision.label.as_deref())
+                .map(mask_text),
             resolved_at: decision.map(|decision| decision.at),
             reasoning: decision
                 .and_then(|decision| decision.reasoning.as_deref())
@@ -313,6 +315,17 @@ mod tests {
             let expected = format!(r#"[{{"id":"a",{added}}}"#);
             assert_eq!(String::from_utf8(written).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn p09_what_a_decision_is_called_is_masked() {
+        let mut state = decided();
+        let decision = state.decision.as_mut().unwrap();
+        decision.label = Some("password: hunter2horse".to_owned());
+        let mut written = Vec::new();
+        write_row(br#"{"id":"a"}"#, &state, NOW, &mut written);
+        let written = String::from_utf8(written).unwrap();
+        assert!(!written.contains("hunter2horse"), "{written}");
     }
 
     #[test]

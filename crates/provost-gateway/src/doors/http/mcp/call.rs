@@ -67,7 +67,7 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
         exchange.app.mcp.settled().await;
     }
     // A dispatcher's call is judged, and recorded, as the command it runs.
-    let tool: Arc<str> = (*backends.judged_name(&params.name, &arguments)).into();
+    let tool: Arc<str> = (*backends.judged(&params.name, &mut arguments)).into();
     let (heard, runner) = runner(exchange, &tool, params.meta.as_ref());
     let Some(Runner {
         backend,

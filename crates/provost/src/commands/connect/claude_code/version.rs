@@ -4,6 +4,8 @@ use std::{io::ErrorKind, process::Stdio, time::Duration};
 
 use tokio::{process::Command, time::timeout};
 
+use crate::commands::connect::plan::agent_program;
+
 pub(in crate::commands) type Version = (u32, u32, u32);
 
 /// The first that knows `onFailure`. Those before it go on when a hook over HTTP fails.
@@ -21,7 +23,10 @@ pub(in crate::commands) enum Installed {
 
 /// What `claude` on the search path says of itself.
 pub(in crate::commands) async fn installed() -> Installed {
-    let mut command = Command::new("claude");
+    let Some(program) = agent_program("claude") else {
+        return Installed::Missing;
+    };
+    let mut command = Command::new(program);
     let command = command
         .arg("--version")
         .stdin(Stdio::null())

@@ -120,6 +120,11 @@ fn p19_files_that_are_written_are_found_or_not_certain() {
         ),
         ("sed --in='/out/*.bak' s/a/b/ y", "/out/y.bak y"),
         ("sed -i/../out s/a/b/ y", "y/../out y"),
+        ("sed -n 1,5p a.py -i -e d", "1,5p a.py"),
+        ("sed s/a/b/ a.py -i.bak", "a.py.bak a.py"),
+        ("xxd a -r", "-r"),
+        ("xxd -r a -p", "-p"),
+        ("cp -T a b", "b"),
     ] {
         assert_eq!(part(command).writes.join(" "), files, "{command}");
     }
@@ -143,6 +148,11 @@ fn p19_files_that_are_written_are_found_or_not_certain() {
         "python3 x.py",
         "source x",
         "sed -f x y",
+        "cp -rT sub .",
+        "cp -a --no-target-directory sub .",
+        "cp -RT sub dir",
+        "find . -delete",
+        "find . -name x -delete",
     ] {
         assert!(!part(command).writes_sure, "{command}");
     }

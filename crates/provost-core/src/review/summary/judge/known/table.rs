@@ -131,7 +131,7 @@ pub(super) const TABLE: [Known; 40] = [
         &["md5sum", "sha1sum", "sha256sum", "sha512sum"],
         "-bctwz --binary --check --text --tag --zero --status --quiet --strict --warn --ignore-missing --version --help",
     ),
-    known(&["xxd"], "-abeipruEC"),
+    known(&["xxd"], "+ -abeipruEC"),
     known(&["hexdump"], "-bcCdovx -n: -s:"),
     known(
         &["less"],

@@ -285,13 +285,15 @@ pub(super) const BANNER_STARTS: &[&str] = &[
     "यह ईमेल संगठन के बाहर",
 ];
 
-/// What a banner goes on with. Alone it may be a person's advice.
+/// What a banner goes on with, before words of [`BANNER_WORDS`]. Alone it may be a person's advice.
 pub(super) const BANNER_TAILS: &[&str] = &[
     "please use caution",
     "please be mindful when clicking",
     "please be careful",
     "please do not click",
-    "please do not open",
+    "please do not open attachments",
+    "please do not open links",
+    "please do not open any",
     "contact the it",
     "contact the help desk",
     "if you are unsure",
@@ -310,7 +312,7 @@ pub(super) const BANNER_TAILS: &[&str] = &[
     "restez vigilant",
     "tenga cuidado",
     "tenga precaución",
-    "no abra",
+    "no abra archivos",
     "klik niet op",
     "open geen bijlagen",
     "wees voorzichtig",
@@ -319,7 +321,6 @@ pub(super) const BANNER_TAILS: &[&str] = &[
     "请勿点击",
     "use caution",
     "security notice",
-    "security",
     "be careful",
     "attenzione ai link",
     "obs",
@@ -346,7 +347,9 @@ pub(super) const BANNER_TAILS: &[&str] = &[
     "bitte vorsicht beim öffnen",
     "klicken sie nicht auf",
     "öffnen sie keine anhänge",
-    "n'ouvrez pas",
+    "n'ouvrez pas les pièces",
+    "n'ouvrez pas de pièces",
+    "n'ouvrez pas les liens",
     "découvrez pourquoi cela est important",
     "no abra enlaces",
     "no haga clic en",
@@ -355,7 +358,8 @@ pub(super) const BANNER_TAILS: &[&str] = &[
     "não abra anexos",
     "saiba por que isso é importante",
     "non cliccare",
-    "non aprire",
+    "non aprire allegati",
+    "non aprire link",
     "informazioni sul perché è importante",
     "meer informatie over waarom",
     "lär dig varför",
@@ -367,6 +371,22 @@ pub(super) const BANNER_TAILS: &[&str] = &[
     "узнайте",
     "почему это важно",
 ];
+
+/// The words that banners have beside those of their known beginnings.
+pub(super) const BANNER_WORDS: &str = "\
+    or and any the in on of to from with your our you this that it its help desk department team support source sender \
+    content is are safe unless recognize recognise know trust verify verified expected expecting unexpected link links \
+    attachment attachments url urls click clicking open opening reply replying responding inside within organization \
+    organisation company network email e-mail message mail suspicious report phishing provide information password \
+    credentials auf und von der die das den dem sie keine anhänge anhängen anhang öffnen klicken absender inhalt sicher \
+    unternehmen beim nicht nur les liens lien de des la le et ou pièces jointes pas sur expéditeur connaissez votre aux \
+    con los las enlaces enlace y o archivos adjuntos el organización remitente en anexos e da organização allegati di \
+    nei op geen bijlagen als u afzender niet vertrouwt kent organisatie ссылки вложения и или linki załączniki i lub w na";
+
+/// The same in scripts without spaces.
+pub(super) const BANNER_SIGNS: &str = "\
+    点击 點擊 链接 連結 打开 打開 附件 中的 谨慎 小心 邮件 郵件 外部 送信 されています されました から リンク 添付ファイル メール 開く \
+    注意 ください ました です 발송된 메일입니다 메일 에서 和 或 请 請 勿 の を に は 際 온 입니다";
 
 /// The conditions that banners do have: their words stand behind one of these for no answer.
 pub(super) const BANNER_CONDITIONS: &[&str] = &[

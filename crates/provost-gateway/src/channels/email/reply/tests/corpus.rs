@@ -213,7 +213,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "a phone in Japanese",
             Plain(
-                "４：ログを残してください\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
+                "４：ログを残してください\nよろしくお願いします\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
             ),
             with(Code::Note, "ログを残してください"),
         ),
@@ -490,6 +490,64 @@ fn p13_a_second_thought_anywhere_below_is_asked_about() {
 }
 
 #[test]
+fn p13_a_short_correction_below_a_rule_or_a_signature_is_asked_about() {
+    check_all(
+        &[
+            "1\nSent from my iPhone\n\nSorry, I meant 3 | 1\n--------\nI meant 3, not 1",
+            "1\n\nI meant 3, not 1\n\nOn Tue, Nov 3, 2026 at 10:00 Gate <gate@example.org> wrote:\n> x",
+            "1\n\n> quoted\n\nmake that a 3 | 1\n\n> quoted\n\n3番",
+        ],
+        NOTHING,
+    );
+    check_all(
+        &[
+            "1\nSent from my iPhone 6 | 1\n\n> quoted\n\nsee you at 3",
+            "1\n\nSent from my Galaxy\nTel. +49 30 5 123456",
+        ],
+        bare(Code::Once),
+    );
+}
+
+#[test]
+fn p13_a_text_that_goes_on_behind_a_bar_is_asked_about() {
+    check_all(
+        &[
+            "5: kubectl get secret app-credentials --namespace production -o yaml\n| grep -v password",
+            "5: pg_dump --schema-only production_db\n> /tmp/schema.sql | 4: keep the logs\n> 3 days",
+        ],
+        NOTHING,
+    );
+    for page in [
+        "<div>5: kubectl get secret a -o yaml</div><div>| grep -v password</div>",
+        "<div>5: pg_dump db</div><div>&gt; /tmp/schema.sql</div>",
+    ] {
+        check(&[(page, Html(page), NOTHING)]);
+    }
+    check(&[
+        (
+            "an empty line before the quote",
+            Plain("5: npm test\n\n> quoted"),
+            with(Code::Change, "npm test"),
+        ),
+        (
+            "a quote of HTML",
+            Html("<div>5: npm test</div><blockquote>quoted</blockquote>"),
+            with(Code::Change, "npm test"),
+        ),
+        (
+            "an attribution",
+            Plain("5: npm test\nGate wrote:\n> quoted"),
+            with(Code::Change, "npm test"),
+        ),
+        (
+            "a fence",
+            Plain("5\n```\nnpm test\n```\n> quoted"),
+            with(Code::Change, "npm test"),
+        ),
+    ]);
+}
+
+#[test]
 fn p13_a_condition_above_a_code_is_no_banner() {
     check_all(
         &[
@@ -501,6 +559,9 @@ fn p13_a_condition_above_a_code_is_no_banner() {
             "Please check with the sender outside of work hours before you do\n\n1",
             "Warning: I have not read the external message yet, do not treat as\n1",
             "Warning: this mails people outside the company, ask them first\n\n1",
+            "[EXTERNAL]\nSecurity has to sign this off first\n1 | [EXTERNAL]\nPlease do not open port 22\n1",
+            "External email\nUse caution, Anna has to agree\n1 | [EXT]\nContact the IT manager first\n\n1",
+            "This message is from outside and Bob has to agree to it first\n1 | 【外部】\n请谨慎，先问安娜\n1",
             "External email must not be sent.\n\n1 | [EXTERNAL] ask Carol first\n\n1",
             "如果邮件不发到外部 就 可以 的 话\n\n1",
             "Только если письма не уходят на внешние адреса:\n\n1",
@@ -585,6 +646,10 @@ fn p13_html_that_is_crossed_out_or_hidden_decides_nothing() {
         "<div>1</div><div>actually</div><div><s>2</s></div>",
         "<p>Only if no external mail is sent:</p><p>1</p>",
         "<div>1</div><div>Sorry</div><div>wrong number</div><div>3 too risky</div>",
+        "<p>1&#133; what does it delete</p>",
+        "<p>6\u{b}PM would be better</p>",
+        "<head><style><!-- .st{text-decoration:line-through} --></style></head><p><span class=st>1</span></p><p>hold on</p>",
+        "<table align=left><tr><td>6</td></tr></table><p>PM would be better</p>",
     ] {
         check(&[(page, Html(page), NOTHING)]);
     }
