@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# Everything that must hold: format, lints, all tests, doc tests.
+# Everything that must hold: format, lints, all tests, doc tests. `./test.sh --full` also runs what takes long:
+# every cell of the matrix of real agents.
 # Installs what is missing from Debian packages; where there is no apt it says what to install.
 set -euo pipefail
 cd "$(dirname "$0")"
+
+profile=default
+if [ "${1:-}" = --full ]; then
+  profile=full
+  shift
+fi
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -89,6 +96,6 @@ say "lints";     cargo clippy --workspace --all-targets --quiet -- -D warnings
 # An agent built with the crate of ACP itself, apart from everything else (see its manifest).
 say "peer";      cargo build --quiet --locked --manifest-path crates/provost-runner/tests/peer/Cargo.toml \
   --target-dir "${CARGO_TARGET_DIR:-target}/peer"
-say "tests";     cargo nextest run --workspace "$@"
+say "tests";     cargo nextest run --workspace --profile "$profile" "$@"
 say "doc tests"; cargo test --workspace --doc --quiet
 say "all green"

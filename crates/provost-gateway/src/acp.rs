@@ -1,5 +1,6 @@
 //! What a coding agent asks over ACP, as a call of ours. Nothing here decides.
 
+use provost_core::review::{ARGUMENTS, NOT_TOLD};
 use serde_json::{Map, Value, json};
 
 /// The kinds of tools that ACP knows. A tool of another kind is `other`.
@@ -16,9 +17,20 @@ const KINDS: [&str; 10] = [
     "other",
 ];
 
+/// The longest text of an agent about a call that is shown.
+const LONGEST_TEXT: usize = 4 * 1024;
+
+/// A call whose arguments the agent does not tell can be decided for one request only, and none was named.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RequestMissing;
+
 /// Our name of an agent's tool call, and its arguments: what the agent gives its tool, and, under `acp`,
-/// what it says of the call. Its id of the call is no part of it: the same call asked again is the same.
-pub(crate) fn call(tool_call: &Map<String, Value>) -> (String, Map<String, Value>) {
+/// what it says of the call. Its id of the call is no part of it: the same call asked again is the same. Only
+/// where the arguments are not told, the request is: nobody knows whether another one is the same.
+pub(crate) fn call(
+    tool_call: &Map<String, Value>,
+    request: Option<&str>,
+) -> Result<(String, Map<String, Value>), RequestMissing> {
     let kind = tool_call.get("kind").and_then(Value::as_str);
     let kind = KINDS.into_iter().find(|known| Some(*known) == kind);
     let kind = kind.unwrap_or("other");
@@ -28,6 +40,7 @@ pub(crate) fn call(tool_call: &Map<String, Value>) -> (String, Map<String, Value
         Some(input) => Map::from_iter([("input".to_owned(), input.clone())]),
     };
     let changes = changes(tool_call);
+    let told = !params.is_empty() || !changes.is_empty();
     // Where the arguments do not say what changes, the change that the agent shows does.
     if let [change] = &*changes
         && !params.contains_key("path")
@@ -42,6 +55,15 @@ pub(crate) fn call(tool_call: &Map<String, Value>) -> (String, Map<String, Value
             said.insert(name.to_owned(), text.clone());
         }
     }
+    if !told {
+        let request = request.ok_or(RequestMissing)?;
+        said.insert("request".to_owned(), request.into());
+        said.insert(ARGUMENTS.to_owned(), NOT_TOLD.into());
+        let text = texts(tool_call);
+        if !text.is_empty() {
+            said.insert("text".to_owned(), text.into());
+        }
+    }
     let locations = locations(tool_call);
     if !locations.is_empty() {
         said.insert("locations".to_owned(), locations.into());
@@ -50,7 +72,15 @@ pub(crate) fn call(tool_call: &Map<String, Value>) -> (String, Map<String, Value
         said.insert("changes".to_owned(), changes.into());
     }
     params.insert("acp".to_owned(), said.into());
-    (format!("acp.{kind}"), params)
+    Ok((format!("acp.{kind}"), params))
+}
+
+/// What the agent writes about the call, as far as it is shown.
+fn texts(tool_call: &Map<String, Value>) -> String {
+    let content = list(tool_call, "content").iter();
+    let texts = content.filter_map(|block| block.pointer("/content/text")?.as_str());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 fn list<'a>(tool_call: &'a Map<String, Value>, name: &str) -> &'a [Value] {
@@ -88,8 +118,28 @@ mod tests {
         let Value::Object(tool_call) = tool_call else {
             panic!()
         };
-        let (tool, params) = call(&tool_call);
+        let (tool, params) = call(&tool_call, Some("r1")).unwrap();
         (tool, params.into())
+    }
+
+    #[test]
+    fn arguments_that_are_not_told_bind_the_decision_to_the_request() {
+        let asked = json!({"title": "Bash", "rawInput": {},
+            "content": [{"type": "content", "content": {"type": "text", "text": "rm -rf …"}}]});
+        assert_eq!(
+            called(asked.clone()),
+            (
+                "acp.other".to_owned(),
+                json!({"acp": {"title": "Bash", "request": "r1", "arguments": "not told", "text": "rm -rf …"}})
+            )
+        );
+        let Value::Object(asked) = asked else {
+            panic!()
+        };
+        assert_eq!(call(&asked, None), Err(RequestMissing));
+        let told = json!({"rawInput": {"command": "ls"}});
+        let Value::Object(told) = told else { panic!() };
+        assert!(call(&told, None).is_ok());
     }
 
     #[test]
@@ -112,7 +162,11 @@ mod tests {
                 "acp.other",
                 json!({"input": ["a"], "acp": {}}),
             ),
-            (json!({"kind": 7}), "acp.other", json!({"acp": {}})),
+            (
+                json!({"kind": 7}),
+                "acp.other",
+                json!({"acp": {"request": "r1", "arguments": "not told"}}),
+            ),
         ] {
             let (named, given) = called(tool_call);
             assert_eq!((&*named, given), (tool, params));

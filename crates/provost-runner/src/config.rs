@@ -15,7 +15,10 @@ use serde_json::value::RawValue;
 pub use read::{Missing, Problems, anchored, anchored_line, read, split};
 pub use secret::Secret;
 
-use crate::web::Connector;
+use crate::{
+    agents::{Offers, Profile},
+    web::Connector,
+};
 
 /// Started where nobody says what to start.
 pub const DEFAULT_COMMAND: &str = "npx -y @agentclientprotocol/claude-agent-acp";
@@ -37,7 +40,14 @@ pub struct Config {
     pub command: Option<Vec<String>>,
     /// What the agent's environment has besides ours.
     pub env: BTreeMap<String, String>,
+    /// Which agent it is, where its command does not tell.
+    pub agent: Option<&'static Profile>,
+    /// What it may have us do for it, where that is not what its profile says.
+    pub offers: Option<Offers>,
     pub permissions: Permissions,
+    /// An agent that is not known may run although nothing makes it ask.
+    pub unknown_agent: bool,
+    pub unsupervised: Unsupervised,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub gateway: Option<Gateway>,
@@ -92,6 +102,16 @@ pub enum By {
     Callback,
     /// The person at this terminal.
     Terminal,
+}
+
+/// What follows when the agent did something that nobody decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsupervised {
+    /// The run ends.
+    #[default]
+    End,
+    /// It is recorded and told, and the run goes on.
+    Flag,
 }
 
 /// What a run may spend. `None` is without limit.
@@ -149,6 +169,21 @@ impl Default for Permissions {
     }
 }
 
+impl Unsupervised {
+    pub const ALL: [Self; 2] = [Self::End, Self::Flag];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Flag => "flag",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
 impl By {
     pub const ALL: [Self; 5] = [
         Self::Auto,
@@ -157,6 +192,11 @@ impl By {
         Self::Callback,
         Self::Terminal,
     ];
+
+    /// Whether an act that nobody decided must not be: the agent has to be one that is made to ask.
+    pub fn is_strict(self) -> bool {
+        matches!(self, Self::Deny | Self::Gateway)
+    }
 
     pub fn name(self) -> &'static str {
         match self {

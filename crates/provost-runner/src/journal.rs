@@ -20,10 +20,14 @@ pub use read::{Line, Lines, Read, What};
 
 use crate::report::Clock;
 
+/// For whoever is told at the end.
+const MOST_DECISIONS: usize = 1000;
+
 pub struct Journal {
     /// `None`: nothing is kept, and nobody watches.
     sinks: Option<Mutex<Sinks>>,
     clock: Clock,
+    decisions: Mutex<Vec<Value>>,
 }
 
 /// Behind one lock: whoever watches sees the order of the file.
@@ -69,6 +73,7 @@ impl Default for Journal {
         Self {
             sinks: None,
             clock: Clock::system(),
+            decisions: Mutex::default(),
         }
     }
 }
@@ -96,19 +101,21 @@ impl Journal {
         Ok(Self {
             sinks: Some(Mutex::new(sinks)),
             clock,
+            decisions: Mutex::default(),
         })
     }
 
     /// Tells each line, without its end, to somebody else as well. They must not write here.
     pub fn watched(self, watch: impl Fn(&str) + Send + 'static) -> Self {
-        let sinks = self.sinks.map(Mutex::into_inner);
+        let mut this = self;
+        let sinks = this.sinks.take().map(Mutex::into_inner);
         let mut sinks = sinks.map_or_else(Sinks::default, |sinks| {
             sinks.unwrap_or_else(PoisonError::into_inner)
         });
         sinks.watch = Some(Box::new(watch));
         Self {
             sinks: Some(Mutex::new(sinks)),
-            clock: self.clock,
+            ..this
         }
     }
 
@@ -151,8 +158,24 @@ impl Journal {
         self.write(Entry::Event(event));
     }
 
-    pub fn decision(&self, decision: &impl Serialize) {
+    pub fn decision(&self, decision: &Value) {
         self.write(Entry::Decision(decision));
+        let mut decisions = self
+            .decisions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if decisions.len() < MOST_DECISIONS {
+            decisions.push(decision.clone());
+        }
+    }
+
+    /// The first of them, as this process saw them; the file has all.
+    pub fn decisions(&self) -> Vec<Value> {
+        let decisions = self
+            .decisions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        decisions.clone()
     }
 }
 

@@ -2,6 +2,8 @@
 //! do is asked about, and what it may spend is limited. Works alone or with a gateway.
 
 pub mod acp;
+pub mod agents;
+pub mod answer;
 pub mod brake;
 pub mod config;
 pub mod journal;
@@ -16,6 +18,7 @@ pub mod run;
 pub mod sandbox;
 pub mod setup;
 pub mod unbegun;
+pub mod unsupervised;
 pub mod watch;
 pub mod web;
 pub mod workspace;

@@ -179,6 +179,13 @@ impl Meter {
             })
     }
 
+    /// The files that were changed, in order.
+    pub fn files(&self) -> Vec<String> {
+        let mut files: Vec<_> = self.files.iter().cloned().collect();
+        files.sort_unstable();
+        files
+    }
+
     pub fn spent(&self) -> Spent {
         Spent {
             turns: self.turns,

@@ -4,12 +4,13 @@ mod acts;
 mod callback;
 pub mod endpoint;
 mod gateway;
+mod released;
 mod terminal;
 
 use std::{sync::Arc, time::Duration};
 
 use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::{sync::oneshot, time::timeout};
 
 pub use acts::ActGate;
@@ -28,6 +29,12 @@ pub struct Permission {
     /// In which it is asked: the run's own.
     pub session: Option<String>,
     pub title: Option<String>,
+    /// The agent's id of the call that it asks about.
+    pub tool_call: Option<String>,
+    /// The call as far as the agent told of it, before and now.
+    pub told: Map<String, Value>,
+    /// Said of no other question, of no other process either.
+    pub once: String,
 }
 
 /// One of the answers that the agent offers.
@@ -83,12 +90,17 @@ impl Permission {
         // An option that cannot be read is one that cannot be chosen.
         let options = asked.options.into_iter();
         let options = options.filter_map(|option| serde_json::from_value(option).ok());
+        let told = asked.tool_call.as_object().cloned().unwrap_or_default();
         let title = asked.tool_call.get("title").and_then(Value::as_str);
+        let tool_call = asked.tool_call.get("toolCallId").and_then(Value::as_str);
         Ok(Self {
-            id,
+            tool_call: tool_call.map(str::to_owned),
             options: options.collect(),
             session: asked.session_id,
             title: title.map(str::to_owned),
+            told,
+            once: format!("{id}:{:016x}", random()),
+            id,
             raw,
         })
     }
@@ -126,6 +138,13 @@ impl Permission {
             None => (cancelled(), "cancelled"),
         }
     }
+}
+
+fn random() -> u64 {
+    let mut bytes = [0_u8; 8];
+    // Without it the number of the question would do within one process.
+    let _ = getrandom::fill(&mut bytes);
+    u64::from_be_bytes(bytes)
 }
 
 /// For what is not decided because the turn is over.

@@ -4,11 +4,17 @@
 //! the loop waits for anybody: what takes time is a task, whose end is one more thing that happens.
 
 mod ask;
+mod calls;
 mod ending;
 mod open;
 mod pump;
 
-use std::{collections::HashMap, io, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{
@@ -25,20 +31,23 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     acp,
+    answer::Answer,
     config::{Config, Prompt},
     journal::Journal,
-    meter::{Meter, Spent},
+    meter::Meter,
     permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
     report::{Drained, Phase, Reporter, State},
-    setup::StartFolder,
+    setup::{StartFolder, Supervised},
+    unsupervised::ActWatch,
     workspace::Workspace,
 };
 
 pub use crate::brake::Brake;
-pub use ending::{Ended, Outcome, Stop};
+pub use ending::{Done, Ended, Outcome, Stop};
 
 use ask::{Answered, Open};
+use calls::ToolCalls;
 
 /// For updates that come after the answer to the prompt: a title, the last usage. Half a second is what they take,
 /// and whoever waits for the end is told it within one.
@@ -63,6 +72,10 @@ pub struct Setup {
     pub stop: Brake,
     /// Where the agent's program is started.
     pub folder: StartFolder,
+    /// What is known of the agent, and makes it ask.
+    pub supervised: Supervised,
+    /// What it does against what was decided.
+    pub watch: Arc<Mutex<ActWatch>>,
     /// Who can stop it, besides whoever holds the brake.
     pub gateway: Option<Arc<Gateway>>,
     /// What the agent was confined to is found here, once it is.
@@ -100,6 +113,12 @@ pub(crate) struct Run {
     confined: Option<Confined>,
     /// Kept for as long as the agent lives.
     _folder: StartFolder,
+    supervised: Supervised,
+    act_watch: Arc<Mutex<ActWatch>>,
+    /// What the agent told of its calls.
+    calls: ToolCalls,
+    answer: Answer,
+    usage: Option<Box<RawValue>>,
     /// Looks whether the gateway wants it to stop.
     watching: Option<AbortOnDropHandle<()>>,
     meter: Meter,
@@ -130,11 +149,11 @@ pub async fn run(setup: Setup) -> Ended {
     let journal = Arc::clone(&setup.journal);
     let brake = setup.stop.clone();
     reporter.state(State::Starting);
-    let (outcome, spent) = match Run::start(setup) {
+    let (outcome, done) = match Run::start(setup) {
         Ok(mut run) => {
             let stop = run.flow().await;
             let outcome = run.finish(stop).await;
-            (outcome, run.meter.spent())
+            (outcome, run.done())
         }
         Err(error) => {
             let stop = Stop::Failed {
@@ -143,16 +162,19 @@ pub async fn run(setup: Setup) -> Ended {
                 data: Value::Null,
             };
             let outcome = ending::failed_to_start(&reporter, &stop);
-            (outcome, Spent::default())
+            (outcome, Done::default())
         }
     };
     // Told before everything is delivered: whoever finds the journal of a runner that was killed meanwhile
     // knows that the prompt was answered.
-    journal.event(&json!({"ended": outcome.describe(), "spent": spent.describe()}));
+    journal.event(&json!({
+        "ended": outcome.describe(), "spent": done.spent.describe(), "answer": done.answer, "files": done.files,
+    }));
     let drained = deliver(&reporter, &brake).await;
     Ended {
         outcome,
-        spent,
+        done,
+        decisions: journal.decisions(),
         drained,
     }
 }
@@ -184,6 +206,8 @@ impl Run {
             gateway,
             confined,
             folder,
+            supervised,
+            watch,
         } = setup;
         let (process, mouth, heard) = Process::start(command, folder.path(), &journal)?;
         let now = Instant::now();
@@ -204,6 +228,15 @@ impl Run {
             gateway,
             confined,
             _folder: folder,
+            calls: ToolCalls::new(
+                supervised
+                    .profile
+                    .is_some_and(|profile| profile.arguments_as_text),
+            ),
+            supervised,
+            act_watch: watch,
+            answer: Answer::default(),
+            usage: None,
             watching: None,
             tasks: JoinSet::new(),
             open: HashMap::new(),
@@ -274,10 +307,22 @@ impl Run {
         };
         let usage = usage.filter(|usage| usage.get() != "null");
         self.count(usage.as_deref());
+        self.usage.clone_from(&usage);
         Ok(Stop::Complete {
             reason: stop_reason,
             usage,
         })
+    }
+
+    /// What is left of it to tell.
+    fn done(self) -> Done {
+        Done {
+            spent: self.meter.spent(),
+            files: self.meter.files(),
+            answer: self.answer.into_text(),
+            session: self.session,
+            usage: self.usage,
+        }
     }
 
     fn count(&mut self, usage: Option<&RawValue>) {

@@ -2,14 +2,20 @@
 
 mod confine;
 mod start;
+mod supervise;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
+    agents::{self, Overlay},
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
     journal::{Entry, Journal, last_sequence},
@@ -20,11 +26,13 @@ use crate::{
     report::{Clock, Event, Kind, Reporter, Settings, State},
     run::{Confined, Setup},
     sandbox,
+    unsupervised::ActWatch,
     watch::Teller,
     workspace::{self, Confinement, Open, Workspace},
 };
 
 pub use start::StartFolder;
+pub use supervise::Supervised;
 
 /// What of our own environment is not the agent's: it would let it speak for us.
 const OURS: [&str; 4] = [
@@ -75,6 +83,17 @@ pub enum Unready {
     Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
     Sandbox(#[from] sandbox::Refused),
+    #[error(
+        "`{0}` starts an agent that is not known here, so nothing makes it ask before it acts. \
+         Confine the run (`sandbox: true`), name the agent if it is one of {known} (`agent`), \
+         or set `unknownAgent: allow` if you know that it always asks",
+        known = agents::KNOWN.map(|profile| profile.name).join(", ")
+    )]
+    UnknownAgent(String),
+    #[error("{0}")]
+    Mode(String),
+    #[error("{0}")]
+    Unsafe(#[from] agents::Unsafe),
 }
 
 /// A run that can be started, and the questions for the person at the terminal, where it is their run.
@@ -105,23 +124,28 @@ pub async fn prepare(
     let (judge, questions) = judge(&config, gateway.clone(), &reporter, &around.brake).await?;
     let words = command(&config, around.command.as_deref())?;
     let folder = StartFolder::new(around.starts.as_deref()).map_err(Unready::Start)?;
+    let supervised = supervise::supervised(&config, &words, &folder)?;
+    let words = [&words[..], &supervised.overlay.arguments].concat();
     let confined = confine::confined(&config)?;
     let confinement = confined
         .as_ref()
         .map(|confined| confine::confinement(&config, &around.launcher, &words, &folder, confined))
         .transpose()?;
+    let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile)));
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
         reporter.clone(),
         config.permissions.timeout,
         &config.identity.prompt_id,
         Arc::clone(&journal),
+        &config.repo,
     ));
     let workspace = workspace(&config, &acts, confinement.as_ref(), confined.as_ref())?;
     let command = start(
         &config,
         &words,
         &around,
+        &supervised.overlay,
         confinement.as_ref(),
         confined.as_ref(),
     )?;
@@ -129,12 +153,16 @@ pub async fn prepare(
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
             "promptId": identity.prompt_id, "repoDir": config.repo, "command": words,
-            "permissions": config.permissions.by.name(), "pid": std::process::id()},
+            "permissions": config.permissions.by.name(), "agent": supervised.profile.map(|profile| profile.name),
+            "unasked": supervised.mode.and(supervised.profile).map(|profile| profile.unasked),
+            "pid": std::process::id()},
     }));
     let setup = Setup {
         config,
         command,
         folder,
+        supervised,
+        watch,
         reporter,
         journal,
         judge,
@@ -302,6 +330,7 @@ fn start(
     config: &Config,
     words: &[String],
     around: &Surroundings,
+    overlay: &Overlay,
     confinement: Option<&Confinement>,
     confined: Option<&Confined>,
 ) -> Result<Command, Unready> {
@@ -323,6 +352,11 @@ fn start(
     // Where we were started is not where the agent is.
     command.env_remove("PWD").env_remove("OLDPWD");
     command.envs(&config.env);
+    for name in &overlay.without {
+        command.env_remove(name);
+    }
+    let variables = overlay.variables.iter();
+    command.envs(variables.map(|(name, value)| (name, value)));
     if let Some(confined) = confined {
         command.env("TMPDIR", confined.temp());
     }

@@ -215,6 +215,9 @@ pub(super) fn compose(mut request: Map<String, Value>, given: Given<'_>) -> Valu
         "sandboxId": "gateway", "promptId": given.prompt_id,
         "repoDir": given.repo, "command": agent.command, "env": env.collect::<Map<_, _>>(),
         "limits": given.limits, "sandbox": sandbox,
+        "agent": agent.profile.map(|profile| profile.name),
+        "unknownAgent": if agent.unknown { "allow" } else { "refuse" },
+        "unsupervised": agent.unsupervised.name(),
         "permissions": {"by": "gateway", "timeoutSeconds": PERMISSION_SECONDS},
         "gateway": {"url": given.url, "key": given.key},
     });

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use provost_runner::config::Limits;
+use provost_runner::{
+    agents::Profile,
+    config::{Limits, Unsupervised},
+};
 
 use crate::secret::Secret;
 
@@ -35,6 +38,11 @@ pub struct Agent {
     pub env: Vec<(String, Secret)>,
     pub mode: Option<String>,
     pub sandbox: Sandbox,
+    /// Which agent it is, where the command does not tell.
+    pub profile: Option<&'static Profile>,
+    /// It may run although nothing is known that makes it ask.
+    pub unknown: bool,
+    pub unsupervised: Unsupervised,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

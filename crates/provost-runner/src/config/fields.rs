@@ -72,6 +72,28 @@ impl Reader {
         }
     }
 
+    /// Which of these words it is.
+    pub(super) fn choice<const N: usize>(&mut self, name: &str, words: [&str; N]) -> Option<usize> {
+        let text = self.text(name)?;
+        let found = words.iter().position(|word| *word == text);
+        if found.is_none() {
+            self.problem(name, &format!("is one of {}", words.join(", ")));
+        }
+        found
+    }
+
+    /// Yes, unless it says no.
+    pub(super) fn flag(&mut self, name: &str) -> bool {
+        match self.fields.remove(name) {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(flag)) => flag,
+            Some(_) => {
+                self.problem(name, "is true or false");
+                false
+            }
+        }
+    }
+
     pub(super) fn count(&mut self, name: &str) -> Option<u64> {
         let value = self.fields.remove(name).filter(|value| !value.is_null())?;
         let count = value.as_u64().filter(|count| *count > 0);

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     By, Callback, Config, Confine, Gateway, Identity, Limits, Permissions, Prompt, Sandbox, Secret,
-    fields::Reader,
+    Unsupervised, fields::Reader,
 };
+use crate::agents::{self, Offers, Profile};
 
 const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
 const LONGEST_GRACE: Duration = Duration::from_mins(2);
@@ -83,6 +84,13 @@ impl Reader {
                 .map_or_else(|| folder.to_owned(), PathBuf::from),
             command: self.command(),
             env: self.env(),
+            agent: self.agent(),
+            offers: self.offers(),
+            unknown_agent: self.choice("unknownAgent", ["refuse", "allow"]) == Some(1),
+            unsupervised: self
+                .choice("unsupervised", Unsupervised::ALL.map(Unsupervised::name))
+                .and_then(|index| Unsupervised::ALL.get(index).copied())
+                .unwrap_or_default(),
             limits: self.limits(),
             sandbox: self.sandbox(),
             journal: self.text("journal").map(path),
@@ -199,6 +207,27 @@ impl Reader {
         }
         self.problems.append(&mut fields.problems);
         env
+    }
+
+    fn agent(&mut self) -> Option<&'static Profile> {
+        let name = self.text("agent")?;
+        let profile = agents::named(&name);
+        if profile.is_none() {
+            let known = agents::KNOWN.map(|profile| profile.name).join(", ");
+            self.problem("agent", &format!("is one of {known}"));
+        }
+        profile
+    }
+
+    fn offers(&mut self) -> Option<Offers> {
+        let mut fields = self.object("clientCapabilities")?;
+        let offers = Offers {
+            read: fields.flag("readTextFile"),
+            write: fields.flag("writeTextFile"),
+            terminal: fields.flag("terminal"),
+        };
+        self.close(fields);
+        Some(offers)
     }
 
     fn gateway(&mut self) -> Option<Gateway> {

@@ -1,8 +1,11 @@
 //! What the agent has the client do for it is asked about like what it does itself.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -10,7 +13,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use tokio::sync::watch;
 
-use super::{Judge, Permission};
+use super::{Judge, Permission, released::Released};
 use crate::{
     journal::Journal,
     report::Reporter,
@@ -26,6 +29,9 @@ pub struct ActGate {
     session: Mutex<String>,
     journal: Arc<Journal>,
     open: watch::Sender<usize>,
+    /// Where the agent works.
+    repo: PathBuf,
+    released: Mutex<Released>,
 }
 
 /// A question that is open. One that is given up is settled, too.
@@ -43,6 +49,7 @@ impl ActGate {
         within: std::time::Duration,
         prompt: &str,
         journal: Arc<Journal>,
+        repo: &Path,
     ) -> Self {
         Self {
             judge,
@@ -54,6 +61,8 @@ impl ActGate {
             session: Mutex::default(),
             journal,
             open: watch::Sender::default(),
+            repo: repo.to_owned(),
+            released: Mutex::default(),
         }
     }
 
@@ -64,6 +73,15 @@ impl ActGate {
 
     pub fn session(&self, id: &str) {
         id.clone_into(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// A permission was given: if the agent has us do the same, it was asked about.
+    pub fn release(&self, permission: &Permission) {
+        self.released().allow(&permission.told, &self.repo);
+    }
+
+    fn released(&self) -> MutexGuard<'_, Released> {
+        self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn permission(&self, tool_call: Value) -> Result<Permission, String> {
@@ -86,6 +104,14 @@ impl ActGate {
 #[async_trait]
 impl Gate for ActGate {
     async fn may(&self, act: Act) -> Result<(), String> {
+        if self.released().take(&act) {
+            let what = described(act).and_then(|call| call.get("title").cloned());
+            let reason = "allowed when the agent asked for permission";
+            self.journal.decision(&json!({
+                "title": what, "outcome": "allowed", "by": "permission", "reason": reason,
+            }));
+            return Ok(());
+        }
         // Everything in its repository is the agent's to read.
         let Some(tool_call) = described(act) else {
             return Ok(());

@@ -1,11 +1,11 @@
 //! The gate decides: policy, a grant, a supervisor, a person. A yes is for once: the agent asks again, and the
 //! gate answers by what was granted.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value};
 use tokio::time::sleep;
 
 use super::{Judgement, Permission, Wish};
@@ -58,8 +58,10 @@ pub enum Unreachable {
 struct Asking<'a> {
     folder: &'a str,
     session_id: Option<&'a str>,
-    #[serde(flatten)]
-    request: BTreeMap<String, &'a RawValue>,
+    /// With what the agent told of the call before.
+    tool_call: &'a Map<String, Value>,
+    /// This question and no other: what is not told in full is decided for it alone.
+    request_id: &'a str,
 }
 
 impl Gateway {
@@ -115,18 +117,11 @@ impl Gateway {
 
 impl GatewayJudge {
     pub(super) async fn ask(&self, permission: &Permission) -> Judgement {
-        let request = serde_json::from_str(permission.raw.get());
-        let Ok::<BTreeMap<String, _>, _>(mut request) = request else {
-            return Judgement::new(Wish::Reject, BY, "the request is no object");
-        };
-        // These are ours to say.
-        for ours in ["folder", "sessionId"] {
-            request.remove(ours);
-        }
         let asking = Asking {
             folder: &self.folder,
             session_id: permission.session.as_deref(),
-            request,
+            tool_call: &permission.told,
+            request_id: &permission.once,
         };
         let body = serde_json::to_string(&asking).unwrap_or_default();
         loop {

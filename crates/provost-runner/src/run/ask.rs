@@ -75,6 +75,7 @@ impl Run {
             // In whose name it is asked is not the agent's to say: what is granted is granted to a session.
             Ok(permission) => Arc::new(Permission {
                 session: self.session.clone(),
+                told: self.calls.completed(&permission.told),
                 ..permission
             }),
             Err(problem) => {
@@ -128,6 +129,12 @@ impl Run {
         let result = match (answered, &open.permission) {
             (Answered::Judged(judgement), Some(permission)) => {
                 let (answer, outcome) = permission.answer(&judgement.wish);
+                if let Some(call) = &permission.tool_call {
+                    self.watched().decided(call, outcome == "allowed");
+                }
+                if outcome == "allowed" {
+                    self.acts.release(permission);
+                }
                 self.journal.decision(&json!({
                     "permissionId": permission.id, "title": permission.title, "outcome": outcome,
                     "by": judgement.by, "reason": judgement.reason,
@@ -135,7 +142,16 @@ impl Run {
                 self.reporter.permission_settled(&permission.id, outcome);
                 Ok(answer)
             }
-            (Answered::Served(result), _) => result,
+            (Answered::Served(result), _) => {
+                let terminal = result
+                    .as_ref()
+                    .ok()
+                    .and_then(|answer| answer.get("terminalId"));
+                if let Some(id) = terminal.and_then(Value::as_str) {
+                    self.watched().opened(id);
+                }
+                result
+            }
             (Answered::Judged(_) | Answered::Broken, _) => {
                 Err(RpcError::new(INTERNAL, "this could not be done"))
             }

@@ -49,8 +49,23 @@ pub enum Stop {
 #[derive(Debug)]
 pub struct Ended {
     pub outcome: Outcome,
-    pub spent: Spent,
+    pub done: Done,
+    /// What was asked, and how it was decided.
+    pub decisions: Vec<Value>,
     pub drained: Drained,
+}
+
+/// What the agent did.
+#[derive(Debug, Default)]
+pub struct Done {
+    pub spent: Spent,
+    /// The files that it says it changed, in order.
+    pub files: Vec<String>,
+    /// Its last message.
+    pub answer: String,
+    pub session: Option<String>,
+    /// As the agent wrote it.
+    pub usage: Option<Box<RawValue>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

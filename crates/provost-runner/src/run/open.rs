@@ -11,13 +11,16 @@ use serde_json::{
 use super::{Run, ending::Stop};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{acp, brake::watch, config::By, report::Phase};
+use crate::{acp, agents::KNOWN, brake::watch, config::By, report::Phase};
+
+const MODE_NOT_AVAILABLE: &str = "mode_not_available";
 
 impl Run {
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
         // An agent that never opens a session is stopped, too.
         self.heed(None);
         let agent = self.initialize().await?;
+        self.check_agent(&agent)?;
         self.tell_confinement();
         let opened = self.session(&agent).await?;
         self.mode(&agent, &opened).await?;
@@ -26,9 +29,12 @@ impl Run {
     }
 
     async fn initialize(&mut self) -> Result<Value, Stop> {
+        let offers = self.supervised.offers(&self.config);
         let params = json!({
             "protocolVersion": acp::PROTOCOL,
-            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true},
+            "clientCapabilities": {
+                "fs": {"readTextFile": offers.read, "writeTextFile": offers.write}, "terminal": offers.terminal,
+            },
             "clientInfo": {"name": "provost", "title": "Provost", "version": env!("CARGO_PKG_VERSION")},
         });
         let agent = value(self.call("initialize", &params).await?);
@@ -114,13 +120,21 @@ impl Run {
             session_id: Option<&'a str>,
             cwd: &'a Path,
             mcp_servers: &'a RawValue,
+            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+            meta: Option<&'a Value>,
         }
         let none = RawValue::from_string("[]".to_owned());
         let none = none.map_err(|error| Stop::protocol("mcpServers", error.to_string()))?;
+        let overlay = &self.supervised.overlay;
+        let mut cwd = self.config.repo.clone().into_os_string();
+        if overlay.dotted {
+            cwd.push("/.");
+        }
         let place = Place {
             session_id: session,
-            cwd: &self.config.repo,
+            cwd: Path::new(&cwd),
             mcp_servers: self.config.mcp_servers.as_ref().unwrap_or(&none),
+            meta: overlay.meta.as_ref(),
         };
         to_raw_value(&place).map_err(|error| Stop::protocol("session", error.to_string()))
     }
@@ -143,25 +157,35 @@ impl Run {
 
     /// Sets the mode, and sees that it took: in the wrong one an agent may ask nobody.
     async fn mode(&mut self, agent: &Value, opened: &Value) -> Result<(), Stop> {
-        let Some(wanted) = self.config.mode.clone().or_else(|| self.safe_mode(agent)) else {
+        let due = self.supervised.mode.map(str::to_owned);
+        let wanted = due.or_else(|| self.config.mode.clone());
+        let Some(wanted) = wanted.or_else(|| self.safe_mode(agent)) else {
             return Ok(());
         };
         let known = list(opened.pointer("/modes/availableModes"), "id");
         let option = option_of(opened, "mode");
         if !known.contains(&wanted) {
             if let Some(option) = option {
-                return self.set_option(option, &wanted, "mode_not_available").await;
+                self.set_option(option, &wanted, MODE_NOT_AVAILABLE).await?;
+                // What it said while it was set is what it is in.
+                self.mode = None;
+                self.kept = Some(wanted);
+                return Ok(());
             }
             return Err(Stop::Failed {
-                code: "mode_not_available",
+                code: MODE_NOT_AVAILABLE,
                 message: format!("the agent has no mode `{wanted}`, but {}", names(&known)),
                 data: json!({"mode": wanted, "available": known}),
             });
         }
+        self.check_withdrawn(&known)?;
         // What it said before is no answer to this.
         self.mode = None;
         let current = opened.pointer("/modes/currentModeId");
-        if current.and_then(Value::as_str) == Some(&wanted) {
+        // An agent whose mode makes it ask is told so in any case: there is one that says the one mode, and is in
+        // another.
+        let told = self.supervised.mode.is_some();
+        if !told && current.and_then(Value::as_str) == Some(&wanted) {
             self.kept = Some(wanted);
             return Ok(());
         }
@@ -181,11 +205,55 @@ impl Run {
         }
     }
 
-    /// Codex asks a reviewer of its own, unless it may only read.
+    /// Of an agent that only tells now which one it is: one in which it asks. Codex would ask a reviewer of its
+    /// own.
     fn safe_mode(&self, agent: &Value) -> Option<String> {
-        let name = agent.pointer("/agentInfo/name").and_then(Value::as_str)?;
+        let known = KNOWN.into_iter().find(|profile| profile.is(agent));
         let asks = self.config.permissions.by != By::Auto;
-        (asks && name.contains("codex")).then(|| "read-only".to_owned())
+        let mode = known.and_then(|profile| profile.modes.first());
+        mode.filter(|_| asks).map(|mode| (*mode).to_owned())
+    }
+
+    /// An overlay is for one agent, and does nothing for another.
+    fn check_agent(&self, agent: &Value) -> Result<(), Stop> {
+        match self.supervised.profile {
+            Some(profile) if self.supervised.mode.is_some() && !profile.is(agent) => {
+                let said = agent
+                    .pointer("/agentInfo/name")
+                    .cloned()
+                    .unwrap_or_default();
+                Err(Stop::Failed {
+                    code: "agent_mismatch",
+                    message: format!(
+                        "this was started as {}, and says that it is {said}: name it with `agent`",
+                        profile.title
+                    ),
+                    data: json!({"expected": profile.name, "agentInfo": agent.get("agentInfo")}),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A mode that the overlay takes away shows whether the overlay was understood.
+    fn check_withdrawn(&self, modes: &[String]) -> Result<(), Stop> {
+        let Some(profile) = self.supervised.mode.and(self.supervised.profile) else {
+            return Ok(());
+        };
+        let kept = profile
+            .withdrawn
+            .filter(|mode| modes.iter().any(|known| known == mode));
+        match kept {
+            Some(mode) => Err(Stop::Failed {
+                code: "not_supervised",
+                message: format!(
+                    "{} still offers its mode `{mode}`, so it did not take what makes it ask: is it older than {}?",
+                    profile.title, profile.version
+                ),
+                data: json!({"mode": mode, "available": modes}),
+            }),
+            None => Ok(()),
+        }
     }
 
     async fn model(&mut self, opened: &Value) -> Result<(), Stop> {
@@ -211,7 +279,7 @@ impl Run {
     ) -> Result<(), Stop> {
         let current =
             |option: &Value| option.get("currentValue").and_then(Value::as_str) == Some(wanted);
-        if current(option) {
+        if current(option) && code != MODE_NOT_AVAILABLE {
             return Ok(());
         }
         let id = option.get("id").cloned().unwrap_or_default();
@@ -275,7 +343,7 @@ fn value(raw: Option<Box<RawValue>>) -> Value {
         .unwrap_or_default()
 }
 
-fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
+pub(super) fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
     let options = opened.get("configOptions")?.as_array()?;
     options
         .iter()

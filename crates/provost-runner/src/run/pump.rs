@@ -1,15 +1,24 @@
 //! One thing that happens, and what follows from it.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::{MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 use tokio::time::{Instant, sleep_until};
 
-use super::{LINGER, Run, ask::Answered, ending::Stop};
+use super::{LINGER, Run, ask::Answered, ending::Stop, open::option_of};
 use crate::{
     acp::{Line, Message, RpcError},
+    config::Unsupervised,
     process::{Mouth, Process},
     report::{Phase, State},
+    unsupervised::{ActWatch, Unseen},
 };
 
 /// Answers that may be on their way at once: an agent that asks more is not heard until some are found.
@@ -73,7 +82,7 @@ impl Run {
         self.journal.heard(&line.text);
         match Message::parse(&line.text) {
             Message::Notification { method, params } => {
-                self.notified(&method, params);
+                self.notified(&method, params)?;
                 self.stays()?;
             }
             Message::Request { id, method, params } => self.requested(id, &method, params),
@@ -83,33 +92,78 @@ impl Run {
         Ok(None)
     }
 
-    fn notified(&mut self, method: &str, params: Option<Box<RawValue>>) {
+    fn notified(&mut self, method: &str, params: Option<Box<RawValue>>) -> Result<(), Stop> {
         match (method, params) {
             ("session/update", Some(params)) => {
+                let mut unseen = None;
                 // What an earlier run did is not this one's.
                 if self.phase == Phase::Live {
                     self.meter.update(&params);
+                    self.calls.note(&params);
+                    self.answer.note(&params);
+                    unseen = self.watched().update(&params, Instant::now());
                 }
                 self.notice_mode(&params);
                 self.reporter.notification(params, self.phase);
+                return unseen.map_or(Ok(()), |unseen| self.unsupervised(&unseen));
             }
             ("$/cancel_request", params) => self.cancel_asked(params.as_deref()),
             (method, params) => self.reporter.agent_notification(method, params),
         }
+        Ok(())
+    }
+
+    pub(super) fn watched(&self) -> MutexGuard<'_, ActWatch> {
+        let watch = self.act_watch.lock();
+        watch.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An act that nobody decided, where somebody had to.
+    fn unsupervised(&self, unseen: &Unseen) -> Result<(), Stop> {
+        if !self.config.permissions.by.is_strict() {
+            return Ok(());
+        }
+        let act = json!({
+            "toolCallId": unseen.tool_call_id, "kind": unseen.kind, "title": unseen.title, "status": unseen.status,
+        });
+        self.journal.event(&json!({ "unsupervised": act }));
+        if let Ok(told) = to_raw_value(&act) {
+            let method = "_provost/unsupervised";
+            self.reporter.agent_notification(method, Some(told));
+        }
+        if self.config.unsupervised == Unsupervised::Flag {
+            return Ok(());
+        }
+        Err(Stop::Failed {
+            code: "unsupervised",
+            message: format!(
+                "the agent did something that nobody decided ({}): {}",
+                unseen.kind, unseen.title
+            ),
+            data: act,
+        })
     }
 
     fn notice_mode(&mut self, params: &RawValue) {
         const KIND: &str = "current_mode_update";
+        const OPTIONS: &str = "config_option_update";
         // Few updates are about the mode: the others are not read for it.
-        if !params.get().contains(KIND) {
+        if !params.get().contains(KIND) && !params.get().contains(OPTIONS) {
             return;
         }
         let update: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let text = |name: &str| update.pointer(name).and_then(Value::as_str);
         // Another session's mode is not ours.
         let ours = self.session.is_none() || text("/sessionId") == self.session.as_deref();
-        if ours && text("/update/sessionUpdate") == Some(KIND) {
-            self.mode = text("/update/currentModeId").map(str::to_owned);
+        let now = match text("/update/sessionUpdate") {
+            Some(KIND) => text("/update/currentModeId"),
+            Some(OPTIONS) => update
+                .get("update")
+                .and_then(|update| option_of(update, "mode")?.get("currentValue")?.as_str()),
+            _ => return,
+        };
+        if ours && now.is_some() {
+            self.mode = now.map(str::to_owned);
         }
     }
 
@@ -133,6 +187,7 @@ impl Run {
         }
         for path in self.workspace.take_changed() {
             self.meter.changed(&path.to_string_lossy());
+            self.watched().wrote(path);
         }
         self.rest();
     }
@@ -149,6 +204,11 @@ impl Run {
     }
 
     fn limited(&self) -> Result<Option<Response>, Stop> {
+        let asking = !self.open.is_empty() || *self.acts_open.borrow() > 0;
+        let overdue = self.watched().overdue(Instant::now(), asking);
+        if let Some(unseen) = overdue {
+            self.unsupervised(&unseen)?;
+        }
         // While it waits for us, its silence is ours.
         let idle = if self.open.is_empty() {
             self.heard_at.elapsed()

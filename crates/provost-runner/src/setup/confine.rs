@@ -48,7 +48,11 @@ pub(super) fn confinement(
         command: OsStr::new(program),
         path: path.as_os_str(),
         operator_home: None,
-        extra_read_write: &config.sandbox.read_write,
+        extra_read_write: &[
+            vec![start.own().to_owned()],
+            config.sandbox.read_write.clone(),
+        ]
+        .concat(),
         extra_read_only: &[
             vec![start.path().to_owned()],
             folders(words),

@@ -6,7 +6,7 @@ use std::{
     fs::{self, DirBuilder, Permissions},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tempfile::TempDir;
@@ -14,7 +14,9 @@ use tempfile::TempDir;
 /// A folder of one run's own, which goes with it.
 #[derive(Debug)]
 pub struct StartFolder {
-    folder: TempDir,
+    start: PathBuf,
+    own: PathBuf,
+    _folder: TempDir,
 }
 
 impl StartFolder {
@@ -24,13 +26,27 @@ impl StartFolder {
             Some(Ok(folder)) => folder,
             Some(Err(_)) | None => named().tempdir()?,
         };
+        let start = folder.path().join("start");
+        let own = folder.path().join("own");
+        for folder in [&start, &own] {
+            DirBuilder::new().mode(0o700).create(folder)?;
+        }
         // npm looks for a project from here upwards, and this is one.
-        fs::write(folder.path().join("package.json"), "{}\n")?;
-        Ok(Self { folder })
+        fs::write(start.join("package.json"), "{}\n")?;
+        Ok(Self {
+            start,
+            own,
+            _folder: folder,
+        })
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.start
+    }
+
+    /// For the files of the agent's overlay, and what it keeps beside them.
+    pub fn own(&self) -> &Path {
+        &self.own
     }
 }
 

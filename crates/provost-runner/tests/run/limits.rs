@@ -149,7 +149,7 @@ async fn files_that_we_wrote_for_it() {
         done.failed("limit_exceeded")["error"]["data"]["limit"],
         "filesChanged"
     );
-    assert_eq!(done.ended.spent.files_changed, 2);
+    assert_eq!(done.ended.done.spent.files_changed, 2);
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn while_a_command_runs_nobody_is_idle() {
 async fn what_it_spent_is_told() {
     let steps = [says("1"), tool("a", "completed"), says("2")];
     let done = Trial::new().await.prompt(turn(&steps)).run().await;
-    let spent = done.ended.spent;
+    let spent = done.ended.done.spent;
     assert_eq!((spent.turns, spent.tool_calls), (2, 1));
     assert!(spent.output_bytes > 300);
 }
@@ -233,5 +233,5 @@ async fn what_an_earlier_run_did_is_not_counted_again() {
     let done = trial.run().await;
     done.complete("end_turn");
     done.parity();
-    assert_eq!(done.ended.spent.tool_calls, 2);
+    assert_eq!(done.ended.done.spent.tool_calls, 2);
 }

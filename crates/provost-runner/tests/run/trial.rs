@@ -71,7 +71,7 @@ impl Trial {
             "callbackUrl": receiver.url(), "token": TOKEN, "prompt": "do it",
             "repoDir": dir.path().join("repo"), "journal": "journal",
             "limits": {"graceSeconds": 0.4},
-            "command": [example("scripted"), dir.path().join("script")],
+            "command": [example("scripted"), dir.path().join("script")], "unknownAgent": "allow",
         });
         Self {
             dir,

@@ -1,6 +1,9 @@
 //! `provost run`: one prompt of a coding agent, unattended, reported and supervised.
 
+mod asked;
+mod install;
 mod place;
+mod progress;
 mod replay;
 mod told;
 mod watch;
@@ -43,19 +46,37 @@ const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_CO
 #[command(after_help = "Examples:
   FACTORY_SUPERVISOR_CONFIG_PATH=run.json provost run
   provost run --config run.json --sandbox
-  provost run --prompt 'make the tests pass' --repo . --watch
+  provost run claude 'make the tests pass' --repo . --watch
+  git diff | provost run claude --quiet > review.md
   provost run --prompt 'update the docs' --agent 'opencode acp' --permissions gateway
   provost run replay ~/.local/state/provost/runs/run-1/journal.jsonl
 
 Exit codes: 0 the prompt was answered, 1 it failed, 2 wrong use, 3 the gateway cannot be reached,
 4 the callback does not know the token.")]
 #[command(args_conflicts_with_subcommands = true)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
+    /// A known agent by its name (claude, codex, gemini, opencode, qwen, goose, kimi, kilo), and the prompt for it.
+    /// Without a prompt, it is read from the input
+    #[arg(value_name = "[AGENT] PROMPT", num_args = 0..=2)]
+    words: Vec<String>,
     /// The prompt for the agent, instead of a configuration file
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     prompt: Option<String>,
+    /// A file with the prompt; `-` is the input
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+    /// Agree to install the agent that is named
+    #[arg(long)]
+    yes: bool,
+    /// Print the answer alone, and errors
+    #[arg(long, short, conflicts_with = "watch")]
+    quiet: bool,
     /// The folder that the agent works in [default: this one]
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
@@ -66,6 +87,9 @@ pub(crate) struct Args {
     /// --config says; of --prompt gateway, or terminal with --watch]
     #[arg(long, value_name = "WHO", value_parser = who)]
     permissions: Option<By>,
+    /// What to do with an agent that is not known, so that nothing makes it ask: refuse, allow
+    #[arg(long, value_name = "WHAT", value_parser = ["refuse", "allow"])]
+    unknown_agent: Option<String>,
     /// The agent's name at the gateway, if it has no key
     #[arg(long = "as", value_name = "NAME", default_value = "runner")]
     name: String,
@@ -158,16 +182,21 @@ fn who(name: &str) -> Result<By, String> {
     By::parse(name).ok_or_else(|| format!("it is one of {}", By::ALL.map(By::name).join(", ")))
 }
 
-pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exit> {
     if let Some(Action::Replay(args)) = args.action {
         return replay::run(context, args).await;
     }
+    let named = asked::take(&mut args)?;
     // Also where no gateway is asked: the file says what is run.
     context.refuse_relative_variables()?;
     let watch = args.watch;
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
     settle(context, &args, &mut config)?;
+    if let Some(profile) = named {
+        config.command = Some(install::command(profile, args.yes)?);
+        config.agent = Some(profile);
+    }
     let unbegun = Unbegun::of(&config);
     if let Some((exit, reason, message)) = reach(&config).await? {
         output::note(format_args!("error: {}", output::safe_lines(&message)));
@@ -186,14 +215,15 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             .find(|value| !value.trim().is_empty())
     };
     let journal = config.journal.clone();
+    let progress = !watch && !args.quiet && !context.json();
     let this = std::env::current_exe().context("this program cannot be found")?;
     let around = Surroundings {
         keeper: Some(this.clone()),
         launcher: this,
-        command: given.or_else(from_environment),
+        command: given.or_else(|| from_environment().filter(|_| named.is_none())),
         starts: user_folder().map(|folder| folder.join("starts")),
         brake: brake.clone(),
-        seen: watch.then_some(seen),
+        seen: (watch || progress).then_some(seen),
         heartbeat: None,
     };
     let (setup, questions) = match prepare(config, around).await {
@@ -211,8 +241,14 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         }
     });
     let over = CancellationToken::new();
-    let show = || watch::show(events, questions, context.json(), over.clone());
-    let view = watch.then(|| tokio::spawn(show()));
+    let view = match (watch, progress) {
+        (true, _) => {
+            let shown = watch::show(events, questions, context.json(), over.clone());
+            Some(tokio::spawn(shown))
+        }
+        (false, true) => Some(tokio::spawn(progress::show(events, over.clone()))),
+        (false, false) => None,
+    };
     orphans::adopt();
     let ended = drive(setup).await;
     orphans::end().await;
@@ -222,10 +258,10 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         // Its last words.
         let _ = view.await;
     }
-    if watch && context.json() {
-        told::last_line(&ended, journal.as_deref())?;
-    } else {
-        told::end(context, &ended, journal.as_deref())?;
+    match (watch, context.json()) {
+        (true, true) => told::last_line(&ended, journal.as_deref())?,
+        (true, false) => told::summary(&ended, journal.as_deref()),
+        (false, _) => told::end(context, &ended, journal.as_deref(), args.quiet)?,
     }
     Ok(exit(&ended))
 }
@@ -298,6 +334,9 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
             ours.clone_from(theirs);
         }
     };
+    if let Some(what) = &args.unknown_agent {
+        config.unknown_agent = what == "allow";
+    }
     given(&mut config.session, &args.session);
     given(&mut config.model, &args.model);
     given(&mut config.mode, &args.mode);

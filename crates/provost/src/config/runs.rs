@@ -7,7 +7,10 @@ use std::{
 };
 
 use provost_gateway::fleet::{Agent, Sandbox, Settings, usual_limits};
-use provost_runner::config::{Limits, anchored_line};
+use provost_runner::{
+    agents::{self, KNOWN, Profile},
+    config::{Limits, Unsupervised, anchored_line, split},
+};
 
 use super::{
     fields::{Field, Map},
@@ -76,11 +79,29 @@ impl Reader<'_> {
     }
 
     fn run_agent(&mut self, field: Field<'_>) -> Option<Agent> {
-        let map = self.map(field, &["command", "env", "mode", "sandbox"])?;
+        const KEYS: [&str; 7] = [
+            "command",
+            "env",
+            "mode",
+            "sandbox",
+            "agent",
+            "unknown_agent",
+            "unsupervised",
+        ];
+        let map = self.map(field, &KEYS)?;
         let env = map.get("env").map(|field| self.secret_pairs(field));
         let mode = map.filled("mode").and_then(|field| self.text(field));
         let mode = mode.map(str::to_owned);
         let sandbox = map.get("sandbox").and_then(|field| self.run_sandbox(field));
+        let sandbox = sandbox.unwrap_or_default();
+        let profile = map.get("agent").and_then(|field| self.run_profile(field));
+        let unknown = map.get("unknown_agent");
+        let unknown =
+            unknown.and_then(|field| self.word(field, ["refuse", "allow"])) == Some("allow");
+        let unsupervised = map.get("unsupervised");
+        let unsupervised = unsupervised
+            .and_then(|field| self.word(field, Unsupervised::ALL.map(Unsupervised::name)));
+        let unsupervised = unsupervised.and_then(Unsupervised::parse);
         let command = self.require(&map, "command", "an agent that is run")?;
         let line = self.text(command)?;
         // The agent is started in a folder of its own: a path in this file is relative to this file.
@@ -90,12 +111,47 @@ impl Reader<'_> {
             self.error(command.node.span, message, "look at its quotes");
             return None;
         };
+        let words = split(&line).unwrap_or_default();
+        let known = profile.is_some() || agents::started_as(&words).is_some();
+        if !known && !unknown && sandbox != Sandbox::Required {
+            let message = "this agent is not known, so nothing makes it ask before it acts";
+            let help = format!(
+                "set `sandbox: true`, `agent: NAME` if it is one of {}, or `unknown_agent: allow` if you know \
+                 that it always asks",
+                names()
+            );
+            self.error(command.node.span, message, help);
+        }
         Some(Agent {
             command: line,
             env: env.unwrap_or_default(),
             mode,
-            sandbox: sandbox.unwrap_or_default(),
+            sandbox,
+            profile,
+            unknown,
+            unsupervised: unsupervised.unwrap_or_default(),
         })
+    }
+
+    fn run_profile(&mut self, field: Field<'_>) -> Option<&'static Profile> {
+        let profile = agents::named(self.text(field)?);
+        if profile.is_none() {
+            self.expected(field, &format!("one of {}", names()), "");
+        }
+        profile
+    }
+
+    fn word<const N: usize>(
+        &mut self,
+        field: Field<'_>,
+        words: [&'static str; N],
+    ) -> Option<&'static str> {
+        let text = self.text(field)?;
+        let found = words.into_iter().find(|word| *word == text);
+        if found.is_none() {
+            self.expected(field, &words.join(" or "), "");
+        }
+        found
     }
 
     fn run_sandbox(&mut self, field: Field<'_>) -> Option<Sandbox> {
@@ -182,4 +238,8 @@ impl Reader<'_> {
         }
         number
     }
+}
+
+fn names() -> String {
+    KNOWN.map(|profile| profile.name).join(", ")
 }

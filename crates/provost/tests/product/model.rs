@@ -1,7 +1,10 @@
-//! A model that does as it is told: one command in a shell, then a last word. It speaks Anthropic's API, and
-//! OpenAI's of chats, on loopback, and remembers what it hears of the command.
+//! A model that does as it is told: one command in a shell, then a last word. It speaks the APIs of Anthropic,
+//! OpenAI (chats and responses) and Gemini on loopback, and remembers what it hears of the command.
 
 mod chat;
+mod gemini;
+mod responses;
+mod shell;
 
 use std::{
     io::{self, BufRead, BufReader, Read as _, Write as _},
@@ -19,6 +22,22 @@ use serde_json::{Value, json};
 
 /// So long is a command held back at most: a test that forgets to release it still ends.
 const LONGEST_HOLD: Duration = Duration::from_mins(1);
+
+const STREAM: &str = "text/event-stream";
+const JSON: &str = "application/json";
+pub(crate) const LAST_WORD: &str = "That is all.";
+
+/// What the model says next.
+enum Turn {
+    Call(Call),
+    Last,
+}
+
+struct Call {
+    id: String,
+    tool: String,
+    arguments: Value,
+}
 
 pub(crate) struct Model {
     pub(crate) addr: SocketAddr,
@@ -100,17 +119,29 @@ impl Script {
         let Ok((path, asked)) = request(&mut BufReader::new(stream)) else {
             return;
         };
+        let streamed = asked["stream"] == true;
         let (kind, body) = if path.ends_with("/chat/completions") {
-            (
-                "text/event-stream",
-                chat::events(self.chat(&asked).as_deref()),
-            )
-        } else if path.ends_with("/v1/messages") && asked["stream"] == true {
-            ("text/event-stream", events(&self.blocks(&asked)))
+            let turn = self.turn(chat::offered(&asked), chat::results(&asked));
+            chat::answer(&turn, streamed)
+        } else if path.ends_with("/responses") {
+            let turn = self.turn(responses::offered(&asked), responses::results(&asked));
+            (STREAM, responses::events(&turn))
+        } else if path.contains(":generateContent") || path.contains(":streamGenerateContent") {
+            let turn = self.turn(gemini::offered(&asked), gemini::results(&asked));
+            gemini::answer(&turn, path.contains(":stream"))
         } else if path.ends_with("/v1/messages") {
-            ("application/json", whole(&self.blocks(&asked)).to_string())
+            let blocks = self.blocks(&asked);
+            if streamed {
+                (STREAM, events(&blocks))
+            } else {
+                (JSON, whole(&blocks).to_string())
+            }
         } else {
-            ("application/json", json!({"input_tokens": 1}).to_string())
+            (
+                JSON,
+                json!({"input_tokens": 1, "data": [{"id": "scripted", "object": "model"}]})
+                    .to_string(),
+            )
         };
         let length = body.len();
         let _ = stream.write_all(
@@ -122,30 +153,40 @@ impl Script {
         );
     }
 
-    /// The command where there is Bash and it was not run yet. Side calls, for titles, have no tools.
     fn blocks(&self, asked: &Value) -> Vec<Value> {
-        let results = tool_results(asked);
-        let tools = asked["tools"].as_array();
+        let tools = asked["tools"].as_array().into_iter().flatten();
         let mut offered = self.offered.lock().unwrap();
-        offered.extend(tools.into_iter().flatten().cloned());
+        offered.extend(tools.clone().cloned());
         drop(offered);
-        let has_bash = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "Bash"));
-        if has_bash && results.is_empty() {
-            self.held();
-            let input = json!({"command": self.command, "description": "Do the work"});
-            return vec![
-                json!({"type": "tool_use", "id": self.id(), "name": "Bash", "input": input}),
-            ];
+        let names = tools.map(|tool| tool["name"].clone());
+        match self.turn(texts(names), tool_results(asked)) {
+            Turn::Call(call) => vec![
+                json!({"type": "tool_use", "id": call.id, "name": call.tool, "input": call.arguments}),
+            ],
+            Turn::Last => vec![json!({"type": "text", "text": LAST_WORD})],
         }
-        self.results.lock().unwrap().extend(results);
-        vec![json!({"type": "text", "text": "That is all."})]
     }
-}
 
-impl Script {
-    /// Each call has its own: an agent that comes back to an old one takes a second of that name for the first.
-    fn id(&self) -> String {
-        format!("toolu_{}", self.calls.fetch_add(1, Ordering::Relaxed))
+    /// The command where there is a shell and it was not run yet. Side calls, for titles, have no tools.
+    fn turn(&self, offered: Vec<String>, results: Vec<String>) -> Turn {
+        let shell = shell::of(&offered);
+        match shell {
+            Some(tool) if results.is_empty() => {
+                self.held();
+                // Each call has its own id: an agent that comes back to an old one takes a second of that name
+                // for the first.
+                let number = self.calls.fetch_add(1, Ordering::Relaxed);
+                Turn::Call(Call {
+                    id: format!("toolu_{number}"),
+                    arguments: shell::arguments(&tool, &self.command),
+                    tool,
+                })
+            }
+            _ => {
+                self.results.lock().unwrap().extend(results);
+                Turn::Last
+            }
+        }
     }
 
     fn held(&self) {
@@ -154,17 +195,12 @@ impl Script {
             go.recv_timeout(LONGEST_HOLD).unwrap();
         }
     }
+}
 
-    /// The same in a chat: a call of the tool, or a last word.
-    fn chat(&self, asked: &Value) -> Option<String> {
-        let results = chat::results(asked);
-        if chat::has_shell(asked) && results.is_empty() {
-            self.held();
-            return Some(self.command.clone());
-        }
-        self.results.lock().unwrap().extend(results);
-        None
-    }
+fn texts(values: impl Iterator<Item = Value>) -> Vec<String> {
+    values
+        .filter_map(|value| value.as_str().map(str::to_owned))
+        .collect()
 }
 
 fn tool_results(asked: &Value) -> Vec<String> {

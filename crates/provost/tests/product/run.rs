@@ -1,6 +1,9 @@
 //! `provost run` with real coding agents, whose model is scripted: reported to a receiver, asking a gateway.
 
 mod agents;
+mod hostile;
+mod kinds;
+mod matrix;
 
 use std::{
     fs,
@@ -10,7 +13,10 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process, test_kill_process, test_kill_process_group};
 use serde_json::{Value, json};
 
-use self::agents::{Agent, Work, asking};
+use self::{
+    agents::{Work, asking},
+    kinds::Agent,
+};
 use crate::{harness::eventually, receiver::Receiver};
 
 const SECRET: &str = "whsec_c2VjcmV0LW9mLXRoZS1yZWNlaXZlcg==";
@@ -232,7 +238,7 @@ fn a_signal_ends_a_run_cleanly() {
     kill_process(Pid::from_raw(runner.id()).unwrap(), Signal::TERM).unwrap();
     let output = runner.wait();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("stopped"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("stopped"));
     assert!(
         test_kill_process_group(group).is_err(),
         "its processes live on"

@@ -10,6 +10,9 @@ fn settings(root: &Path) -> Settings {
         env: vec![("TOKEN".to_owned(), "secret".into())],
         mode: Some("plan".to_owned()),
         sandbox: Sandbox::Off,
+        profile: None,
+        unknown: true,
+        unsupervised: provost_runner::config::Unsupervised::End,
     };
     Settings {
         agents: [("claude".to_owned(), agent)].into(),

@@ -34,6 +34,9 @@ async fn fleet(app: &TestApp, place: &Path) -> Arc<Fleet> {
         env: Vec::new(),
         mode: None,
         sandbox: Sandbox::Off,
+        profile: None,
+        unknown: true,
+        unsupervised: provost_runner::config::Unsupervised::End,
     };
     let fleet = Fleet::open(Parts {
         settings: Settings {

@@ -12,7 +12,7 @@ use provost_runner::{
 };
 use serde_json::json;
 
-use crate::context::Context;
+use crate::{context::Context, found_key::FoundKey};
 
 const LONGEST: usize = 80;
 
@@ -43,7 +43,9 @@ pub(super) fn gateway(
     };
     let located = context.gateway()?;
     // With the proof, where one is due, on each connection that the runner makes.
-    let connector = context.client_as(&located, &key)?.connector();
+    let connector = context
+        .client_as(&located, &FoundKey::given(&*key))?
+        .connector();
     Ok(Gateway {
         url: located.url,
         key: Some(Secret::new(key)),

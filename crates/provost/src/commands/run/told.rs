@@ -1,4 +1,4 @@
-//! How a run ended, in a line or as JSON.
+//! How a run ended: its answer on the output, the rest beside it, or all of it as JSON.
 
 use std::path::Path;
 
@@ -15,43 +15,78 @@ pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result
     output::json_line(&described(ended, journal))
 }
 
-pub(super) fn end(context: &Context, ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
-    let spent = ended.spent;
+/// The agent's last message goes to the output, so that it can be piped on. What is said of the run goes beside
+/// it, unless it is to be quiet.
+pub(super) fn end(
+    context: &Context,
+    ended: &Ended,
+    journal: Option<&Path>,
+    quiet: bool,
+) -> anyhow::Result<()> {
     if context.json() {
         return output::json(&described(ended, journal));
     }
-    let how = match &ended.outcome {
+    let answer = ended.done.answer.trim_end();
+    if !answer.is_empty() {
+        output::line(output::safe_lines(answer))?;
+    }
+    let failed = !matches!(ended.outcome, Outcome::Complete { .. });
+    if failed || !quiet {
+        output::note(output::safe_lines(&how(ended)));
+    }
+    if !quiet {
+        note_details(ended, journal);
+    }
+    Ok(())
+}
+
+/// The same after a run that was watched: its answer was seen.
+pub(super) fn summary(ended: &Ended, journal: Option<&Path>) {
+    output::note(output::safe_lines(&how(ended)));
+    note_details(ended, journal);
+}
+
+fn how(ended: &Ended) -> String {
+    match &ended.outcome {
         Outcome::Complete { stop_reason } => format!("done: {stop_reason}"),
         Outcome::Failed { reason, message } => format!("failed ({reason}): {message}"),
         Outcome::Unauthorized => {
             "failed: the callback does not know the token, so nothing more was sent".to_owned()
         }
-    };
-    output::line(output::safe_lines(&how))?;
-    output::line(format_args!(
+    }
+}
+
+fn note_details(ended: &Ended, journal: Option<&Path>) {
+    let spent = ended.done.spent;
+    output::note(format_args!(
         "{}, {}, {}, {} changed",
         counted(spent.turns, "turn"),
         counted(spent.tool_calls, "tool call"),
         counted(spent.tokens, "token"),
         counted(spent.files_changed, "file")
-    ))?;
+    ));
+    if let Some(session) = &ended.done.session {
+        output::note(format_args!("session: {}", output::safe_lines(session)));
+    }
     if ended.drained.left > 0 {
-        output::line(format_args!(
+        output::note(format_args!(
             "not delivered: {}; kept beside the journal: {}",
             counted(ended.drained.left, "report"),
             ended.drained.kept
-        ))?;
+        ));
     }
     if let Some(journal) = journal {
-        output::line(format_args!("journal: {}", journal.display()))?;
+        output::note(format_args!("journal: {}", journal.display()));
     }
-    Ok(())
 }
 
 fn described(ended: &Ended, journal: Option<&Path>) -> Value {
-    let spent = ended.spent;
+    let done = &ended.done;
+    let spent = done.spent;
     json!({
         "outcome": ended.outcome.describe(),
+        "message": done.answer, "sessionId": done.session, "usage": done.usage,
+        "files": done.files, "decisions": ended.decisions,
         "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
         "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
         "undelivered": ended.drained.left, "kept": ended.drained.kept,

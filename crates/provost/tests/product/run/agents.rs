@@ -13,8 +13,9 @@ use crate::{
     echo::Echo,
     harness::{Gateway, PROVOST, Site, eventually},
     model::Model,
-    peers,
 };
+
+use super::kinds::Agent;
 
 const POLICY: &str = "policies:
   - name: all
@@ -22,12 +23,6 @@ const POLICY: &str = "policies:
     rules:
       - {tools: ['*'], action: human_approval}
 ";
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agent {
-    Claude,
-    OpenCode,
-}
 
 /// An agent with a folder to work in and a model to obey.
 pub(super) struct Work {
@@ -48,50 +43,6 @@ pub(super) fn asking(gateway: &Gateway) -> Value {
     json!({"url": gateway.url(), "key": "agent:runner"})
 }
 
-impl Agent {
-    fn command(self) -> Value {
-        match self {
-            Self::Claude => json!([
-                "node",
-                peers::node_module("@agentclientprotocol/claude-agent-acp/dist/index.js")
-            ]),
-            Self::OpenCode => json!([
-                peers::node_module("opencode-linux-x64-baseline/bin/opencode"),
-                "acp"
-            ]),
-        }
-    }
-
-    fn env(self, work: &Work) -> Value {
-        let home = work.site.path(".");
-        let model = work.model.addr;
-        match self {
-            Self::Claude => json!({
-                "HOME": home, "ANTHROPIC_BASE_URL": format!("http://{model}"), "ANTHROPIC_API_KEY": "x",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
-                "DISABLE_AUTOUPDATER": "1",
-            }),
-            Self::OpenCode => json!({
-                "HOME": home, "XDG_DATA_HOME": home.join("d"), "XDG_CONFIG_HOME": home.join("c"),
-                "XDG_STATE_HOME": home.join("s"), "XDG_CACHE_HOME": home.join("k"),
-                "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            }),
-        }
-    }
-
-    /// What the agent finds in its folder.
-    fn settle(self, work: &Work) {
-        if self == Self::OpenCode {
-            let base = format!("http://{}/v1", work.model.addr);
-            let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
-                "options": {"baseURL": base, "apiKey": "x"}, "models": {"scripted": {"name": "scripted"}}});
-            let settings = json!({"provider": {"scripted": provider}, "model": "scripted/scripted",
-                "permission": {"bash": "ask"}, "autoupdate": false, "share": "disabled"});
-            fs::write(work.site.path("work/opencode.json"), settings.to_string()).unwrap();
-        }
-    }
-}
-
 impl Work {
     /// An agent whose model has it run that command.
     pub(super) fn of(agent: Agent, command: &str) -> Self {
@@ -103,8 +54,12 @@ impl Work {
             agent,
             command: command.to_owned(),
         };
-        agent.settle(&work);
+        work.settle();
         work
+    }
+
+    fn settle(&self) {
+        self.agent.settle(&self.site.path("."), self.model.addr);
     }
 
     pub(super) fn gateway(&self) -> Gateway {
@@ -114,7 +69,7 @@ impl Work {
     /// The same once more, with a model that remembers nothing.
     pub(super) fn again(&mut self) {
         self.model = Model::that_runs(&self.command);
-        self.agent.settle(self);
+        self.settle();
     }
 
     pub(super) fn exists(&self, file: &str) -> bool {
@@ -134,12 +89,25 @@ impl Work {
         });
     }
 
+    /// Only Claude Code writes its session down later than it asks.
+    pub(super) fn until_session_is_kept(&self, session: &str) {
+        if self.agent == Agent::Claude {
+            self.until_kept(session);
+        }
+    }
+
     pub(super) fn journal(&self, run: &str) -> PathBuf {
         self.site
             .path("runs")
             .join("runs")
             .join(run)
             .join("journal.jsonl")
+    }
+
+    pub(super) fn journal_lines(&self, run: &str) -> Vec<Value> {
+        let text = fs::read_to_string(self.journal(run)).unwrap_or_default();
+        let lines = text.lines().map(serde_json::from_str);
+        lines.map(Result::unwrap).collect()
     }
 
     pub(super) fn run(&self, more: &Value) -> Output {
@@ -151,7 +119,8 @@ impl Work {
         let mut config = json!({
             "runId": "run", "taskId": "task", "sandboxId": "sandbox", "promptId": "prompt",
             "prompt": "do the work", "repoDir": self.site.path("work"),
-            "command": self.agent.command(), "env": self.agent.env(self), "limits": {"wallSeconds": 120},
+            "command": self.agent.command(), "limits": {"wallSeconds": 120},
+            "env": self.agent.env(&self.site.path("."), self.model.addr),
         });
         for (name, value) in more.as_object().unwrap() {
             config[name] = value.clone();

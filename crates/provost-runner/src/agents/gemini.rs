@@ -1,0 +1,129 @@
+//! Gemini CLI: a home of its own, with settings and a policy. It takes a file in the place of the machine's
+//! administrator only if that is root's, and else goes on without.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+
+const OWN: &str = "Gemini CLI";
+/// A sub-agent's question never reaches the client, and the prompt would hang: so there are none.
+const POLICY: &str = r#"[[rule]]
+toolName = "*"
+decision = "ask_user"
+priority = 500
+
+[[rule]]
+toolName = ["read_file", "read_many_files", "glob", "grep_search", "list_directory", "write_todos", "update_topic", "complete_task", "cli_help", "get_internal_docs"]
+decision = "allow"
+priority = 600
+
+[[rule]]
+toolName = "invoke_agent"
+decision = "deny"
+priority = 700
+"#;
+
+pub(super) static GEMINI: Profile = Profile {
+    name: "gemini",
+    title: OWN,
+    package: "@google/gemini-cli",
+    version: "0.61.0",
+    arguments: &["--acp"],
+    programs: &["gemini", "gemini-cli"],
+    introduces: |said| says(said, &["gemini-cli"]),
+    modes: &["default", "plan"],
+    withdrawn: None,
+    unasked: &["reads files, lists them, and searches in them"],
+    unasked_kinds: &[],
+    others_act: false,
+    arguments_as_text: false,
+    // It cannot create a file where reading one answers an error.
+    offers: Offers {
+        read: false,
+        ..Offers::ALL
+    },
+    overlay,
+};
+
+fn overlay(ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
+    // In a folder that is not trusted no server is started, the run's own neither. In one that is, the
+    // variables of its `.env` would be the agent's.
+    let trusted = !ground.servers.is_empty();
+    if trusted && !ground.confined {
+        env_files(ground.repo)?;
+    }
+    let environment = ground.environment;
+    let home = environment.path("GEMINI_CLI_HOME");
+    let home = home.unwrap_or_else(|| environment.home()).join(".gemini");
+    let text = settings(&home)?.to_string();
+    ground.write(OWN, "gemini/.gemini/settings.json", &text)?;
+    ground.write(OWN, "gemini/.gemini/policies/provost.toml", POLICY)?;
+    for name in [
+        "oauth_creds.json",
+        "google_accounts.json",
+        "installation_id",
+        ".env",
+    ] {
+        ground.link(OWN, &home.join(name), &format!("gemini/.gemini/{name}"))?;
+    }
+    ground.keep(OWN, &home.join("tmp"), "gemini/.gemini/tmp")?;
+    let mut arguments: Vec<String> = ["--approval-mode", "default", "-e", "none"]
+        .map(str::to_owned)
+        .into();
+    arguments.extend(allowed(ground.servers));
+    Ok(Overlay {
+        variables: vec![
+            ("GEMINI_CLI_HOME", ground.own.join("gemini").into()),
+            ("GEMINI_CLI_TRUST_WORKSPACE", trusted.to_string().into()),
+        ],
+        arguments,
+        ..Overlay::default()
+    })
+}
+
+/// The login and the model are the user's.
+fn settings(home: &Path) -> Result<Value, Unsafe> {
+    let theirs = settings::json(OWN, &home.join("settings.json"))?.unwrap_or_default();
+    let mut ours = json!({
+        "security": {"disableYoloMode": true, "disableAlwaysAllow": true, "folderTrust": {"enabled": true}},
+        "hooksConfig": {"enabled": false},
+        "general": {"defaultApprovalMode": "default"},
+    });
+    let auth = theirs
+        .get("security")
+        .and_then(|security| security.get("auth"));
+    if let Some(auth) = auth {
+        settings::merge(&mut ours, json!({"security": {"auth": auth}}));
+    }
+    if let Some(model) = theirs.get("model") {
+        settings::merge(&mut ours, json!({"model": model}));
+    }
+    Ok(ours)
+}
+
+/// The servers that the run names, and no others. A name that no server has stands for none.
+pub(super) fn allowed(servers: &[String]) -> Vec<String> {
+    let none = ["provost-names-none".to_owned()];
+    let names = if servers.is_empty() { &none } else { servers };
+    let flags = names
+        .iter()
+        .flat_map(|name| ["--allowed-mcp-server-names".to_owned(), name.clone()]);
+    flags.collect()
+}
+
+fn env_files(repo: &Path) -> Result<(), Unsafe> {
+    for folder in repo.ancestors() {
+        for name in [".env", ".gemini/.env"] {
+            let path = folder.join(name);
+            if path.exists() {
+                return Err(Unsafe::Planted { agent: OWN, path });
+            }
+        }
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! What somebody allowed when the agent asked, and the agent now has us do: it is asked about once.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::workspace::{Act, Old};
+
+/// As many as an agent may have open at once.
+const MOST: usize = 64;
+
+/// Acts that were allowed and not done yet. Each is good for one, the very same.
+#[derive(Default)]
+pub(super) struct Released {
+    acts: Vec<Allowed>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Allowed {
+    Command {
+        line: String,
+        folder: PathBuf,
+    },
+    Write {
+        path: PathBuf,
+        old: String,
+        new: String,
+    },
+}
+
+impl Released {
+    /// What a permission that was given lets the agent have done. Nothing where it does not say all of it.
+    pub(super) fn allow(&mut self, tool_call: &Map<String, Value>, repo: &Path) {
+        let found = command(tool_call, repo).or_else(|| write(tool_call));
+        if let Some(act) = found {
+            if self.acts.len() >= MOST {
+                self.acts.remove(0);
+            }
+            self.acts.push(act);
+        }
+    }
+
+    /// Whether this was allowed. It is not any more.
+    pub(super) fn take(&mut self, act: &Act) -> bool {
+        let found = self.acts.iter().position(|allowed| allowed.is(act));
+        if let Some(index) = found {
+            self.acts.remove(index);
+        }
+        found.is_some()
+    }
+}
+
+impl Allowed {
+    fn is(&self, act: &Act) -> bool {
+        match (self, act) {
+            (
+                Self::Command { line, folder },
+                Act::Run {
+                    command,
+                    args,
+                    cwd,
+                    env,
+                },
+            ) => {
+                let same = |found: &str| found == line || after_cd(found, folder) == Some(line);
+                cwd == folder
+                    && env.iter().all(is_harmless)
+                    && line_of(command, args).is_some_and(|found| same(found))
+            }
+            (
+                Self::Write { path, old, new },
+                Act::Write {
+                    path: place,
+                    old: found,
+                    new: text,
+                },
+            ) => {
+                let same = match found {
+                    Old::Missing => old.is_empty(),
+                    Old::Text(found) => found == old,
+                    Old::Opaque { .. } => false,
+                };
+                same && path == place && new == text
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What follows `cd FOLDER && `, which leads where the command runs anyhow.
+fn after_cd<'l>(line: &'l str, folder: &Path) -> Option<&'l str> {
+    let folder = folder.to_str().filter(|path| !path.contains('\''))?;
+    line.strip_prefix(&format!("cd '{folder}' && "))
+}
+
+/// Variables by which agents keep programs from colours and questions.
+fn is_harmless((name, value): &(String, String)) -> bool {
+    match &**name {
+        "NO_COLOR" | "GIT_TERMINAL_PROMPT" => matches!(&**value, "0" | "1"),
+        "TERM" => value == "dumb",
+        "SHELL" => matches!(
+            &**value,
+            "/bin/bash" | "/bin/sh" | "/usr/bin/bash" | "/usr/bin/zsh"
+        ),
+        _ => false,
+    }
+}
+
+/// The line that a shell is given.
+fn line_of<'a>(command: &'a String, args: &'a [String]) -> Option<&'a String> {
+    match args {
+        [] => Some(command),
+        [flag, line] if is_shell(command) && matches!(&**flag, "-c" | "-lc") => Some(line),
+        _ => None,
+    }
+}
+
+fn is_shell(command: &str) -> bool {
+    let name = Path::new(command)
+        .file_name()
+        .and_then(|name| name.to_str());
+    matches!(name, Some("sh" | "bash" | "zsh"))
+}
+
+/// Only a command line and where it runs: an argument that is not known might change what runs.
+fn command(tool_call: &Map<String, Value>, repo: &Path) -> Option<Allowed> {
+    const HARMLESS: [&str; 5] = ["command", "cwd", "description", "timeout", "timeout_secs"];
+    let input = tool_call.get("rawInput")?.as_object()?;
+    let line = input.get("command")?.as_str()?.to_owned();
+    if !input.keys().all(|name| HARMLESS.contains(&&**name)) {
+        return None;
+    }
+    let folder = match input.get("cwd") {
+        None | Some(Value::Null) => repo.to_owned(),
+        Some(Value::String(folder)) => PathBuf::from(folder).canonicalize().ok()?,
+        Some(_) => return None,
+    };
+    Some(Allowed::Command { line, folder })
+}
+
+/// The one change that the agent showed.
+fn write(tool_call: &Map<String, Value>) -> Option<Allowed> {
+    let content = tool_call.get("content")?.as_array()?;
+    let mut diffs = content
+        .iter()
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("diff"));
+    let (Some(diff), None) = (diffs.next(), diffs.next()) else {
+        return None;
+    };
+    let text = |name: &str| diff.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Allowed::Write {
+        path: text("path")?.into(),
+        old: text("oldText").unwrap_or_default(),
+        new: text("newText")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(command: &str, args: &[&str], cwd: &str) -> Act {
+        Act::Run {
+            command: command.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            cwd: cwd.into(),
+            env: Vec::new(),
+        }
+    }
+
+    fn allowed(tool_call: Value) -> Released {
+        let Value::Object(tool_call) = tool_call else {
+            panic!()
+        };
+        let mut released = Released::default();
+        released.allow(&tool_call, Path::new("/"));
+        released
+    }
+
+    #[test]
+    fn the_same_command_is_asked_about_once() {
+        let asked = json!({"rawInput": {"command": "ls -l"}});
+        let mut released = allowed(asked.clone());
+        assert!(!released.take(&run("ls", &[], "/")));
+        assert!(!released.take(&run("ls -l", &[], "/tmp")));
+        assert!(released.take(&run("bash", &["-c", "ls -l"], "/")));
+        assert!(
+            !released.take(&run("ls -l", &[], "/")),
+            "it was done already"
+        );
+        let with_env = Act::Run {
+            command: "ls -l".to_owned(),
+            args: Vec::new(),
+            cwd: "/".into(),
+            env: vec![("LD_PRELOAD".to_owned(), "x".to_owned())],
+        };
+        let asked_again = asked.clone();
+        assert!(!allowed(asked).take(&with_env));
+        let quiet = |line: &str| Act::Run {
+            command: "/bin/bash".to_owned(),
+            args: vec!["-c".to_owned(), line.to_owned()],
+            cwd: "/".into(),
+            env: vec![
+                ("NO_COLOR".to_owned(), "1".to_owned()),
+                ("TERM".to_owned(), "dumb".to_owned()),
+            ],
+        };
+        assert!(!allowed(asked_again.clone()).take(&quiet("cd '/tmp' && ls -l")));
+        assert!(!allowed(asked_again.clone()).take(&quiet("cd '/' && ls -l; id")));
+        assert!(allowed(asked_again).take(&quiet("cd '/' && ls -l")));
+        let more = json!({"rawInput": {"command": "ls -l", "background": true}});
+        assert!(!allowed(more).take(&run("ls -l", &[], "/")));
+        assert!(!allowed(json!({"title": "ls -l"})).take(&run("ls -l", &[], "/")));
+    }
+
+    #[test]
+    fn the_same_write_is_asked_about_once() {
+        let diff = json!({"type": "diff", "path": "/a", "oldText": "1", "newText": "2"});
+        let write = |old: &str, new: &str| Act::Write {
+            path: "/a".into(),
+            old: Old::Text(old.to_owned()),
+            new: new.to_owned(),
+        };
+        let mut released = allowed(json!({"content": [diff]}));
+        assert!(!released.take(&write("1", "3")));
+        assert!(!released.take(&write("0", "2")));
+        assert!(released.take(&write("1", "2")));
+        assert!(!released.take(&write("1", "2")));
+        let twice = allowed(json!({"content": [diff, diff]})).take(&write("1", "2"));
+        assert!(!twice);
+    }
+}

@@ -1,0 +1,190 @@
+//! What the agent told of its tool calls before it asks about one: its question often says less.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Map, Value, value::RawValue};
+
+/// Calls that are remembered at once, and what one of them may be large.
+const MOST_CALLS: usize = 1000;
+const LARGEST: usize = 1024 * 1024;
+/// Of a call, what says what it would do.
+const TOLD: [&str; 8] = [
+    "title",
+    "kind",
+    "name",
+    "rawInput",
+    "content",
+    "locations",
+    "_meta",
+    "toolName",
+];
+
+#[derive(Default)]
+pub(super) struct ToolCalls {
+    /// The text of a call is its arguments, in JSON.
+    arguments_as_text: bool,
+    calls: HashMap<String, Map<String, Value>>,
+    /// The oldest first.
+    order: VecDeque<String>,
+}
+
+impl ToolCalls {
+    pub(super) fn new(arguments_as_text: bool) -> Self {
+        Self {
+            arguments_as_text,
+            ..Self::default()
+        }
+    }
+
+    /// The parameters of a `session/update`.
+    pub(super) fn note(&mut self, params: &RawValue) {
+        // Few updates are about tools: the others are not read.
+        if params.get().len() > LARGEST || !params.get().contains("tool_call") {
+            return;
+        }
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let Some(update) = params.get("update").and_then(Value::as_object) else {
+            return;
+        };
+        let kind = update.get("sessionUpdate").and_then(Value::as_str);
+        let id = update.get("toolCallId").and_then(Value::as_str);
+        let (Some("tool_call" | "tool_call_update"), Some(id)) = (kind, id) else {
+            return;
+        };
+        if !self.calls.contains_key(id) {
+            if self.order.len() >= MOST_CALLS
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.calls.remove(&oldest);
+            }
+            self.order.push_back(id.to_owned());
+        }
+        let call = self.calls.entry(id.to_owned()).or_default();
+        for name in TOLD {
+            if let Some(value) = update.get(name).filter(|value| says_something(value)) {
+                call.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+
+    /// The call that is asked about, with what was told of it before. What the question says itself goes first.
+    pub(super) fn completed(&self, asked: &Map<String, Value>) -> Map<String, Value> {
+        let id = asked.get("toolCallId").and_then(Value::as_str);
+        let mut whole = id
+            .and_then(|id| self.calls.get(id))
+            .cloned()
+            .unwrap_or_default();
+        let text = whole.get("content").and_then(arguments_in);
+        for (name, value) in asked {
+            if says_something(value) || !whole.contains_key(name) {
+                whole.insert(name.clone(), value.clone());
+            }
+        }
+        let told = whole.get("rawInput").is_some_and(says_something);
+        if self.arguments_as_text
+            && !told
+            && let Some(arguments) = text
+        {
+            whole.insert("rawInput".to_owned(), arguments);
+        }
+        whole
+    }
+}
+
+/// The one text of a call, if it is an object. One that is still being written is none.
+fn arguments_in(content: &Value) -> Option<Value> {
+    let [block] = content.as_array()?.as_slice() else {
+        return None;
+    };
+    let text = block.pointer("/content/text")?.as_str()?;
+    let arguments: Value = serde_json::from_str(text).ok()?;
+    arguments.is_object().then_some(arguments)
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(values) => !values.is_empty(),
+        Value::Object(values) => !values.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{json, value::to_raw_value};
+
+    use super::*;
+
+    fn told(updates: &[Value]) -> ToolCalls {
+        let mut calls = ToolCalls::default();
+        for update in updates {
+            let params = json!({"sessionId": "s", "update": update});
+            calls.note(&to_raw_value(&params).unwrap());
+        }
+        calls
+    }
+
+    fn completed(calls: &ToolCalls, asked: Value) -> Value {
+        let Value::Object(asked) = asked else {
+            panic!()
+        };
+        calls.completed(&asked).into()
+    }
+
+    #[test]
+    fn a_question_is_completed_by_what_was_told_before() {
+        let calls = told(&[
+            json!({"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Bash", "kind": "execute", "rawInput": {}}),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "rawInput": {"command": "ls"}, "kind": null}),
+            json!({"sessionUpdate": "tool_call", "toolCallId": "2", "rawInput": {"command": "rm"}}),
+        ]);
+        assert_eq!(
+            completed(
+                &calls,
+                json!({"toolCallId": "1", "title": "Run it", "rawInput": {}})
+            ),
+            json!({"toolCallId": "1", "title": "Run it", "kind": "execute", "rawInput": {"command": "ls"}})
+        );
+        // What the question says itself is what is asked.
+        assert_eq!(
+            completed(
+                &calls,
+                json!({"toolCallId": "1", "rawInput": {"command": "id"}})
+            )["rawInput"],
+            json!({"command": "id"})
+        );
+        let unknown = json!({"toolCallId": "3", "title": "x"});
+        assert_eq!(completed(&calls, unknown.clone()), unknown);
+    }
+
+    #[test]
+    fn a_text_may_be_the_arguments() {
+        let content =
+            |text: &str| json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+        let mut calls = told(&[
+            json!({"sessionUpdate": "tool_call", "toolCallId": "1", "content": content(r#"{"command": "ls"}"#)}),
+            json!({"sessionUpdate": "tool_call", "toolCallId": "2", "content": content(r#"{"command": "l"#)}),
+        ]);
+        let asked = json!({"toolCallId": "1", "title": "Bash", "content": content("cut …")});
+        assert_eq!(completed(&calls, asked.clone()).get("rawInput"), None);
+        calls.arguments_as_text = true;
+        assert_eq!(
+            completed(&calls, asked)["rawInput"],
+            json!({"command": "ls"})
+        );
+        let cut = json!({"toolCallId": "2", "title": "Bash"});
+        assert_eq!(completed(&calls, cut).get("rawInput"), None);
+    }
+
+    #[test]
+    fn no_agent_fills_the_memory() {
+        let many = (0..MOST_CALLS + 10).map(|number| {
+            json!({"sessionUpdate": "tool_call", "toolCallId": number.to_string(), "title": "t"})
+        });
+        let calls = told(&many.collect::<Vec<_>>());
+        assert_eq!(calls.calls.len(), MOST_CALLS);
+        assert!(!calls.calls.contains_key("0"));
+    }
+}

@@ -1,0 +1,63 @@
+//! Which agent is started, and what makes it ask in this run.
+
+use crate::{
+    agents::{self, Environment, Ground, Offers, Overlay, Profile},
+    config::{By, Config, Confine},
+};
+
+use super::{StartFolder, Unready};
+
+/// What is known of the agent of a run, and done about it.
+#[derive(Default)]
+pub struct Supervised {
+    pub profile: Option<&'static Profile>,
+    pub overlay: Overlay,
+    /// The mode that it has to be in: one in which it asks.
+    pub mode: Option<&'static str>,
+}
+
+impl Supervised {
+    pub fn offers(&self, config: &Config) -> Offers {
+        let usual = self.profile.map_or(Offers::ALL, |profile| profile.offers);
+        config.offers.unwrap_or(usual)
+    }
+}
+
+pub(super) fn supervised(
+    config: &Config,
+    words: &[String],
+    folder: &StartFolder,
+) -> Result<Supervised, Unready> {
+    let by = config.permissions.by;
+    let profile = config.agent.or_else(|| agents::started_as(words));
+    let Some(profile) = profile else {
+        let confined = config.sandbox.confine == Confine::Required;
+        if by.is_strict() && !confined && !config.unknown_agent {
+            let program = words.first().cloned().unwrap_or_default();
+            return Err(Unready::UnknownAgent(program));
+        }
+        return Ok(Supervised::default());
+    };
+    if by == By::Auto {
+        return Ok(Supervised {
+            profile: Some(profile),
+            ..Supervised::default()
+        });
+    }
+    let mode = profile
+        .mode(config.mode.as_deref())
+        .map_err(Unready::Mode)?;
+    let overlay = profile.overlay(&Ground {
+        repo: &config.repo,
+        start: folder.path(),
+        own: folder.own(),
+        servers: &agents::servers(config),
+        environment: &Environment::of_process(&config.env),
+        confined: config.sandbox.confine == Confine::Required,
+    })?;
+    Ok(Supervised {
+        profile: Some(profile),
+        overlay,
+        mode: Some(mode),
+    })
+}
