@@ -148,6 +148,9 @@ impl Channels {
         standing.problems.extend(reading);
         // The others cannot be tried without anybody being asked.
         standing.await_check([email::CHANNEL, "telegram"].contains(&name));
+        // Mails that go out say nothing about those that come back.
+        let unread = mail.filter(|_| name == email::CHANNEL);
+        standing.unchecked |= unread.is_some_and(|email| email.is_reading_unknown());
         standing
     }
 

@@ -264,17 +264,20 @@ fn refuses(folded: &str) -> bool {
     is_refusal(&words) || (doubts(folded) && !goes_on)
 }
 
-/// A no where something to be done instead is expected. Commands have words that negate in other places, and long ones
-/// also words that take back.
+/// A no where something to be done instead is expected. Commands have words that negate behind the program, and long
+/// ones also words that take back.
 fn turns_down(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
     let polite = |word: &&String| words::has(words::POLITE, word);
     let asked: Vec<String> = words.iter().skip_while(polite).cloned().collect();
     let doubts = |first: &String| negates(first) || delays(first) || takes_back(first);
+    // "do not run", and not "echo not now".
+    let is_sentence = asked.first().is_some_and(|first| is_everyday_word(first));
     is_refusal(&words)
         || is_refusal(&asked)
         || asked.first().is_some_and(doubts)
-        || (words.len() <= LONG_NOTE && words.iter().any(|word| takes_back(word)))
+        || (words.len() <= LONG_NOTE
+            && (words.iter().any(|word| takes_back(word)) || is_sentence && negates(folded)))
 }
 
 fn is_refusal(words: &[String]) -> bool {

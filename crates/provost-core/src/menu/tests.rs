@@ -232,7 +232,8 @@ const PROSE: &[&str] = &[
      4 vad är det | 5 wat is dit | 4 c'est quoi | 5 quel serveur | 4 où | 5 onde | 4 qual banco | \
      4 can this wait | 5 does it delete anything | 4 is it safe | 4 am I the right person | \
      5 any idea why | 4 since when | 5 isn't that prod | 4 aren't we frozen | 4 where does it run",
-    "5: no | 5: never mind | 5: please don't run this | 5: not approved | 5: denied | 5: nein | 5: stop",
+    "5: no | 5: never mind | 5: please don't run this | 5: not approved | 5: denied | 5: nein | 5: stop | \
+     5: do not run | 5: please do not run it | 5: this should not run",
     "5: no, do not send this | 4: sorry, I meant 3 | 4: I mean 3 | 4: make that a 3 | 4: oops, 3",
     // corrections and delays anywhere in the text
     "5: sorry, I meant 3 | 5: oops, 3 | 5: please deny this | 5: make that a 3 | 5: bitte ablehnen | 5: hold off | \

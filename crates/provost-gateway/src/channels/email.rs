@@ -108,6 +108,11 @@ impl Email {
         self.inbox.as_ref()?.problem()
     }
 
+    /// Whether the mailbox has yet to say whether replies can be read.
+    pub fn is_reading_unknown(&self) -> bool {
+        self.inbox.as_ref().is_some_and(Inbox::is_unknown)
+    }
+
     /// For [`handle`], where nobody is to be told.
     pub fn identity(&self) -> &Identity {
         &self.identity

@@ -30,7 +30,7 @@ pub(crate) struct Standing {
     pub(crate) checked_at: Option<Time>,
     /// Nobody knows yet whether it works.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unchecked: bool,
+    pub(super) unchecked: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<Problem>,
     /// Who was refused a question, at which address. A check that sends nothing cannot tell.

@@ -96,6 +96,31 @@ async fn p12_an_imap_login_that_fails_is_told_until_it_works() {
 }
 
 #[tokio::test]
+async fn p12_a_mailbox_that_says_nothing_is_not_known_to_work() {
+    let smtp = Smtp::start();
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!(
+        "imap://gate:secret@127.0.0.1:{}",
+        silent.local_addr().unwrap().port()
+    );
+    let email = email(&smtp.url(), Some(&url)).await;
+    let stop = CancellationToken::new();
+    let reading = tokio::spawn({
+        let (email, stop) = (email.clone(), stop.clone());
+        async move { email.receive(stop).await }
+    });
+    let (connection, _) = silent.accept().await.unwrap();
+    assert_eq!(email.reading_problem(), None);
+    assert!(email.is_reading_unknown());
+    drop(connection);
+    let problem = eventually("the problem", async || email.reading_problem()).await;
+    assert!(problem.help.contains("channels.email.imap"), "{problem:?}");
+    assert!(!email.is_reading_unknown());
+    stop.cancel();
+    reading.await.unwrap();
+}
+
+#[tokio::test]
 async fn p12_a_test_question_by_mail_says_so_and_is_answered_by_mail() {
     let site = Site::reading().await;
     let delivery = site.desk.deliver(YOU);

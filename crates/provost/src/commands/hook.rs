@@ -17,6 +17,7 @@ use provost_gateway::hooks::{Dialect, Heard, Reply, What};
 use provost_runner::json_error;
 use serde_json::{Map, Value};
 
+use super::connect::claude_code::ensure_nothing_planted;
 use crate::{
     client::{Client, ClientError, Target},
     config::Unreachable,
@@ -77,6 +78,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let heard = dialect
         .hear(&said)
         .map_err(|problem| usage(format!("not permitted: {problem}")))?;
+    ensure_own_environment(args.agent, &heard)
+        .map_err(|problem| usage(format!("not permitted: {problem:#}")))?;
     let answer = match ask(context, &args, dialect, said).await {
         Ok(answer) => settle(dialect, &heard, answer),
         Err(error) => {
@@ -87,6 +90,17 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     // Silence is a yes to agents, so an answer that nobody gets ends as a no does.
     say(&answer).map_err(|problem| usage(format!("not permitted: {problem:#}")))?;
     Ok(Exit::Ok)
+}
+
+/// The settings of a project reach the hooks as their environment. Claude Code says which project it is; else it is
+/// the folder in which it works.
+fn ensure_own_environment(agent: Agent, heard: &Heard) -> anyhow::Result<()> {
+    let Agent::ClaudeCode = agent else {
+        return Ok(());
+    };
+    let said = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let project = said.or_else(|| heard.folder.as_ref().map(PathBuf::from));
+    project.map_or(Ok(()), |project| ensure_nothing_planted(&project))
 }
 
 fn say(answer: &Value) -> anyhow::Result<()> {

@@ -173,10 +173,12 @@ fn an_older_claude_code_is_connected_by_commands() {
     let written = person.json(".claude/settings.json");
     let command = &written["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
     let command = command.as_str().unwrap();
-    assert!(
-        command.starts_with("provost hook claude-code --key-file "),
-        "{command}"
+    // A project's `env.PATH` leads to no other program.
+    let begin = format!(
+        "{} hook claude-code --key-file ",
+        person.path("bin/provost").display()
     );
+    assert!(command.starts_with(&begin), "{command}");
     person.connect(&["claude-code", "--undo", "--yes"]).is(0);
     assert_eq!(fs::read_dir(person.path(".claude")).unwrap().count(), 0);
     person.connect(&["claude-code", "--yes"]).is(0);
@@ -484,7 +486,8 @@ fn codex_and_cursor_find_their_keys_in_files() {
         assert_eq!(report["changed"], true);
         let file = person.path(&format!("data/agents/{agent}.key"));
         let command = person.json(settings).pointer(event).unwrap().clone();
-        let begin = format!("provost hook {agent} --key-file ");
+        let program = person.path("bin/provost");
+        let begin = format!("{} hook {agent} --key-file ", program.display());
         let command = command.as_str().unwrap().strip_prefix(&begin).unwrap();
         let named = command.split(' ').next().unwrap();
         assert_eq!(
@@ -721,10 +724,11 @@ fn another_program_of_this_name_is_not_written_down() {
     let server = command("mcp.json", "/mcpServers/provost/command");
     assert_eq!(Path::new(&server), this);
 
-    // When the name is ours again, it takes the place of the path.
+    // Where the search path leads to this program, that place is written: an update is put there.
     fs::remove_file(person.path("bin/provost")).unwrap();
     std::os::unix::fs::symlink(PROVOST, person.path("bin/provost")).unwrap();
     person.connect(&["codex", "--yes"]).is(0);
     let line = command(".codex/hooks.json", place);
-    assert!(line.starts_with("provost hook codex "), "{line}");
+    let begin = format!("{} hook codex ", person.path("bin/provost").display());
+    assert!(line.starts_with(&begin), "{line}");
 }

@@ -90,6 +90,32 @@ fn the_gateway_decides_and_a_person_where_it_must() {
     site.verify_chain(Some(&gateway));
 }
 
+/// What a project's settings set since the agent was connected reaches the hook as its environment.
+#[test]
+fn p06_variables_planted_after_connecting_are_a_no() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let gateway = site.start();
+    let url = gateway.url();
+    fs::create_dir_all(site.path("repo/.claude")).unwrap();
+    let mut said = bash("ls");
+    said["cwd"] = json!(site.path("repo"));
+    let ask = || hook(&site, &url, &["claude-code"], &said.to_string());
+    let plant = |file: &str, env: Value| {
+        let settings = json!({"env": env}).to_string();
+        fs::write(site.path("repo/.claude").join(file), settings).unwrap();
+    };
+    for file in ["settings.json", "settings.local.json"] {
+        plant(file, json!({"PATH": "/tmp"}));
+        let refused = ask();
+        assert_eq!(refused.status.code(), Some(2));
+        let err = String::from_utf8_lossy(&refused.stderr);
+        assert!(err.contains("`env` sets `PATH`"), "{err}");
+        plant(file, json!({"MODEL": "x"}));
+        assert_eq!(decision(&ask()), "allow");
+    }
+}
+
 /// Two agents' windows of one session, in two folders, ask for the same command at once.
 #[test]
 fn p03_a_yes_for_one_folder_answers_no_other() {

@@ -26,8 +26,18 @@ const LONGEST_REASON: usize = 300;
 pub(super) struct Inbox {
     imap: Imap,
     connector: Connector,
-    /// Why it cannot read just now.
-    problem: Mutex<Option<Problem>>,
+    reading: Mutex<Reading>,
+}
+
+/// Whether replies can be read.
+#[derive(Clone, Default)]
+enum Reading {
+    /// The server has said nothing yet.
+    #[default]
+    Unknown,
+    Works,
+    /// It is tried again all the time. Troubles of the store have no words of ours.
+    Fails(Option<Problem>),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -75,17 +85,30 @@ impl Inbox {
         Ok(Self {
             imap,
             connector,
-            problem: Mutex::default(),
+            reading: Mutex::default(),
         })
     }
 
+    /// Why it cannot read just now.
     pub(super) fn problem(&self) -> Option<Problem> {
-        let problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
-        problem.clone()
+        match self.reading() {
+            Reading::Fails(problem) => problem,
+            Reading::Unknown | Reading::Works => None,
+        }
     }
 
-    fn set_problem(&self, problem: Option<Problem>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    /// Whether the server has yet to say whether replies can be read.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.reading(), Reading::Unknown)
+    }
+
+    fn reading(&self) -> Reading {
+        let reading = self.reading.lock();
+        reading.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, reading: Reading) {
+        *self.reading.lock().unwrap_or_else(PoisonError::into_inner) = reading;
     }
 
     pub(super) async fn run(&self, email: &Email, stop: CancellationToken) {
@@ -101,7 +124,7 @@ impl Inbox {
             if worked {
                 pause = FIRST_PAUSE;
             }
-            self.set_problem(trouble.problem());
+            self.set(Reading::Fails(trouble.problem()));
             tracing::warn!(mail.host = %self.imap.server.host, error = %trouble, "cannot read replies by e-mail for now");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -117,7 +140,7 @@ impl Inbox {
     ) -> Result<std::convert::Infallible, Trouble> {
         let session = self.connector.session(&self.imap).await?;
         let mut reader = Reader::open(session, &self.imap).await?;
-        self.set_problem(None);
+        self.set(Reading::Works);
         loop {
             reader.handle_new(email, stuck).await?;
             *worked = true;

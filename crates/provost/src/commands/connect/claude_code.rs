@@ -205,14 +205,9 @@ fn ensure_hooks_ask(settings: &Path) -> anyhow::Result<()> {
         .chain(own.clone())
         .chain(project)
     {
-        let text = match read_text(&path, LARGEST) {
-            Err(error) if is_missing(&error) => continue,
-            read => read.with_context(|| format!("cannot read `{}`", path.display()))?,
+        let Some(said) = read_settings(&path)? else {
+            continue;
         };
-        // What is no JSON is told where it is to be changed.
-        let said = Json::parse(&text)
-            .map(|json| json.value())
-            .unwrap_or_default();
         anyhow::ensure!(
             said.get("disableAllHooks")
                 .is_none_or(|off| *off == Value::Bool(false)),
@@ -256,6 +251,29 @@ fn ensure_taken(path: &Path, said: &Value) -> anyhow::Result<()> {
     })
 }
 
+/// Refuses the settings of a project that set a variable which acts on the hooks. They may have changed since the
+/// agent was connected.
+pub(in crate::commands) fn ensure_nothing_planted(folder: &Path) -> anyhow::Result<()> {
+    let own = own_settings().ok();
+    for path in [PROJECT, PROJECT_OWN].map(|file| folder.join(file)) {
+        let is_own = own.as_ref().is_some_and(|own| is_same(own, &path));
+        if let Some(said) = read_settings(&path)?.filter(|_| !is_own) {
+            ensure_no_variables(&path, &said)?;
+        }
+    }
+    Ok(())
+}
+
+/// None where there is no such file. What is no JSON says nothing: it is told where it is to be changed.
+fn read_settings(path: &Path) -> anyhow::Result<Option<Value>> {
+    let text = match read_text(path, LARGEST) {
+        Err(error) if is_missing(&error) => return Ok(None),
+        read => read.with_context(|| format!("cannot read `{}`", path.display()))?,
+    };
+    let said = Json::parse(&text).map(|json| json.value());
+    Ok(Some(said.unwrap_or_default()))
+}
+
 /// A project's file is often the agent's to write.
 fn ensure_no_variables(path: &Path, said: &Value) -> anyhow::Result<()> {
     let env = said.get("env").and_then(Value::as_object);
@@ -264,7 +282,7 @@ fn ensure_no_variables(path: &Path, said: &Value) -> anyhow::Result<()> {
     found.map_or(Ok(()), |name| {
         anyhow::bail!(
             "`{}`: `env` sets `{}`, which also acts on the hooks and may lead them to another gateway; remove it, or \
-             move it into your own settings, and connect again",
+             move it into your own settings",
             path.display(),
             name.escape_debug()
         )

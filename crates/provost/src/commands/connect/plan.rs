@@ -205,23 +205,22 @@ impl Beside {
     }
 }
 
-/// By its name, where the search path leads to this very program from every folder: then it may be moved and
-/// updated. By its path, where the name would start another one, or none.
+/// Its path, because a project's settings may set another search path for the hooks. As the search path has it where
+/// that leads to this very program: what is put there in an update is meant, too.
 pub(super) fn program() -> anyhow::Result<String> {
     let this = std::env::current_exe().context("cannot tell where this program is")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    if leads_to(&this, &path) {
-        return Ok(NAME.to_owned());
-    }
-    let this = this.into_os_string().into_string();
-    this.map_err(|path| anyhow::anyhow!("the path of this program is not text: {}", path.display()))
+    let program = found_as(&this, &path).unwrap_or(this);
+    let program = program.into_os_string().into_string();
+    program
+        .map_err(|path| anyhow::anyhow!("the path of this program is not text: {}", path.display()))
 }
 
-/// Whether the name starts this program in every folder: a relative or empty entry is another one in each.
-fn leads_to(this: &Path, path: &OsStr) -> bool {
+/// The place of this program on the search path, if the name starts it in every folder: a relative or empty entry is
+/// another one in each.
+fn found_as(this: &Path, path: &OsStr) -> Option<PathBuf> {
     let absolute = std::env::split_paths(path).take_while(|entry| entry.is_absolute());
-    let found = found_in(NAME, absolute);
-    found.is_some_and(|found| is_same(&found, this))
+    found_in(NAME, absolute).filter(|found| is_same(found, this))
 }
 
 /// The agent's program on the search path. Relative entries are left out: what they hold is the current folder's.
@@ -385,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn p06_the_name_is_enough_only_where_it_means_one_program_in_every_folder() {
+    fn p06_the_search_path_counts_only_where_it_leads_to_one_program_in_every_folder() {
         let folder = tempfile::tempdir().unwrap();
         let this = folder.path().join(NAME);
         fs::write(&this, "").unwrap();
@@ -400,7 +399,11 @@ mod tests {
             (format!(".:{absolute}"), false),
             (String::new(), false),
         ] {
-            assert_eq!(leads_to(&this, OsStr::new(&path)), expected, "{path}");
+            assert_eq!(
+                found_as(&this, OsStr::new(&path)).is_some(),
+                expected,
+                "{path}"
+            );
         }
     }
 }

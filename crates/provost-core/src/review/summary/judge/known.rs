@@ -84,10 +84,11 @@ impl<'a> Call<'a> {
         };
         let mut values = Vec::new();
         for (name, value) in options.given {
-            let value = value.filter(|value| !matches!(*value, "" | "-"));
+            let value = value.filter(|value| !value.is_empty());
             let takes = known.takes(name);
             match takes {
-                Some(Takes::Read) => call.reads.extend(value),
+                Some(Takes::Read) => call.reads.extend(value.filter(|value| *value != "-")),
+                // To `sort -o` a `-` is the name of a file.
                 Some(Takes::Written) => call.writes.extend(value),
                 None if known.may_write(name) => call.writes.extend(value),
                 _ => values.extend(value),

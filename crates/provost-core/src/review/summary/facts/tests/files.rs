@@ -108,6 +108,7 @@ fn p19_files_that_are_written_are_found_or_not_certain() {
         ("cp -vZtOUT a b", "OUT OUT/a OUT/b"),
         ("ln -st OUT a", "OUT OUT/a"),
         ("mv a b OUT", "a b OUT OUT/a OUT/b"),
+        ("sort a -o -", "-"),
         ("mv -Zt OUT a", "a OUT OUT/a"),
         ("ln -s /x/a", "/x/a . ./a"),
         ("sed -i s/a/b/ x/y", "x/y"),
