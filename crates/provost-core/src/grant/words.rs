@@ -63,6 +63,88 @@ const TAKING_TARGETS: [&str; 53] = [
     "git rev-list",
 ];
 
+/// Flags that choose what is done less of, or how it is told: none of them names something to run, to write or to
+/// take away. Behind other flags a program may do anything (`pytest --basetemp=src` empties a folder), so they are
+/// asked about. A `#` stands for a number that is glued on.
+const FLAGS: [(&[&str], &str); 19] = [
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        "-s --silent --if-present --workspaces",
+    ),
+    (
+        &["cargo"],
+        "-q -v -vv -p -j -j# -- --quiet --verbose --all --workspace --all-targets --all-features \
+         --no-default-features --features --release --lib --bins --bin --tests --test --examples --example \
+         --benches --bench --doc --locked --offline --frozen --no-run --no-fail-fast --keep-going --package --jobs \
+         --exact --nocapture --show-output --ignored --include-ignored --test-threads --check --no-deps",
+    ),
+    (
+        &["go"],
+        "-v -race -short -run -count -cover -bench -benchtime -timeout -failfast -parallel -skip",
+    ),
+    (
+        &["pytest", "python -m pytest", "python3 -m pytest"],
+        "-q -qq -v -vv -vvv -x -s -l -k -m -n -ra -rA -rs -rf --quiet --verbose --exitfirst --maxfail --lf --ff \
+         --last-failed --failed-first --sw --stepwise --tb --durations --no-header --no-summary --co \
+         --collect-only --showlocals --color",
+    ),
+    (
+        &["python -m unittest", "python3 -m unittest"],
+        "-v -q -f -b -k --verbose --quiet --failfast --buffer --locals",
+    ),
+    (
+        &["jest", "vitest run"],
+        "-t -i -b --ci --silent --verbose --runInBand --bail --testNamePattern --onlyChanged",
+    ),
+    (
+        &["mocha"],
+        "-b -g -f --bail --grep --fgrep --forbid-only --forbid-pending",
+    ),
+    (
+        &["eslint"],
+        "--quiet --max-warnings --color --no-color --ext",
+    ),
+    (&["prettier"], "-c -l --check --list-different --no-color"),
+    (&["tsc"], "--noEmit --pretty --strict --skipLibCheck"),
+    (
+        &["mypy", "pyright"],
+        "--strict --pretty --show-error-codes --no-error-summary --ignore-missing-imports --stats --verbose \
+         --warnings --outputjson",
+    ),
+    (
+        &["ruff check", "ruff format", "black"],
+        "-q -v --quiet --verbose --check --diff --statistics --show-files --select --ignore --no-cache",
+    ),
+    (
+        &["flake8", "pylint"],
+        "-E -q -v --count --statistics --show-source --max-line-length --errors-only --disable --enable",
+    ),
+    (
+        &["rspec", "bundle exec rspec"],
+        "-b -e -t --fail-fast --profile --backtrace --example --tag --color --no-color",
+    ),
+    (
+        &["rubocop"],
+        "--parallel --fail-fast --only --except --display-cop-names --lint",
+    ),
+    (
+        &["phpunit"],
+        "--filter --group --testdox --stop-on-failure --stop-on-error --colors",
+    ),
+    (
+        &["dotnet"],
+        "-c --configuration --no-build --no-restore --nologo --filter",
+    ),
+    (
+        &["git add"],
+        "-A -u -n -v --all --update --dry-run --verbose",
+    ),
+    (
+        &["make"],
+        "-j -j# -k -s -n -i --jobs --keep-going --silent --quiet --dry-run",
+    ),
+];
+
 /// Whether `more` may stand behind the approved words. Both are commands of this tool.
 pub(super) fn may_follow(
     tool: &str,
@@ -87,9 +169,29 @@ pub(super) fn may_follow(
         before.program == now.program && (!only_looks(before) || only_looks(now))
     };
     let has_targets = more.iter().any(|word| !word.starts_with('-'));
+    // The flags of programs that only look were all understood.
+    let mut flags = more.iter().filter(|word| word.starts_with('-'));
+    let flags_known = now.iter().all(only_looks) || flags.all(|flag| is_known(approved, flag));
     before.len() == now.len()
         && before.iter().zip(&now).all(alike)
+        && flags_known
         && (!has_targets || takes_targets(approved, &before))
+}
+
+fn is_known(approved: &[String], flag: &str) -> bool {
+    let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+    let mut entries = FLAGS.iter().filter(|(programs, _)| {
+        let mut programs = programs.iter();
+        programs.any(|words| begin(approved, words))
+    });
+    let matches = |known: &str| match known.strip_suffix('#') {
+        Some(letter) => name
+            .strip_prefix(letter)
+            .is_some_and(|number| number.parse::<u16>().is_ok()),
+        None => name == known,
+    };
+    !value.contains(char::is_whitespace)
+        && entries.any(|(_, flags)| flags.split_ascii_whitespace().any(matches))
 }
 
 /// The programs of a command that was read in full. `None` if it was not.
@@ -106,12 +208,15 @@ fn only_looks(part: &Program) -> bool {
 
 fn takes_targets(approved: &[String], parts: &[Program]) -> bool {
     let is_reader = |part: &Program| review::reads_files(&part.program) && only_looks(part);
-    let begins = |words: &str| {
-        let mut words = words.split(' ').enumerate();
-        words.all(|(at, word)| {
-            let given = approved.get(at).map_or("", String::as_str);
-            given == word || (word == "*" && !given.is_empty() && !given.starts_with('-'))
-        })
-    };
-    matches!(parts, [part] if is_reader(part)) || TAKING_TARGETS.iter().any(|it| begins(it))
+    matches!(parts, [part] if is_reader(part))
+        || TAKING_TARGETS.iter().any(|words| begin(approved, words))
+}
+
+/// Whether the approved words begin with these.
+fn begin(approved: &[String], words: &str) -> bool {
+    let mut words = words.split(' ').enumerate();
+    words.all(|(at, word)| {
+        let given = approved.get(at).map_or("", String::as_str);
+        given == word || (word == "*" && !given.is_empty() && !given.starts_with('-'))
+    })
 }

@@ -16,6 +16,8 @@ use super::{
 const MOST_SMALL: usize = 5;
 /// How far from the number its unit or the verb of a sentence is looked for.
 const NEAR: usize = 4;
+/// Fewer words around a code are no instruction that has a number in it.
+const SHORTEST_INSTRUCTION: usize = 3;
 /// A note of so many words may say what is not to be done without taking back its yes.
 const LONG_NOTE: usize = 6;
 
@@ -58,7 +60,47 @@ pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
         Code::Note => refuses(&folded),
         _ => turns_down(&folded),
     } || corrections::names_code(&folded);
-    text.starts_with(['º', 'ª']) || counts || is_timed(&folded) || asks(&folded) || refuses
+    let is_short = match code {
+        Code::Note => is_short_and_timed(&folded),
+        _ => is_sentence_about_time(&folded),
+    };
+    text.starts_with(['º', 'ª'])
+        || counts
+        || is_timed(&folded)
+        || is_short
+        || asks(&folded)
+        || refuses
+}
+
+/// A few words that speak of a time or a code and do not begin with what is to be done: "first thing tomorrow", "an
+/// hour", "I choose 3". A code may also be all that is said: "use 3".
+fn is_short_and_timed(folded: &str) -> bool {
+    let words: Vec<String> = words_of(folded).collect();
+    let instructs = words.first().is_some_and(|first| notes::is_verb(first));
+    let has_code = words.iter().any(|word| has_code(word));
+    words.len() <= LONG_NOTE
+        && ((!instructs && (has_code || words.iter().any(|word| tells_time(word))))
+            || (has_code && words.len() <= SHORTEST_INSTRUCTION))
+}
+
+/// The same where a command is expected, which may have such words, too: one of the words is of no command.
+fn is_sentence_about_time(folded: &str) -> bool {
+    let words: Vec<String> = words_of(folded).collect();
+    let says = |word: &String| words::has(words::EVERYDAY, word) || words::has(words::SMALL, word);
+    words.len() <= LONG_NOTE
+        && words.iter().any(says)
+        && words.iter().any(|word| is_day(word) || is_span(word))
+}
+
+/// A time, an amount or a day, also with its number: "17h", "monday".
+fn tells_time(word: &str) -> bool {
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || ".,:".contains(c));
+    measures(word) || (unit.len() < word.len() && measures(unit))
+}
+
+/// The digit of a code, by itself or behind a sign: "3", ">5".
+fn has_code(word: &str) -> bool {
+    Code::parse(word.trim_matches(|c: char| !c.is_alphanumeric())).is_some()
 }
 
 /// A time behind some small words: "in the afternoon", "next week", "maybe 5 pm".
@@ -270,12 +312,15 @@ fn turns_down(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
     let polite = |word: &&String| words::has(words::POLITE, word);
     let asked: Vec<String> = words.iter().skip_while(polite).cloned().collect();
-    let doubts = |first: &String| negates(first) || delays(first) || takes_back(first);
+    let doubts = |word: &String| negates(word) || delays(word) || takes_back(word);
     // "do not run", and not "echo not now".
     let is_sentence = asked.first().is_some_and(|first| is_everyday_word(first));
+    // "absolutely not", "maybe later".
+    let ends = asked.last().filter(|_| asked.len() <= SHORTEST_INSTRUCTION);
     is_refusal(&words)
         || is_refusal(&asked)
         || asked.first().is_some_and(doubts)
+        || ends.is_some_and(doubts)
         || (words.len() <= LONG_NOTE
             && (words.iter().any(|word| takes_back(word)) || is_sentence && negates(folded)))
 }

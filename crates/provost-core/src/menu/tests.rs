@@ -233,7 +233,13 @@ const PROSE: &[&str] = &[
      4 can this wait | 5 does it delete anything | 4 is it safe | 4 am I the right person | \
      5 any idea why | 4 since when | 5 isn't that prod | 4 aren't we frozen | 4 where does it run",
     "5: no | 5: never mind | 5: please don't run this | 5: not approved | 5: denied | 5: nein | 5: stop | \
-     5: do not run | 5: please do not run it | 5: this should not run",
+     5: do not run | 5: please do not run it | 5: this should not run | 5: absolutely not | 5: hell no | \
+     5: maybe later | 5: same but tomorrow | 4: first thing tomorrow | 4: some time tomorrow | \
+     4: kommenden Montag | 4: ce soir | 4: one hour | 4: an hour | 4 - half an hour | 4: I choose 3 | 4: use 3 | \
+     4: rather tomorrow | 4: yes but tomorrow | 4: after lunch | 4: end of day | 4: à 17h | 4: une heure | \
+     4: stasera | 4: max 5 | 4: >5 | 4: let's say 5 | 4: I take 3 | 4: change to 3 | 4: hang on | 4: one moment | \
+     4: halt | 4: too dangerous | 4: bad idea | 4: ask Bob first | 4: call me first | 4: let me check | \
+     4: blocked | 4: disapproved",
     "5: no, do not send this | 4: sorry, I meant 3 | 4: I mean 3 | 4: make that a 3 | 4: oops, 3",
     // corrections and delays anywhere in the text
     "5: sorry, I meant 3 | 5: oops, 3 | 5: please deny this | 5: make that a 3 | 5: bitte ablehnen | 5: hold off | \

@@ -88,7 +88,8 @@ pub(super) const DAYS: &str = "\
     środa czwartek piątek sobota niedziela dziś dzisiaj jutro понедельник вторник среда среду четверг \
     пятница пятницу суббота субботу воскресенье сегодня завтра вчера pazartesi salı çarşamba perşembe \
     cuma cumartesi pazar bugün yarın الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد غدا غدًا اليوم \
-    היום מחר";
+    היום מחר lunch lunchtime dinner breakfast noon midnight soir midi stasera stamattina vanavond overmorgen zítra \
+    dnes holnap mâine astăzi αύριο σήμερα feierabend eod";
 
 /// What may stand between a number and what is counted.
 pub(super) const MORE: &str = "\
@@ -177,11 +178,13 @@ pub(super) const NEGATION_SIGNS: &str = "\
 /// Notes that take back the yes they stand behind without such a word.
 pub(super) const REFUSALS: &str = "\
     stop, wait, cancel, abort, hold on, later, maybe, perhaps, vielleicht, peut-être, quizás, forse, talvez, misschien, \
+    hang on, one moment, a moment, moment, halt, stopp, not yet, one sec, disapproved, rejected, blocked, \
     kanske, może, может, please, hmm, too many, enough, bitte, por favor, sil vous plaît, sil te plaît, svp, stp, \
     per favore, proszę, lütfen, пожалуйста, graag, alsjeblieft, aub, undo, revert, avoid";
 
 pub(super) const REFUSING: &str = "\
-    too risky, zu riskant, trop risqué, muy arriesgado, stop it, stop this, stop that, i disagree, i object, skip it, skip this, skip that, leave it, \
+    too risky, too dangerous, zu gefährlich, bad idea, ask , call me, let me check, let me look, let me think, let me see, i need, need more, talk to me, \
+    check with, zu riskant, trop risqué, muy arriesgado, stop it, stop this, stop that, i disagree, i object, skip it, skip this, skip that, leave it, \
     forget, drop it, drop this, avoid it, avoid this, avoid doing, please stop, please ask, \
     please check, please let me, lass es, lass das, lass mal, vergiss es, laisse tomber, laissez tomber, \
     oublie, lascia perdere, lascia stare, laat maar, deja eso, déjalo, olvida, olvídalo, \

@@ -13,14 +13,15 @@ use lists::{
 pub(super) fn is_secret(name: &str) -> bool {
     let words = words(name);
     let asks = |pair: &[String]| matches!(pair, [ask, pass] if ask == "ask" && pass == "pass");
-    if words.iter().any(|word| runs(word)) || words.windows(2).any(asks) {
+    if words.iter().any(|word| names_scripts(word)) || words.windows(2).any(asks) {
         return false;
     }
     let words = without_qualifiers(&words);
     let Some(last) = words.last() else {
         return false;
     };
-    if ABOUT.contains(&&**last) {
+    // `webhook_secret` is one, and `secret_hook` runs.
+    if ABOUT.contains(&&**last) || runs(last) {
         return false;
     }
     let is_last = |at: usize| at + 1 == words.len();
@@ -76,13 +77,17 @@ fn is_secret_word(words: &[String], at: usize, is_last: bool) -> bool {
         || (word.len() > 6 && word.ends_with("token"))
 }
 
-/// `passwordeval`, `alias.token`, `scripts.token`, `GIT_ASKPASS`: what stands under it runs.
+/// `passwordeval`, `credential_process`, `GIT_ASKPASS`: what stands under a name that ends so runs.
 fn runs(word: &str) -> bool {
     let ends = [
         "eval", "command", "cmd", "program", "process", "exec", "helper", "hook", "askpass",
     ];
+    ends.iter().any(|end| word.ends_with(end))
+}
+
+/// `alias.token`, `scripts.token`: everything below such a name runs.
+fn names_scripts(word: &str) -> bool {
     matches!(word, "alias" | "aliases" | "script" | "scripts")
-        || ends.iter().any(|end| word.ends_with(end))
 }
 
 /// Whether all that stands below this name is secret. `auth` may hold a user and a method as well.

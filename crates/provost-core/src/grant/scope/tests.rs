@@ -327,7 +327,7 @@ fn p04_command_words_open_one_plain_command_that_begins_with_them() {
         ("(npm test)", false),
         ("env npm test", false),
         ("npm\u{a0}test", false),
-        ("npm test -- --config=conf/a.js", true),
+        ("npm test -- --config=conf/a.js", false),
         ("npm test /srv/project/a", true),
         ("npm test -- --config=/tmp/evil.js", false),
         ("npm test /tmp/evil_test.py", false),
@@ -400,6 +400,32 @@ fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
         ("git diff --stat", "git diff --stat src", true),
         ("python3 -m pytest", "python3 -m pytest -q tests/a.py", true),
         ("grep -rn x", "grep -rn x src", true),
+        // What a flag that is not known does, nobody can say.
+        ("pytest -q", "pytest -q -x --tb=short tests", true),
+        ("pytest -q", "pytest -q --basetemp=src", false),
+        ("pytest -q", "pytest -q '--tb=a b'", false),
+        (
+            "prettier --check src",
+            "prettier --check src --write",
+            false,
+        ),
+        ("eslint src", "eslint src -c evil.js", false),
+        ("rake test", "rake test --execute='system(1)'", false),
+        ("jest --ci", "jest --ci --globalSetup=./evil.js", false),
+        ("go test", "go test -run TestX -count=1 ./...", true),
+        ("go test", "go test -ldflags=-extld=./evil", false),
+        ("cargo test", "cargo test -j2 -- --nocapture", true),
+        ("cargo test", "cargo test --config evil.toml", false),
+        (
+            "dotnet build",
+            "dotnet build -property:PreBuildEvent=x",
+            false,
+        ),
+        (
+            "kubectl get pods",
+            "kubectl get pods --kubeconfig=evil",
+            false,
+        ),
     ] {
         let remembered = bash(json!({"command": approved})).remembered(Breadth::Words);
         let again = bash(json!({"command": command}));

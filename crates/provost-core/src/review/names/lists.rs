@@ -1,7 +1,7 @@
 //! The words that tell what a name is for.
 
 /// Words that make a name a secret's, alone or as part of a longer word: `PGPASSWORD`.
-pub(super) const SECRET_PARTS: [&str; 9] = [
+pub(super) const SECRET_PARTS: [&str; 14] = [
     "password",
     "passwd",
     "passphrase",
@@ -11,9 +11,14 @@ pub(super) const SECRET_PARTS: [&str; 9] = [
     "apikey",
     "privatekey",
     "accesskey",
+    "privkey",
+    "passwort",
+    "kennwort",
+    "contraseña",
+    "connectionstring",
 ];
 /// Words that do so alone.
-pub(super) const SECRET_WORDS: [&str; 13] = [
+pub(super) const SECRET_WORDS: [&str; 14] = [
     "pwd",
     "pass",
     "pw",
@@ -27,6 +32,7 @@ pub(super) const SECRET_WORDS: [&str; 13] = [
     "pin",
     "cvv",
     "authorization",
+    "mnemonic",
 ];
 /// Words that do so only at the end of a name.
 pub(super) const LAST_WORDS: [&str; 4] = ["auth", "sig", "signature", "passkey"];

@@ -52,6 +52,7 @@ const PLACEHOLDERS: [&str; 12] = [
 ];
 /// So much of a value tells whether it is a secret.
 const FAR_ENOUGH: usize = 200;
+const LONGEST_WORD: usize = 1024;
 /// Shorter words after a colon are types and the like.
 const SHORTEST_LINE: usize = 6;
 
@@ -70,7 +71,7 @@ pub(super) fn values(text: &str) -> Vec<Found> {
             let before = found.len();
             collect(text, &captures, kind, find, &mut found);
             let new = found.iter().skip(before);
-            covered = new.map(Found::end).max().unwrap_or(covered);
+            covered = new.filter_map(Found::end).max().unwrap_or(covered);
         }
     }
     if found.is_empty() {
@@ -80,14 +81,24 @@ pub(super) fn values(text: &str) -> Vec<Found> {
     let hosts = url::hosts(text);
     // What was masked before stays as it is. A mask that is only a part of a value is a forged one.
     let masks = masks(text);
-    found.retain(|value| {
-        let mut pieces = value.word.iter().chain(&value.data);
-        let overlaps = |piece: &Range<usize>| {
-            let host = |host: &Range<usize>| host.start < piece.end && piece.start < host.end;
-            let mask = |mask: &Range<usize>| mask.start <= piece.start && piece.end <= mask.end;
-            hosts.iter().any(host) || masks.iter().any(mask)
+    found.retain_mut(|value| {
+        let is_masked = |piece: &Range<usize>| {
+            let within = |mask: &Range<usize>| mask.start <= piece.start && piece.end <= mask.end;
+            masks.iter().any(within)
         };
-        !pieces.any(overlaps)
+        if value.word.iter().chain(&value.data).any(is_masked) {
+            return false;
+        }
+        // To a shell the value may go on where data has a host.
+        let is_host = |piece: &Range<usize>| {
+            let overlaps = |host: &Range<usize>| host.start < piece.end && piece.start < host.end;
+            hosts.iter().any(overlaps)
+        };
+        value.data = value.data.take().filter(|piece| !is_host(piece));
+        if value.word.iter().any(is_host) {
+            value.word.clear();
+        }
+        value.data.is_some() || !value.word.is_empty()
     });
     found
 }
@@ -110,17 +121,26 @@ impl Found {
             kind,
             name: name.to_owned(),
             data: data(text, start),
-            word: word(text, start),
+            word: near_word(text, start),
             by_itself: false,
             whole: false,
             program: None,
         }
     }
 
-    fn end(&self) -> usize {
-        let pieces = self.word.iter().chain(&self.data);
-        pieces.map(|piece| piece.end).max().unwrap_or_default()
+    /// As data has it, which is the shorter of the two: to a shell `"a","b":"c"` is one word.
+    fn end(&self) -> Option<usize> {
+        let piece = self.data.as_ref().or(self.word.last());
+        piece.map(|piece| piece.end)
     }
+}
+
+/// A word of a shell. What is longer than any is none, and not read again and again.
+fn near_word(text: &str, start: usize) -> Vec<Range<usize>> {
+    let far = text.floor_char_boundary(start + LONGEST_WORD);
+    let pieces = word(text.get(..far).unwrap_or(text), start);
+    let is_cut = far < text.len() && pieces.last().is_some_and(|last| last.end + 1 >= far);
+    if is_cut { Vec::new() } else { pieces }
 }
 
 fn collect(
@@ -155,6 +175,11 @@ fn collect(
             }
         }
         Find::Flag => found.extend(flag_value(text, all.end(), name)),
+        Find::Quoted => {
+            if is_quoted(text.get(all.end()..).unwrap_or_default()) {
+                found.push(Found::after(text, all.end(), kind, name));
+            }
+        }
         Find::Block => {
             let indent = captures.name("indent").map_or(0, |indent| indent.len());
             if is_secret(name) {
@@ -215,7 +240,7 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     if !is_secret(name) {
         return is_random(first.trim_start_matches("base64:"));
     }
-    let is_quoted = value.starts_with(['"', '\'']) || value.starts_with("\\\"");
+    let is_quoted = is_quoted(value);
     let before = text.get(..all.start()).unwrap_or_default();
     let is_header = part("close").is_empty() && before.ends_with(['"', '\'']);
     let begins = before.trim_end_matches([' ', '\t', '+', '-']);
@@ -230,6 +255,10 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     if op == ">" {
         return ends.is_some_and(|rest| rest.starts_with("</"));
     }
+    // Beside another argument, or in a list of names.
+    if op.trim_start().starts_with(',') {
+        return is_quoted && looks_random(first);
+    }
     op == "="
         || (!op.is_empty() && op.trim().is_empty())
         || is_header
@@ -238,9 +267,13 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         || looks_random(first)
 }
 
+fn is_quoted(value: &str) -> bool {
+    value.starts_with(['"', '\'']) || value.starts_with("\\\"")
+}
+
 /// The password in front of the host.
 fn url_password(rest: &str, start: usize, kind: &'static str) -> Option<Found> {
-    let end = rest.get(..url::end_of_authority(rest))?.rfind('@')?;
+    let end = url::end_of_password(rest)?;
     (end > 0).then(|| Found {
         by_itself: false,
         whole: true,

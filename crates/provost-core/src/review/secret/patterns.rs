@@ -27,6 +27,8 @@ pub(super) enum Find {
     Named,
     /// As [`Find::Named`], for a flag whose value is the next word.
     Flag,
+    /// The value after the match, if it is in quotes.
+    Quoted,
     /// As [`Find::Named`], for the lines below that are indented further.
     Block,
     /// Values of cookies.
@@ -36,7 +38,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 47] = [
+const PATTERNS: [Pattern; 50] = [
     (
         "private key",
         Find::Key,
@@ -111,7 +113,7 @@ const PATTERNS: [Pattern; 47] = [
     (
         "access token",
         Find::Token,
-        r"\b(?:gsk_|dckr_[po]at_|glsa_|lin_api_|rubygems_|r8_|xai-|sbp_|ntn_|tskey-[a-z]{1,12}-|ATATT3x|dapi)[A-Za-z0-9_=-]{16,}",
+        r"\b(?:gsk_|dckr_[po]at_|glsa_|lin_api_|rubygems_|r8_|xai-|sbp_|ntn_|tskey-[a-z]{1,12}-|ATATT3x|dapi|sq0atp-|sq0csp-|fm2_)[A-Za-z0-9_=+/-]{16,}|\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
     ),
     ("age key", Find::Whole, r"\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"),
     (
@@ -228,7 +230,23 @@ const PATTERNS: [Pattern; 47] = [
     (
         "secret",
         Find::Named,
-        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig)[a-z0-9_.-]*)(?P<close>\\?["']?)(?P<op>[ \t]{0,4}(?:=>|:=|=|:)[ \t]{0,4})"#,
+        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|=|:|,)[ \t]{0,4})"#,
+    ),
+    // `- name: DB_PASSWORD` above `value: …`, `{"key": "token", "value": "…"}`, `<add key="token" value="…"/>`.
+    (
+        "secret",
+        Find::Named,
+        r#"(?i)\b(?:name|key)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}(?:\\?["'])?(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)\\?["']?[\s,]{1,80}(?:\\?["'])?value\\?["']?(?P<op>[ \t]{0,4}[:=][ \t]{0,4})"#,
+    ),
+    (
+        "secret",
+        Find::Named,
+        r"(?m)^[ \t]{0,8}(?:ENV|ARG)[ \t]{1,4}(?P<name>[A-Za-z0-9_]+)(?P<op>[ \t]{1,4})",
+    ),
+    (
+        "password",
+        Find::Quoted,
+        r"(?i)\b(?:password|identified[ \t]{1,4}by)[ \t]{1,4}",
     ),
     (
         "secret",

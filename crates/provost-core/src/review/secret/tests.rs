@@ -238,6 +238,58 @@ fn p09_ordinary_text_is_left_alone() {
     }
 }
 
+/// A shell would take all of it for one word.
+#[test]
+fn p09_secrets_are_masked_in_compact_json_and_beside_hosts() {
+    let (a, b) = ("correcthorse7", "kJ83hdk2JHs81");
+    for text in [
+        format!(r#"{{"password":"{a}","url":"https://x.org/"}}"#),
+        format!(r#"{{"old_password":"{a}","new_password":"{b}"}}"#),
+        format!(
+            r#"{{"client_secret":"{a}","redirect_uri":"https://x.org/","refresh_token":"{b}"}}"#
+        ),
+        format!(r#"connect(password="{a}",host="https://x.org")"#),
+        format!(r#"os.environ["DB_PASSWORD"] = "{a}""#),
+        format!("config['password'] = '{a}'"),
+        format!(r#"os.getenv("API_KEY", "{b}")"#),
+        format!("define('DB_PASSWORD', '{a}');"),
+        format!(r#"const password: string = "{a}";"#),
+        format!(r#"val password: String = "{a}""#),
+        format!("- name: DB_PASSWORD\n  value: {b}\n"),
+        format!(r#"[{{"name":"DB_PASSWORD","value":"{a}"}}]"#),
+        format!(r#"<add key="password" value="{a}"/>"#),
+        format!("ENV DB_PASSWORD {a}\n"),
+        format!("ALTER USER ann WITH PASSWORD '{a}'"),
+        format!("CREATE USER ann IDENTIFIED BY '{a}'"),
+        format!(r#"process.env.DB_PASSWORD = "{a}""#),
+        format!("export GITHUB_WEBHOOK_SECRET={b}"),
+    ] {
+        let shown = mask_text(&text);
+        assert!(!shown.contains(a) && !shown.contains(b), "{shown}");
+        assert!(
+            !text.contains("x.org") || shown.contains("x.org"),
+            "{shown}"
+        );
+    }
+    let hosts = mask_text("psql postgres://u:Passw0rd@evil.com,x@good.com/db").into_owned();
+    assert!(
+        !hosts.contains("Passw0rd") && hosts.contains("@evil.com,x@good.com/"),
+        "{hosts}"
+    );
+}
+
+#[test]
+fn p09_names_are_lists_of_no_secrets() {
+    for text in [
+        r#"fields = ["password", "username", "email"]"#,
+        r#"hide("token", "session id")"#,
+        "the password is asked for below",
+        r#"{"name": "token", "kind": "value"}"#,
+    ] {
+        assert_eq!(mask_text(text), text);
+    }
+}
+
 #[test]
 fn p09_large_texts_cost_little() {
     let began = std::time::Instant::now();
@@ -250,6 +302,7 @@ fn p09_large_texts_cost_little() {
         "P='a' password=\"x\" ".repeat(5_000),
         "cookie: a=b; ".repeat(20_000),
         "mysql -p".repeat(20_000),
+        format!("{{{}}}", r#""password":"correcthorse7","#.repeat(20_000)),
     ] {
         let _ = mask_text(&text);
     }

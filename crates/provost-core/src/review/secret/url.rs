@@ -12,6 +12,19 @@ pub(super) fn end_of_authority(rest: &str) -> usize {
     rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())
 }
 
+/// Where a password ends: at the last `@`. What stands before that and reads like hosts may be the host, to programs
+/// that take the first `@`.
+pub(super) fn end_of_password(rest: &str) -> Option<usize> {
+    let authority = rest.get(..end_of_authority(rest))?;
+    let (first, last) = (authority.find('@')?, authority.rfind('@')?);
+    let between = authority.get(first..last).unwrap_or_default();
+    Some(if between.contains([',', ':', '.']) {
+        first
+    } else {
+        last
+    })
+}
+
 /// The hosts of all URLs in a text, without names and passwords.
 pub(super) fn hosts(text: &str) -> Vec<Range<usize>> {
     let Some(authority) = AUTHORITY.as_ref() else {
@@ -19,7 +32,7 @@ pub(super) fn hosts(text: &str) -> Vec<Range<usize>> {
     };
     let found = authority.captures_iter(text).filter_map(|captures| {
         let authority = captures.get(1)?;
-        let host = authority.as_str().rfind('@').map_or(0, |at| at + 1);
+        let host = end_of_password(authority.as_str()).map_or(0, |at| at + 1);
         Some(authority.start() + host..authority.end())
     });
     found.collect()
@@ -38,6 +51,10 @@ mod tests {
             ("https://evil.example#@good.example/x", "evil.example"),
             ("https://evil.example\\@good.example/x", "evil.example"),
             ("x 'mongodb://u:p@a:1,b:2/d'", "a:1,b:2"),
+            (
+                "postgres://u:p@evil.example,x@good.example/d",
+                "evil.example,x@good.example",
+            ),
         ] {
             let found: Vec<_> = hosts(url).into_iter().map(|place| &url[place]).collect();
             assert_eq!(found, [expected], "{url}");

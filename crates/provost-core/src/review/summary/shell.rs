@@ -11,6 +11,8 @@ pub(super) use script::{is_keyword, is_keyword_text};
 
 /// Substitutions and groups inside each other, at most.
 const DEEPEST: usize = 8;
+/// Words and signs of a script and of all inside it, at most: nobody reads more, and no reading of them may take long.
+const MOST_TOKENS: usize = 5_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Script {
@@ -134,24 +136,26 @@ impl Redirect {
 }
 
 pub(super) fn parse(text: &str) -> Script {
-    Reader::new(text, 0).script(None)
+    Reader::new(text).script(None)
 }
 
 struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    tokens: usize,
     sound: bool,
     /// The here-documents of this line, once one was seen.
     here: Option<PendingHere>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, depth: usize) -> Self {
+    fn new(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
-            depth,
+            depth: 0,
+            tokens: 0,
             sound: true,
             here: None,
         }
@@ -203,14 +207,29 @@ impl<'a> Reader<'a> {
 
     /// Another text that runs inside this one.
     fn nested_text(&mut self, text: &str) -> Script {
+        self.read_inside(text, |reader| reader.script(None))
+            .unwrap_or_default()
+    }
+
+    /// Reads a text inside this one, one level deeper. `None` if that is too deep.
+    fn read_inside<'b, T>(
+        &mut self,
+        text: &'b str,
+        read: impl FnOnce(&mut Reader<'b>) -> T,
+    ) -> Option<T> {
         if self.depth >= DEEPEST {
             self.give_up();
-            return Script::default();
+            return None;
         }
-        let mut reader = Reader::new(text, self.depth + 1);
-        let script = reader.script(None);
+        let mut reader = Reader {
+            depth: self.depth + 1,
+            tokens: self.tokens,
+            ..Reader::new(text)
+        };
+        let found = read(&mut reader);
+        self.tokens = reader.tokens;
         self.sound &= reader.sound;
-        script
+        Some(found)
     }
 }
 

@@ -4,8 +4,6 @@
 use super::url;
 
 const MOST_HOSTS: usize = 64;
-/// They have a language of their own for addresses: `TCP:host:80`.
-const UNTOLD: [&str; 1] = ["socat"];
 
 /// How a program takes hosts that are written without a scheme.
 struct Habit {
@@ -259,11 +257,16 @@ impl Found {
     }
 }
 
+/// Whether it is known how the program takes hosts. Any other may have flags and settings of its own for them.
+pub(in crate::review::summary) fn are_told(name: &str) -> bool {
+    HABITS.iter().any(|habit| habit.programs.contains(&name))
+}
+
 /// The hosts, and whether all that are named could be told.
 pub(in crate::review::summary) fn named(name: &str, args: &[String]) -> (Vec<String>, bool) {
     let mut found = Found {
         hosts: Vec::new(),
-        sure: !UNTOLD.contains(&name),
+        sure: true,
     };
     let Some(habit) = HABITS.iter().find(|habit| habit.programs.contains(&name)) else {
         for word in args.iter().filter(|word| word.contains("://")) {

@@ -129,14 +129,16 @@ impl Program {
         let args = texts.get(1..).unwrap_or_default();
         let (hosts, hosts_sure) = hosts::named(&name, args);
         let (reads, reads_sure) = files::read(&name, certain);
+        let writes_sure = outputs::are_all(&name, certain);
         Self {
             program: shown(texts.first().map_or("", String::as_str)),
             reads,
             reads_sure,
             writes: outputs::written(&name, words.get(1..).unwrap_or_default()),
-            writes_sure: outputs::are_all(&name, certain),
+            writes_sure,
             hosts,
-            hosts_sure,
+            // Programs whose flags are known connect to nobody, or have habits.
+            hosts_sure: hosts_sure && (writes_sure || hosts::are_told(&name)),
             risks_sure: true,
             sure: known == words.len() && !fed && !words.iter().any(|word| word.varies),
             name,

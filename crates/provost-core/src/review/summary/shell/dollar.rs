@@ -77,9 +77,14 @@ impl Reader<'_> {
 
     /// Skips `((1 + x))` if it is plain arithmetic; anything else is read as commands.
     pub(super) fn arithmetic(&mut self, opening: &str) -> bool {
+        /// Longer ones are read as commands, which they are not.
+        const LONGEST: usize = 1_000;
         let Some(body) = self.rest().strip_prefix(opening) else {
             return false;
         };
+        let body = body
+            .get(..body.floor_char_boundary(LONGEST))
+            .unwrap_or(body);
         let mut open = 0_usize;
         for (at, c) in body.char_indices() {
             match c {

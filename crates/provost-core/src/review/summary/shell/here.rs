@@ -64,7 +64,11 @@ impl<'a> Reader<'a> {
             self.sound &= !(enclosed && bare.starts_with(delimiter));
             at += text.len();
         }
-        self.sound &= found.is_some();
+        if found.is_none() {
+            // Looked for once, and not for each of many.
+            self.tokens = super::MOST_TOKENS;
+            self.sound = false;
+        }
         self.here = Some(PendingHere {
             line,
             end: found.unwrap_or(at),
@@ -75,17 +79,14 @@ impl<'a> Reader<'a> {
 
     /// A text in which substitutions run.
     fn expanded(&mut self, body: &str) -> Word {
-        let mut word = Word::default();
-        if self.depth >= super::DEEPEST {
-            self.give_up();
-            return word;
-        }
-        let mut reader = Reader::new(body, self.depth + 1);
-        while let Some(c) = reader.peek() {
-            reader.inside_quotes(c, &mut word);
-        }
-        self.sound &= reader.sound;
-        word
+        let expanded = self.read_inside(body, |reader| {
+            let mut word = Word::default();
+            while let Some(c) = reader.peek() {
+                reader.inside_quotes(c, &mut word);
+            }
+            word
+        });
+        expanded.unwrap_or_default()
     }
 
     /// A script ends before the line that its here-documents stand below.

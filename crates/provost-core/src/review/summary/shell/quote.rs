@@ -36,8 +36,11 @@ impl Reader<'_> {
     /// `HEAD@{1}`: without a comma or two dots no shell makes several words of it. At the beginning of a word it
     /// may name a descriptor, and `{}` is a place for something else.
     fn literal_braces(&mut self, word: &mut Word) -> bool {
+        const LONGEST: usize = 256;
         let rest = self.rest();
-        let Some((inside, _)) = rest.get(1..).and_then(|rest| rest.split_once('}')) else {
+        let rest = rest.get(..rest.floor_char_boundary(LONGEST));
+        let inside = rest.and_then(|rest| rest.get(1..)?.split_once('}'));
+        let Some((inside, _)) = inside else {
             return false;
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/');

