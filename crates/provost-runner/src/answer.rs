@@ -1,7 +1,6 @@
 //! The last message of an agent: what its run answers. Pure: what the agent wrote is told to it.
 
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use crate::acp::{Chunk, Update};
 
 /// More is no answer; its beginning is kept.
 const LONGEST: usize = 256 * 1024;
@@ -14,36 +13,11 @@ pub struct Answer {
     over: bool,
 }
 
-#[derive(Deserialize)]
-struct Params {
-    update: Update,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    #[serde(default)]
-    session_update: Value,
-    #[serde(default)]
-    message_id: Option<Value>,
-    #[serde(default)]
-    content: Value,
-}
-
 impl Answer {
-    /// The parameters of a `session/update`.
-    pub fn note(&mut self, params: &RawValue) {
-        let text = params.get();
-        // The other kinds are many, and say nothing about this.
-        if !text.contains("agent_message_chunk") && !text.contains("\"tool_call\"") {
-            return;
-        }
-        let Ok(Params { update }) = serde_json::from_str(text) else {
-            return;
-        };
-        match update.session_update.as_str() {
-            Some("agent_message_chunk") => self.hear(&update),
-            Some("tool_call") => self.over = true,
+    pub fn note(&mut self, update: &Update) {
+        match update {
+            Update::Message(chunk) => self.hear(chunk),
+            Update::Tool(tool) if tool.announces => self.over = true,
             _ => {}
         }
     }
@@ -52,11 +26,11 @@ impl Answer {
         self.text
     }
 
-    fn hear(&mut self, update: &Update) {
-        let Some(text) = update.content.get("text").and_then(Value::as_str) else {
+    fn hear(&mut self, chunk: &Chunk) {
+        let Some(text) = &chunk.text else {
             return;
         };
-        let message = update.message_id.as_ref().and_then(Value::as_str);
+        let message = chunk.message.as_deref();
         let other = message.is_some() && message != self.message.as_deref();
         if self.over || other {
             self.text.clear();
@@ -71,15 +45,17 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{json, value::to_raw_value};
+    use serde_json::{Value, json, value::to_raw_value};
 
     use super::*;
+    use crate::acp::SessionUpdate;
 
     fn answer(updates: &[Value]) -> String {
         let mut answer = Answer::default();
         for update in updates {
             let params = json!({"sessionId": "s", "update": update});
-            answer.note(&to_raw_value(&params).unwrap());
+            let params = to_raw_value(&params).unwrap();
+            answer.note(&SessionUpdate::read(&params).update);
         }
         answer.into_text()
     }

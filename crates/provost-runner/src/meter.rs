@@ -2,10 +2,12 @@
 
 use std::{collections::HashSet, fmt, time::Duration};
 
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
-use crate::config::Limits;
+use crate::{
+    acp::{Status, ToolUpdate, Update, Usage},
+    config::Limits,
+};
 
 /// Enough to count by: limits above these are none.
 const MOST_CALLS: usize = 1_000_000;
@@ -62,34 +64,6 @@ impl Spent {
     }
 }
 
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(borrow)]
-    update: Update<'a>,
-}
-
-/// As much of an update as is counted; anything else in it may be anything.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update<'a> {
-    #[serde(default, borrow)]
-    session_update: Option<std::borrow::Cow<'a, str>>,
-    #[serde(default, borrow)]
-    tool_call_id: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    status: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    locations: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    used: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    cost: Option<&'a RawValue>,
-}
-
 impl Meter {
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -113,28 +87,12 @@ impl Meter {
         }
     }
 
-    /// The parameters of a `session/update`.
-    pub fn update(&mut self, params: &RawValue) {
-        if let Ok(Params { update }) = serde_json::from_str(params.get()) {
-            return self.count(&update);
-        }
-        // Of a field that stands there twice the last counts, as for whoever else reads it.
-        let once = value(params).map(|value| value.to_string());
-        if let Some(Ok(Params { update })) = once.as_deref().map(serde_json::from_str) {
-            self.count(&update);
-        }
-    }
-
-    fn count(&mut self, update: &Update<'_>) {
-        match update.session_update.as_deref() {
-            Some("agent_message_chunk" | "agent_thought_chunk") => self.spoke(),
-            Some("tool_call") => {
-                self.spoke();
-                self.tool(update);
-            }
-            Some("tool_call_update") => self.tool(update),
-            Some("usage_update") => self.usage(update),
-            _ => {}
+    pub fn update(&mut self, update: &Update) {
+        match update {
+            Update::Message(_) | Update::Thought => self.spoke(),
+            Update::Tool(tool) => self.tool(tool),
+            Update::Usage(usage) => self.usage(usage),
+            Update::Mode(_) | Update::Other => {}
         }
     }
 
@@ -204,68 +162,31 @@ impl Meter {
         }
     }
 
-    fn tool(&mut self, update: &Update<'_>) {
-        let Some(id) = update.tool_call_id else {
-            return;
-        };
-        if self.seen.len() < MOST_CALLS && self.seen.insert(id.get().to_owned()) {
+    fn tool(&mut self, tool: &ToolUpdate) {
+        if tool.announces {
+            self.spoke();
+        }
+        if self.seen.len() < MOST_CALLS && self.seen.insert(tool.id.clone()) {
             self.tool_calls += 1;
         }
-        let status = update.status.and_then(text);
-        if matches!(status.as_deref(), Some("completed" | "failed")) {
+        if matches!(tool.status, Some(Status::Completed | Status::Failed)) {
             self.answered = true;
         }
-        self.diffs(update.content);
-        let kind = update.kind.and_then(text);
-        if matches!(kind.as_deref(), Some("edit" | "delete" | "move")) {
-            self.paths(update.locations);
+        for path in &tool.diffs {
+            self.changed(path);
         }
-    }
-
-    fn diffs(&mut self, content: Option<&RawValue>) {
-        let Some(Value::Array(content)) = content.and_then(value) else {
-            return;
-        };
-        for block in content {
-            if block.get("type").and_then(Value::as_str) == Some("diff")
-                && let Some(path) = block.get("path").and_then(Value::as_str)
-            {
+        if matches!(tool.kind.as_deref(), Some("edit" | "delete" | "move")) {
+            for path in &tool.locations {
                 self.changed(path);
             }
         }
     }
 
-    fn paths(&mut self, locations: Option<&RawValue>) {
-        let Some(Value::Array(locations)) = locations.and_then(value) else {
-            return;
-        };
-        for location in locations {
-            if let Some(path) = location.get("path").and_then(Value::as_str) {
-                self.changed(path);
-            }
-        }
+    fn usage(&mut self, usage: &Usage) {
+        // It falls when the agent forgets, and what was spent was spent.
+        self.tokens = self.tokens.max(usage.tokens.unwrap_or(0));
+        self.cost = self.cost.max(usage.cost.unwrap_or(0.0));
     }
-
-    fn usage(&mut self, update: &Update<'_>) {
-        let number = |raw: &RawValue| raw.get().parse::<f64>().ok();
-        if let Some(used) = update.used.and_then(number) {
-            // It falls when the agent forgets, and what was spent was spent.
-            self.tokens = self.tokens.max(used as u64);
-        }
-        let cost = update.cost.and_then(value);
-        let amount = cost.and_then(|cost| cost.get("amount").and_then(Value::as_f64));
-        if let Some(amount) = amount {
-            self.cost = self.cost.max(amount);
-        }
-    }
-}
-
-fn value(raw: &RawValue) -> Option<Value> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn text(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 #[cfg(test)]
@@ -273,6 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::acp::SessionUpdate;
 
     const NONE: Duration = Duration::ZERO;
 
@@ -280,7 +202,8 @@ mod tests {
         let mut meter = Meter::new(limits);
         for update in updates {
             let params = json!({"sessionId": "s", "update": update});
-            meter.update(&serde_json::value::to_raw_value(&params).unwrap());
+            let params = serde_json::value::to_raw_value(&params).unwrap();
+            meter.update(&SessionUpdate::read(&params).update);
         }
         meter
     }

@@ -13,6 +13,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::{sync::oneshot, time::timeout};
 
+use crate::acp::call_id;
+
 pub use acts::ActGate;
 pub use callback::{Callbacks, Given, Taken};
 pub use gateway::{Gateway, GatewayJudge, Standing, Unreachable};
@@ -92,9 +94,8 @@ impl Permission {
         let options = options.filter_map(|option| serde_json::from_value(option).ok());
         let told = asked.tool_call.as_object().cloned().unwrap_or_default();
         let title = asked.tool_call.get("title").and_then(Value::as_str);
-        let tool_call = asked.tool_call.get("toolCallId").and_then(Value::as_str);
         Ok(Self {
-            tool_call: tool_call.map(str::to_owned),
+            tool_call: asked.tool_call.get("toolCallId").and_then(call_id),
             options: options.collect(),
             session: asked.session_id,
             title: title.map(str::to_owned),

@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
 
-use crate::agents::Profile;
+use crate::{
+    acp::{Status, ToolUpdate},
+    agents::Profile,
+};
 
 /// The kinds of tools that change something or reach outside.
 const ACTS: [&str; 5] = ["execute", "edit", "delete", "move", "fetch"];
@@ -54,30 +55,6 @@ pub struct Unseen {
     pub status: &'static str,
 }
 
-#[derive(Deserialize)]
-struct Params {
-    update: Update,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    #[serde(default)]
-    session_update: Value,
-    #[serde(default)]
-    tool_call_id: Option<String>,
-    #[serde(default)]
-    kind: Option<Value>,
-    #[serde(default)]
-    title: Option<Value>,
-    #[serde(default)]
-    status: Option<Value>,
-    #[serde(default)]
-    content: Option<Value>,
-    #[serde(default)]
-    locations: Option<Value>,
-}
-
 impl ActWatch {
     pub fn new(profile: Option<&'static Profile>) -> Self {
         Self {
@@ -107,36 +84,24 @@ impl ActWatch {
         self.terminals.insert(terminal.to_owned());
     }
 
-    /// The parameters of a `session/update`.
-    pub fn update(&mut self, params: &RawValue, now: Instant) -> Option<Unseen> {
-        // Few updates are about tools: the others are not read.
-        if !params.get().contains("tool_call") {
-            return None;
-        }
-        let Params { update } = serde_json::from_str(params.get()).ok()?;
-        if !matches!(
-            update.session_update.as_str(),
-            Some("tool_call" | "tool_call_update")
-        ) {
-            return None;
-        }
-        let id = update.tool_call_id.clone()?;
+    pub fn update(&mut self, tool: &ToolUpdate, now: Instant) -> Option<Unseen> {
+        let id = &tool.id;
         if self.calls.len() >= MOST_CALLS {
             self.calls.retain(|_, seen| !seen.over);
         }
-        self.calls.entry(id.clone()).or_default().take(&update);
-        match update.status.as_ref().and_then(Value::as_str) {
-            Some("completed") => self.completed(&id),
-            Some("failed") => {
-                self.calls.remove(&id);
+        self.calls.entry(id.clone()).or_default().take(tool);
+        match tool.status {
+            Some(Status::Completed) => self.completed(id),
+            Some(Status::Failed) => {
+                self.calls.remove(id);
                 None
             }
-            Some("in_progress") => {
-                let seen = self.calls.get_mut(&id)?;
+            Some(Status::InProgress) => {
+                let seen = self.calls.get_mut(id)?;
                 seen.since = seen.since.or(Some(now));
                 None
             }
-            _ => None,
+            Some(Status::Pending) | None => None,
         }
     }
 
@@ -212,45 +177,39 @@ impl ActWatch {
 }
 
 impl Seen {
-    fn take(&mut self, update: &Update) {
-        let text = |value: &Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
-        if let Some(kind) = text(&update.kind) {
-            self.kind = kind;
+    fn take(&mut self, tool: &ToolUpdate) {
+        if let Some(kind) = &tool.kind {
+            self.kind.clone_from(kind);
         }
-        if let Some(title) = text(&update.title) {
-            self.title = title;
+        if let Some(title) = &tool.title {
+            self.title.clone_from(title);
         }
-        let list = |value: &Option<Value>| value.as_ref().and_then(Value::as_array).cloned();
-        for block in list(&update.content).unwrap_or_default() {
-            let text = |name: &str| block.get(name).and_then(Value::as_str);
-            match text("type") {
-                Some("diff") => self.path(text("path")),
-                Some("terminal") => self.terminals.extend(text("terminalId").map(str::to_owned)),
-                _ => {}
+        self.terminals.extend(tool.terminals.iter().cloned());
+        for path in tool.diffs.iter().chain(&tool.locations) {
+            let path = PathBuf::from(path);
+            if !self.paths.contains(&path) {
+                self.paths.push(path);
             }
         }
-        for location in list(&update.locations).unwrap_or_default() {
-            self.path(location.get("path").and_then(Value::as_str));
-        }
-    }
-
-    fn path(&mut self, path: Option<&str>) {
-        let path = path.map(PathBuf::from);
-        let new = path.filter(|path| !self.paths.contains(path));
-        self.paths.extend(new);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{json, value::to_raw_value};
+    use serde_json::{Value, json, value::to_raw_value};
 
     use super::*;
-    use crate::agents::named;
+    use crate::{
+        acp::{SessionUpdate, Update},
+        agents::named,
+    };
 
     fn seeing(watch: &mut ActWatch, update: Value) -> Option<Unseen> {
         let params = json!({"sessionId": "s", "update": update});
-        watch.update(&to_raw_value(&params).unwrap(), Instant::now())
+        match SessionUpdate::read(&to_raw_value(&params).unwrap()).update {
+            Update::Tool(tool) => watch.update(&tool, Instant::now()),
+            other => panic!("{other:?}"),
+        }
     }
 
     fn call(id: &str, kind: &str, status: &str) -> Value {

@@ -7,9 +7,9 @@ mod messages;
 mod snapshot;
 mod tools;
 
-use std::{borrow::Cow, collections::HashMap};
-
 use serde_json::value::RawValue;
+
+use crate::acp::raw::{Fields, fields, text};
 
 use latest::Latest;
 use messages::{Messages, Role};
@@ -89,21 +89,6 @@ impl Fold {
                 break;
             }
         }
-    }
-}
-
-pub(super) type Fields<'a> = HashMap<String, &'a RawValue>;
-
-/// The fields of an object, each as it was written; of a name that occurs twice the last.
-pub(super) fn fields(raw: &RawValue) -> Option<Fields<'_>> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    // A text without escapes needs no copy; `Cow` alone would always make one.
-    match serde_json::from_str::<&str>(raw.get()) {
-        Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
     }
 }
 

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 use serde_json::value::RawValue;
 
-use super::{
-    answers::Answer,
-    fold::{cut, fields, text},
-};
+use super::{answers::Answer, fold::cut};
+use crate::acp::raw::{fields, text};
 
 /// How many of each a snapshot names.
 const NAMED: usize = 16;

@@ -2,22 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
-/// Calls that are remembered at once, and what one of them may be large.
+use crate::acp::{ToolUpdate, call_id};
+
+/// Calls that are remembered at once.
 const MOST_CALLS: usize = 1000;
-const LARGEST: usize = 1024 * 1024;
-/// Of a call, what says what it would do.
-const TOLD: [&str; 8] = [
-    "title",
-    "kind",
-    "name",
-    "rawInput",
-    "content",
-    "locations",
-    "_meta",
-    "toolName",
-];
 
 #[derive(Default)]
 pub(super) struct ToolCalls {
@@ -36,42 +26,25 @@ impl ToolCalls {
         }
     }
 
-    /// The parameters of a `session/update`.
-    pub(super) fn note(&mut self, params: &RawValue) {
-        // Few updates are about tools: the others are not read.
-        if params.get().len() > LARGEST || !params.get().contains("tool_call") {
-            return;
-        }
-        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
-        let Some(update) = params.get("update").and_then(Value::as_object) else {
-            return;
-        };
-        let kind = update.get("sessionUpdate").and_then(Value::as_str);
-        let id = update.get("toolCallId").and_then(Value::as_str);
-        let (Some("tool_call" | "tool_call_update"), Some(id)) = (kind, id) else {
-            return;
-        };
-        if !self.calls.contains_key(id) {
+    pub(super) fn note(&mut self, tool: ToolUpdate) {
+        let ToolUpdate { id, told, .. } = tool;
+        if !self.calls.contains_key(&id) {
             if self.order.len() >= MOST_CALLS
                 && let Some(oldest) = self.order.pop_front()
             {
                 self.calls.remove(&oldest);
             }
-            self.order.push_back(id.to_owned());
+            self.order.push_back(id.clone());
         }
-        let call = self.calls.entry(id.to_owned()).or_default();
-        for name in TOLD {
-            if let Some(value) = update.get(name).filter(|value| says_something(value)) {
-                call.insert(name.to_owned(), value.clone());
-            }
-        }
+        let told = told.into_iter().filter(|(_, value)| says_something(value));
+        self.calls.entry(id).or_default().extend(told);
     }
 
     /// The call that is asked about, with what was told of it before. What the question says itself goes first.
     pub(super) fn completed(&self, asked: &Map<String, Value>) -> Map<String, Value> {
-        let id = asked.get("toolCallId").and_then(Value::as_str);
+        let id = asked.get("toolCallId").and_then(call_id);
         let mut whole = id
-            .and_then(|id| self.calls.get(id))
+            .and_then(|id| self.calls.get(&id))
             .cloned()
             .unwrap_or_default();
         let text = whole.get("content").and_then(arguments_in);
@@ -116,12 +89,16 @@ mod tests {
     use serde_json::{json, value::to_raw_value};
 
     use super::*;
+    use crate::acp::{SessionUpdate, Update};
 
     fn told(updates: &[Value]) -> ToolCalls {
         let mut calls = ToolCalls::default();
         for update in updates {
             let params = json!({"sessionId": "s", "update": update});
-            calls.note(&to_raw_value(&params).unwrap());
+            match SessionUpdate::read(&to_raw_value(&params).unwrap()).update {
+                Update::Tool(tool) => calls.note(tool),
+                other => panic!("{other:?}"),
+            }
         }
         calls
     }

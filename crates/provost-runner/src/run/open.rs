@@ -343,11 +343,8 @@ fn value(raw: Option<Box<RawValue>>) -> Value {
         .unwrap_or_default()
 }
 
-pub(super) fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
-    let options = opened.get("configOptions")?.as_array()?;
-    options
-        .iter()
-        .find(|option| option.get("category").and_then(Value::as_str) == Some(category))
+fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
+    acp::option(opened.get("configOptions")?, category)
 }
 
 /// The values of an option, of its groups as well.

@@ -7,14 +7,14 @@ use std::{
 };
 
 use serde_json::{
-    Value, json,
+    json,
     value::{RawValue, to_raw_value},
 };
 use tokio::time::{Instant, sleep_until};
 
-use super::{LINGER, Run, ask::Answered, ending::Stop, open::option_of};
+use super::{LINGER, Run, ask::Answered, ending::Stop};
 use crate::{
-    acp::{Line, Message, RpcError},
+    acp::{Line, Message, RpcError, SessionUpdate, Update},
     config::Unsupervised,
     process::{Mouth, Process},
     report::{Phase, State},
@@ -95,15 +95,7 @@ impl Run {
     fn notified(&mut self, method: &str, params: Option<Box<RawValue>>) -> Result<(), Stop> {
         match (method, params) {
             ("session/update", Some(params)) => {
-                let mut unseen = None;
-                // What an earlier run did is not this one's.
-                if self.phase == Phase::Live {
-                    self.meter.update(&params);
-                    self.calls.note(&params);
-                    self.answer.note(&params);
-                    unseen = self.watched().update(&params, Instant::now());
-                }
-                self.notice_mode(&params);
+                let unseen = self.told(SessionUpdate::read(&params));
                 self.reporter.notification(params, self.phase);
                 return unseen.map_or(Ok(()), |unseen| self.unsupervised(&unseen));
             }
@@ -111,6 +103,27 @@ impl Run {
             (method, params) => self.reporter.agent_notification(method, params),
         }
         Ok(())
+    }
+
+    /// Takes in what the agent says, and tells what it did that nobody decided.
+    fn told(&mut self, SessionUpdate { session, update }: SessionUpdate) -> Option<Unseen> {
+        // Another session's mode is not ours.
+        let ours = self.session.is_none() || session == self.session;
+        if let (Update::Mode(mode), true) = (&update, ours) {
+            self.mode = Some(mode.clone());
+        }
+        // What an earlier run did is not this one's.
+        if self.phase != Phase::Live {
+            return None;
+        }
+        self.meter.update(&update);
+        self.answer.note(&update);
+        let Update::Tool(tool) = update else {
+            return None;
+        };
+        let unseen = self.watched().update(&tool, Instant::now());
+        self.calls.note(tool);
+        unseen
     }
 
     pub(super) fn watched(&self) -> MutexGuard<'_, ActWatch> {
@@ -142,29 +155,6 @@ impl Run {
             ),
             data: act,
         })
-    }
-
-    fn notice_mode(&mut self, params: &RawValue) {
-        const KIND: &str = "current_mode_update";
-        const OPTIONS: &str = "config_option_update";
-        // Few updates are about the mode: the others are not read for it.
-        if !params.get().contains(KIND) && !params.get().contains(OPTIONS) {
-            return;
-        }
-        let update: Value = serde_json::from_str(params.get()).unwrap_or_default();
-        let text = |name: &str| update.pointer(name).and_then(Value::as_str);
-        // Another session's mode is not ours.
-        let ours = self.session.is_none() || text("/sessionId") == self.session.as_deref();
-        let now = match text("/update/sessionUpdate") {
-            Some(KIND) => text("/update/currentModeId"),
-            Some(OPTIONS) => update
-                .get("update")
-                .and_then(|update| option_of(update, "mode")?.get("currentValue")?.as_str()),
-            _ => return,
-        };
-        if ours && now.is_some() {
-            self.mode = now.map(str::to_owned);
-        }
     }
 
     /// In another mode than the one that was wanted, an agent may ask nobody.
