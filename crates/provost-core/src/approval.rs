@@ -61,6 +61,8 @@ pub enum Kind {
     Escalation,
     /// A question that decides nothing: it shows whether a person is reached.
     Test,
+    /// Nothing is asked: an agent did something that nobody decided, and people are told.
+    Notice,
 }
 
 /// The question: written once, when the approval is made, and never changed.

@@ -232,6 +232,9 @@ impl Card {
         if self.kind == Kind::Test {
             return "a test question, which decides nothing".to_owned();
         }
+        if self.kind == Kind::Notice {
+            return format!("{} used {} and asked nobody", self.agent, self.tool);
+        }
         format!("{} asks for {}", self.agent, self.tool)
     }
 
@@ -270,6 +273,7 @@ pub fn choices(approval: &Approval) -> Vec<Code> {
     Code::ALL
         .into_iter()
         .filter(|code| match code {
+            _ if question.kind == Kind::Notice => false,
             _ if question.kind == Kind::Test => matches!(code, Code::Once | Code::Deny),
             Code::Session | Code::Change | Code::Always if untold => false,
             Code::Once | Code::Deny | Code::Note => true,

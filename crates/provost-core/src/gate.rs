@@ -18,6 +18,7 @@ mod test_question;
 mod to_the_end;
 mod told;
 mod tools;
+mod unsupervised;
 mod waiters;
 
 use std::{sync::Arc, time::Duration};
@@ -34,6 +35,7 @@ pub use request::{NewRequest, Requested};
 pub use run::{End, Executed};
 pub use test_question::TestQuestion;
 pub use told::Told;
+pub use unsupervised::{Followed, UnsupervisedAct};
 
 use crate::{
     control::Control,

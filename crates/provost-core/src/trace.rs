@@ -78,16 +78,19 @@ pub enum Answer {
     Stopped,
     /// The arguments do not fit the tool: nothing was decided.
     Invalid,
+    /// Nobody was asked: the agent did it all the same.
+    Unsupervised,
 }
 
 impl Answer {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Allow,
         Self::Deny,
         Self::Expired,
         Self::RateLimited,
         Self::Stopped,
         Self::Invalid,
+        Self::Unsupervised,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -98,6 +101,7 @@ impl Answer {
             Self::RateLimited => "rate_limited",
             Self::Stopped => "stopped",
             Self::Invalid => "invalid",
+            Self::Unsupervised => "unsupervised",
         }
     }
 
@@ -109,7 +113,7 @@ impl Answer {
     pub fn status_code(self) -> u16 {
         match self {
             Self::Allow => 200,
-            Self::Deny | Self::Stopped => 403,
+            Self::Deny | Self::Stopped | Self::Unsupervised => 403,
             Self::Expired => 408,
             Self::RateLimited => 429,
             Self::Invalid => 422,
@@ -118,7 +122,10 @@ impl Answer {
 
     /// Whether policy was not asked at all.
     pub fn is_before_policy(self) -> bool {
-        matches!(self, Self::RateLimited | Self::Stopped | Self::Invalid)
+        matches!(
+            self,
+            Self::RateLimited | Self::Stopped | Self::Invalid | Self::Unsupervised
+        )
     }
 }
 
@@ -134,7 +141,7 @@ pub struct DecisionRecord {
     /// What was permitted instead, where a person changed the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_params: Option<Box<RawValue>>,
-    /// The verdict of the policy, or `rate_limited`, `stopped` and `invalid` where it was not asked.
+    /// The verdict of the policy, or the answer itself where it was not asked.
     pub policy: Arc<str>,
     pub policy_rule: Arc<str>,
     /// How the call was answered in the end.

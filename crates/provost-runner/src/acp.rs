@@ -11,7 +11,9 @@ mod update;
 pub use lines::{Line, Lines, TooLong};
 pub use message::{Message, RpcError};
 pub(crate) use message::{notification, request, response};
-pub use update::{Chunk, SessionUpdate, Status, ToolUpdate, Update, Usage, call_id, option};
+pub use update::{
+    Chunk, SessionUpdate, Status, Tokens, ToolUpdate, Update, Usage, call_id, option,
+};
 
 /// The one version that is spoken. In the drafts of the next one, a prompt's answer means something else.
 pub const PROTOCOL: u64 = 1;

@@ -18,7 +18,7 @@ use std::{ffi::OsString, fmt, io, path::Path};
 
 use serde_json::Value;
 
-use crate::config::Config;
+use crate::{config::Config, metering::Metering};
 
 pub use recognise::{named, started_as};
 pub use settings::Environment;
@@ -61,6 +61,10 @@ pub struct Profile {
     pub others_act: bool,
     /// Whether the text of its calls is their arguments, in JSON.
     pub arguments_as_text: bool,
+    /// The command by which its user logs in.
+    pub login: &'static str,
+    /// What it tells of its use.
+    pub metering: Metering,
     pub offers: Offers,
     overlay: fn(&Ground<'_>) -> Result<Overlay, Unsafe>,
 }
@@ -196,6 +200,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::metering::Told;
 
     fn file(name: &str) -> String {
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + name)
@@ -209,6 +214,23 @@ mod tests {
             let (name, package, version) = (profile.name, profile.package, profile.version);
             let unasked = profile.unasked.join("; ");
             let row = format!("| `{name}` | `{package}` | {version} | {unasked} |");
+            assert!(docs.contains(&row), "docs/run.md lacks\n{row}");
+        }
+    }
+
+    #[test]
+    fn the_docs_say_what_every_agent_tells_of_its_use() {
+        let docs = file("docs/run.md");
+        let words = |told| match told {
+            Told::DuringRun => "during the run",
+            Told::AtEnd => "when it is done",
+            Told::Never => "never",
+            Told::Perhaps => "not known",
+        };
+        for profile in KNOWN {
+            let (name, metering) = (profile.name, profile.metering);
+            let (tokens, cost) = (words(metering.tokens), words(metering.cost));
+            let row = format!("| `{name}` | {tokens} | {cost} |");
             assert!(docs.contains(&row), "docs/run.md lacks\n{row}");
         }
     }

@@ -27,7 +27,8 @@ impl Answer {
     }
 
     fn hear(&mut self, chunk: &Chunk) {
-        let Some(text) = &chunk.text else {
+        // Some agents send one to tell something else.
+        let Some(text) = chunk.text.as_ref().filter(|text| !text.is_empty()) else {
             return;
         };
         let message = chunk.message.as_deref();
@@ -78,7 +79,9 @@ mod tests {
                 more.clone(),
                 says("All ", None),
                 thought,
-                says("done.", None)
+                says("done.", None),
+                tool.clone(),
+                says("", None),
             ]),
             "All done."
         );

@@ -127,6 +127,8 @@ pub struct Limits {
     pub files_changed: Option<u64>,
     /// How long the agent has for each step of ending.
     pub grace: Option<Duration>,
+    /// A limit that cannot be enforced is an error, and not a warning.
+    pub strict: bool,
 }
 
 /// What the kernel lets the agent do.

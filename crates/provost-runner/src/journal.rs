@@ -14,7 +14,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 pub use read::{Line, Lines, Read, What};
 
@@ -158,6 +158,11 @@ impl Journal {
         self.write(Entry::Event(event));
     }
 
+    /// Something that whoever started the run should know, and that does not end it.
+    pub fn warning(&self, warning: &str) {
+        self.event(&json!({ "warning": warning }));
+    }
+
     pub fn decision(&self, decision: &Value) {
         self.write(Entry::Decision(decision));
         let mut decisions = self
@@ -224,8 +229,6 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -10,6 +10,7 @@ pub mod journal;
 pub mod json_error;
 pub mod keeper;
 pub mod meter;
+pub mod metering;
 pub mod orphans;
 pub mod permission;
 pub mod process;

@@ -5,13 +5,22 @@ use std::{collections::HashSet, fmt, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    acp::{Status, ToolUpdate, Update, Usage},
+    acp::{Status, Tokens, ToolUpdate, Update, Usage},
     config::Limits,
 };
 
 /// Enough to count by: limits above these are none.
 const MOST_CALLS: usize = 1_000_000;
 const MOST_FILES: usize = 100_000;
+/// The limits of what is counted, in the order in which they are looked at.
+const COUNTED: [&str; 6] = [
+    "turns",
+    "toolCalls",
+    "tokens",
+    "cost",
+    "outputBytes",
+    "filesChanged",
+];
 
 #[derive(Debug, Default)]
 pub struct Meter {
@@ -19,8 +28,11 @@ pub struct Meter {
     output_bytes: u64,
     turns: u64,
     tool_calls: u64,
-    tokens: u64,
-    cost: f64,
+    /// As far as they were told; see [`Meter::used`].
+    tokens: Option<u64>,
+    /// Those of steps, together.
+    steps: u64,
+    cost: Option<f64>,
     files: HashSet<String>,
     /// Tools answered since the model spoke last: what it says next is another turn.
     answered: bool,
@@ -76,9 +88,20 @@ impl Meter {
         self.output_bytes += bytes;
     }
 
-    /// What the agent says it used in all.
-    pub fn total(&mut self, tokens: u64) {
+    /// What the agent, or whoever else counts, says that it used. A context falls when the agent forgets; what was
+    /// spent was spent.
+    pub fn used(&mut self, usage: &Usage) {
+        let tokens = usage.tokens.map(|tokens| match tokens {
+            Tokens::Context(tokens) | Tokens::Total(tokens) => tokens,
+            Tokens::Step(tokens) => {
+                self.steps = self.steps.saturating_add(tokens);
+                self.steps
+            }
+        });
         self.tokens = self.tokens.max(tokens);
+        if let Some(cost) = usage.cost {
+            self.cost = Some(self.cost.map_or(cost, |most| most.max(cost)));
+        }
     }
 
     pub fn changed(&mut self, path: &str) {
@@ -89,52 +112,51 @@ impl Meter {
 
     pub fn update(&mut self, update: &Update) {
         match update {
-            Update::Message(_) | Update::Thought => self.spoke(),
+            Update::Message(chunk) => {
+                self.spoke();
+                if let Some(usage) = &chunk.usage {
+                    self.used(usage);
+                }
+            }
+            Update::Thought => self.spoke(),
             Update::Tool(tool) => self.tool(tool),
-            Update::Usage(usage) => self.usage(usage),
+            Update::Usage(usage) => self.used(usage),
             Update::Mode(_) | Update::Other => {}
         }
     }
 
     /// The first limit that is exceeded. `idle` is how long the agent has been silent on its own account.
     pub fn breach(&self, wall: Duration, idle: Duration) -> Option<Breach> {
-        let limits = &self.limits;
-        let over = |limit, allowed: Option<f64>, used: f64| {
-            let allowed = allowed?;
-            (used > allowed).then_some(Breach {
-                limit,
-                allowed,
-                used,
-            })
-        };
-        let count = |limit: Option<u64>| limit.map(|limit| limit as f64);
         let time = |limit: Option<Duration>| limit.map(|limit| limit.as_secs_f64());
-        over("wallSeconds", time(limits.wall), wall.as_secs_f64())
-            .or_else(|| over("idleSeconds", time(limits.idle), idle.as_secs_f64()))
-            .or_else(|| over("turns", count(limits.turns), self.turns as f64))
-            .or_else(|| {
-                over(
-                    "toolCalls",
-                    count(limits.tool_calls),
-                    self.tool_calls as f64,
-                )
-            })
-            .or_else(|| over("tokens", count(limits.tokens), self.tokens as f64))
-            .or_else(|| over("cost", limits.cost, self.cost))
-            .or_else(|| {
-                over(
-                    "outputBytes",
-                    count(limits.output_bytes),
-                    self.output_bytes as f64,
-                )
-            })
-            .or_else(|| {
-                over(
-                    "filesChanged",
-                    count(limits.files_changed),
-                    self.files.len() as f64,
-                )
-            })
+        over("wallSeconds", time(self.limits.wall), wall.as_secs_f64())
+            .or_else(|| over("idleSeconds", time(self.limits.idle), idle.as_secs_f64()))
+            .or_else(|| COUNTED.into_iter().find_map(|limit| self.exceeded(limit)))
+    }
+
+    /// Whether this limit is exceeded, of those that are counted.
+    pub fn exceeded(&self, limit: &'static str) -> Option<Breach> {
+        let limits = &self.limits;
+        let count = |limit: Option<u64>| limit.map(|limit| limit as f64);
+        let spent = self.spent();
+        let (allowed, used) = match limit {
+            "turns" => (count(limits.turns), spent.turns as f64),
+            "toolCalls" => (count(limits.tool_calls), spent.tool_calls as f64),
+            "tokens" => (count(limits.tokens), spent.tokens as f64),
+            "cost" => (limits.cost, spent.cost),
+            "outputBytes" => (count(limits.output_bytes), spent.output_bytes as f64),
+            "filesChanged" => (count(limits.files_changed), spent.files_changed as f64),
+            _ => return None,
+        };
+        over(limit, allowed, used)
+    }
+
+    /// Whether anything was told that this limit rests on.
+    pub fn was_told(&self, limit: &str) -> bool {
+        match limit {
+            "tokens" => self.tokens.is_some(),
+            "cost" => self.cost.is_some(),
+            _ => true,
+        }
     }
 
     /// The files that were changed, in order.
@@ -148,8 +170,8 @@ impl Meter {
         Spent {
             turns: self.turns,
             tool_calls: self.tool_calls,
-            tokens: self.tokens,
-            cost: self.cost,
+            tokens: self.tokens.unwrap_or(0),
+            cost: self.cost.unwrap_or(0.0),
             output_bytes: self.output_bytes,
             files_changed: self.files.len(),
         }
@@ -181,12 +203,15 @@ impl Meter {
             }
         }
     }
+}
 
-    fn usage(&mut self, usage: &Usage) {
-        // It falls when the agent forgets, and what was spent was spent.
-        self.tokens = self.tokens.max(usage.tokens.unwrap_or(0));
-        self.cost = self.cost.max(usage.cost.unwrap_or(0.0));
-    }
+fn over(limit: &'static str, allowed: Option<f64>, used: f64) -> Option<Breach> {
+    let allowed = allowed?;
+    (used > allowed).then_some(Breach {
+        limit,
+        allowed,
+        used,
+    })
 }
 
 #[cfg(test)]
@@ -243,6 +268,21 @@ mod tests {
                 files_changed: 2
             }
         );
+    }
+
+    #[test]
+    fn steps_add_up() {
+        let step = |tokens: u64| json!({"sessionUpdate": "agent_message_chunk", "_meta": {"usage": {"totalTokens": tokens}}});
+        let context = json!({"sessionUpdate": "usage_update", "used": 50});
+        let mut meter = seeing(Limits::default(), &[]);
+        assert!(!meter.was_told("tokens"));
+        for (update, tokens) in [(step(30), 30), (context, 50), (step(40), 70)] {
+            let params = json!({"sessionId": "s", "update": update});
+            let params = serde_json::value::to_raw_value(&params).unwrap();
+            meter.update(&SessionUpdate::read(&params).update);
+            assert_eq!(meter.spent().tokens, tokens);
+        }
+        assert!(meter.was_told("tokens") && !meter.was_told("cost"));
     }
 
     #[test]

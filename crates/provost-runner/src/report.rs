@@ -12,6 +12,7 @@ mod fold;
 mod outcome;
 mod permissions;
 mod queue;
+mod rebuild;
 mod send;
 mod settings;
 mod sign;
@@ -19,7 +20,7 @@ mod spool;
 
 use std::{fmt, io, sync::Arc, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -30,6 +31,7 @@ pub use clock::Clock;
 pub use end::{End, Failure};
 pub use event::Event;
 pub use outcome::Backoff;
+pub use rebuild::{Rebuilder, Rebuilt};
 pub use settings::{Observe, Settings};
 
 pub use crate::config::Callback;
@@ -53,7 +55,7 @@ pub enum Phase {
 }
 
 /// Where the prompt stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Starting,
@@ -75,6 +77,10 @@ pub struct Counts {
     pub dropped: u64,
     /// By the receiver, each with its own status.
     pub refused: u64,
+    /// The last of these.
+    pub refusal: Option<u16>,
+    /// Whether the terminal report is among them.
+    pub end_refused: bool,
     /// Attempts after the first.
     pub retries: u64,
     /// Queued, and none of the above yet.
@@ -219,11 +225,22 @@ impl Reporter {
         self.shared.lock().permissions.settle(id, outcome);
     }
 
+    /// Stands in the terminal report.
+    pub fn warn(&self, warning: &str) {
+        self.shared.lock().warnings.push(warning.to_owned());
+    }
+
     /// Queues what is pending as an update of its own, then the terminal report, which is the last: what is told
     /// afterwards is not reported, and the heart stops.
     pub fn end(&self, end: End) {
         self.shared.ended.cancel();
         self.shared.lock().end(end);
+        self.shared.queued.notify_one();
+    }
+
+    /// Sends a report that was made before, under its own number.
+    pub fn again(&self, report: Rebuilt) {
+        self.shared.lock().again(report);
         self.shared.queued.notify_one();
     }
 

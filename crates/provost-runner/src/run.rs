@@ -6,8 +6,10 @@
 mod ask;
 mod calls;
 mod ending;
+mod login;
 mod open;
 mod pump;
+mod unseen;
 
 use std::{
     collections::HashMap,
@@ -30,7 +32,7 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    acp,
+    acp::{self, Usage},
     answer::Answer,
     config::{Config, Prompt},
     journal::Journal,
@@ -48,6 +50,7 @@ pub use ending::{Done, Ended, Outcome, Stop};
 
 use ask::{Answered, Open};
 use calls::ToolCalls;
+use login::AuthMethod;
 
 /// For updates that come after the answer to the prompt: a title, the last usage. Half a second is what they take,
 /// and whoever waits for the end is told it within one.
@@ -119,6 +122,10 @@ pub(crate) struct Run {
     calls: ToolCalls,
     answer: Answer,
     usage: Option<Box<RawValue>>,
+    warnings: Vec<String>,
+    /// The gateway is being told of acts that nobody decided.
+    telling: JoinSet<()>,
+    unseen: usize,
     /// Looks whether the gateway wants it to stop.
     watching: Option<AbortOnDropHandle<()>>,
     meter: Meter,
@@ -128,6 +135,8 @@ pub(crate) struct Run {
     asked: u64,
     requests: u64,
     session: Option<String>,
+    /// How one can log in, as the agent says.
+    auth_methods: Vec<AuthMethod>,
     phase: Phase,
     /// The mode that the agent says it is in.
     mode: Option<String>,
@@ -169,6 +178,7 @@ pub async fn run(setup: Setup) -> Ended {
     // knows that the prompt was answered.
     journal.event(&json!({
         "ended": outcome.describe(), "spent": done.spent.describe(), "answer": done.answer, "files": done.files,
+        "warnings": done.warnings,
     }));
     let drained = deliver(&reporter, &brake).await;
     Ended {
@@ -176,6 +186,7 @@ pub async fn run(setup: Setup) -> Ended {
         done,
         decisions: journal.decisions(),
         drained,
+        reported: reporter.counts(),
     }
 }
 
@@ -237,6 +248,9 @@ impl Run {
             act_watch: watch,
             answer: Answer::default(),
             usage: None,
+            warnings: Vec::new(),
+            telling: JoinSet::new(),
+            unseen: 0,
             watching: None,
             tasks: JoinSet::new(),
             open: HashMap::new(),
@@ -244,6 +258,7 @@ impl Run {
             asked: last,
             requests: 0,
             session: None,
+            auth_methods: Vec::new(),
             phase: Phase::Live,
             mode: None,
             kept: None,
@@ -299,14 +314,15 @@ impl Run {
         let result = self.call("session/prompt", params).await;
         // Whatever else stopped it leaves a prompt to be cancelled.
         self.prompting = !matches!(result, Ok(_) | Err(Stop::Refused { .. }));
-        let result = result?;
+        let result = result.map_err(|stop| self.refused_prompt(stop))?;
         let answer = result.as_deref().map(RawValue::get).unwrap_or_default();
         let Ok(Ended { stop_reason, usage }) = serde_json::from_str(answer) else {
             let message = "its answer to the prompt has no `stopReason`";
             return Err(Stop::protocol("session/prompt", message));
         };
         let usage = usage.filter(|usage| usage.get() != "null");
-        self.count(usage.as_deref());
+        let told = serde_json::from_str(answer).unwrap_or_default();
+        self.meter.used(&Usage::of_answer(&told));
         self.usage.clone_from(&usage);
         Ok(Stop::Complete {
             reason: stop_reason,
@@ -322,13 +338,8 @@ impl Run {
             answer: self.answer.into_text(),
             session: self.session,
             usage: self.usage,
+            warnings: self.warnings,
         }
-    }
-
-    fn count(&mut self, usage: Option<&RawValue>) {
-        let usage: Option<Value> = usage.and_then(|usage| serde_json::from_str(usage.get()).ok());
-        let total = usage.and_then(|usage| usage.get("totalTokens")?.as_u64());
-        self.meter.total(total.unwrap_or(0));
     }
 
     /// Asks the agent, and handles everything else until it answers.

@@ -19,7 +19,7 @@ use crate::{
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
     journal::{Entry, Journal, last_sequence},
-    keeper,
+    keeper, metering,
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
@@ -90,6 +90,8 @@ pub enum Unready {
         known = agents::KNOWN.map(|profile| profile.name).join(", ")
     )]
     UnknownAgent(String),
+    #[error("{0}. Leave the limit out, or `limits.strict`")]
+    Limits(String),
     #[error("{0}")]
     Mode(String),
     #[error("{0}")]
@@ -125,6 +127,7 @@ pub async fn prepare(
     let words = command(&config, around.command.as_deref())?;
     let folder = StartFolder::new(around.starts.as_deref()).map_err(Unready::Start)?;
     let supervised = supervise::supervised(&config, &words, &folder)?;
+    let unenforced = unenforced(&config, &supervised)?;
     let words = [&words[..], &supervised.overlay.arguments].concat();
     let confined = confine::confined(&config)?;
     let confinement = confined
@@ -157,6 +160,9 @@ pub async fn prepare(
             "unasked": supervised.mode.and(supervised.profile).map(|profile| profile.unasked),
             "pid": std::process::id()},
     }));
+    for warning in unenforced {
+        journal.warning(&warning);
+    }
     let setup = Setup {
         config,
         command,
@@ -173,6 +179,16 @@ pub async fn prepare(
         confined,
     };
     Ok((setup, questions))
+}
+
+/// What its limits cannot do, in words.
+fn unenforced(config: &Config, supervised: &Supervised) -> Result<Vec<String>, Unready> {
+    let found = metering::before(&config.limits, supervised.metering(), supervised.title());
+    let words: Vec<_> = found.iter().map(ToString::to_string).collect();
+    if config.limits.strict && !words.is_empty() {
+        return Err(Unready::Limits(words.join("; ")));
+    }
+    Ok(words)
 }
 
 fn reporter(
@@ -204,6 +220,8 @@ struct Named<'a> {
     state: State,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rebuild: Option<&'a RawValue>,
 }
 
 /// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
@@ -215,6 +233,7 @@ pub(crate) fn note(journal: &Journal, event: &Event<'_>) {
             notifications,
             state,
             body,
+            rebuild,
         } => journal.write(Entry::Report(&Named {
             sequence: *sequence,
             kind: *kind,
@@ -224,6 +243,7 @@ pub(crate) fn note(journal: &Journal, event: &Event<'_>) {
                 let text = std::str::from_utf8(body).ok()?;
                 serde_json::from_str(text).ok()
             }),
+            rebuild: *rebuild,
         })),
         Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
         Event::Again { sequence, .. } => sent(journal, *sequence, "again"),

@@ -104,10 +104,8 @@ impl Directory {
     /// Who is told of a question of the gate's, and for how long it stays open.
     pub fn route(&self, question: &Question, usual: Duration, now: Time) -> Routed {
         let Some(route) = self.routes.iter().find(|route| route.matches(question)) else {
-            let everybody = self.people.iter();
-            let plans = everybody.flat_map(|person| asked(person, Duration::ZERO, now));
             return Routed {
-                plans: plans.chain(self.watching()).collect(),
+                plans: self.tell_everybody(now),
                 needed: 1,
                 timeout: usual,
             };
@@ -131,6 +129,13 @@ impl Directory {
                 None => open,
             },
         }
+    }
+
+    /// For what is told and not asked: everybody, whatever the routes.
+    pub(crate) fn tell_everybody(&self, now: Time) -> Vec<Plan> {
+        let everybody = self.people.iter();
+        let plans = everybody.flat_map(|person| asked(person, Duration::ZERO, now));
+        plans.chain(self.watching()).collect()
     }
 
     /// Asks the people of a step, and reminds them until the next.

@@ -133,7 +133,8 @@ impl Porter {
             let why = format!("the channel `{}` is not configured", delivery.plan.channel);
             return failed(app, &delivery, Undelivered::Never { why }).await;
         };
-        let asks = delivery.shown.is_none() && approval.state.status == Status::Pending;
+        let news = approval.state.status == Status::Pending || is_notice(&approval);
+        let asks = delivery.shown.is_none() && news;
         if asks && let Some(until) = quiet_until(app, &delivery, &approval) {
             let store = app.gate.store();
             return store.postpone_delivery(&delivery.id, until).await;
@@ -183,6 +184,10 @@ fn quiet_until(app: &App, delivery: &Delivery, approval: &Approval) -> Option<Ti
 /// Somebody waits for it in front of a screen.
 fn is_test(approval: &Approval) -> bool {
     approval.question.kind == Kind::Test
+}
+
+fn is_notice(approval: &Approval) -> bool {
+    approval.question.kind == Kind::Notice
 }
 
 /// A thread that panicked left nothing half done here.
@@ -252,6 +257,10 @@ async fn carry(
             metrics::counter!("provost_deliveries_total", "channel" => delivery.plan.channel.to_string())
                 .increment(1);
             store.delivery_shown(&delivery.id, &shown, now).await?;
+            // What was told has no end to tell.
+            if is_notice(approval) {
+                store.delivery_closed(&delivery.id).await?;
+            }
         }
     }
     Ok(())

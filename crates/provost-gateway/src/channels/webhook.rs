@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode, header, request::Builder};
 use provost_core::{
-    approval::Status,
+    approval::{Kind, Status},
     card::{Card, End},
     delivery::{Delivery, Shown},
     ids::hex,
@@ -95,7 +95,11 @@ impl Channel for Webhooks {
     async fn show(&self, delivery: &Delivery, card: &Card) -> Result<Shown, Undelivered> {
         let hook = self.hook(delivery)?;
         if hook.created {
-            self.tell(hook, delivery, card, "approval.created").await?;
+            let event = match card.kind {
+                Kind::Notice => "act.unsupervised",
+                _ => "approval.created",
+            };
+            self.tell(hook, delivery, card, event).await?;
         }
         Ok(shown(delivery))
     }
@@ -200,6 +204,7 @@ fn escaped(text: &str) -> String {
 /// In one line, for people who read it elsewhere.
 fn words(card: &Card) -> String {
     match &card.end {
+        _ if card.kind == Kind::Notice => format!("{} [{}]", card.heading(), card.id),
         None => format!("{}: waiting for a decision [{}]", card.heading(), card.id),
         Some(End { status, by, .. }) => {
             let status = json!(status);

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use provost_core::{approval::Status, card::End, menu::Code, time::Time};
+use provost_core::{
+    approval::{Kind, Status},
+    card::End,
+    menu::Code,
+    time::Time,
+};
 
 use super::moment::Moment;
 
@@ -27,8 +32,11 @@ pub(super) struct Kept {
 }
 
 impl Ended {
-    pub(super) fn new(end: End, instead: Option<String>, now: Time) -> Self {
-        let (word, kind) = status_words(end.status);
+    pub(super) fn new(end: End, of: Kind, instead: Option<String>, now: Time) -> Self {
+        let (word, kind) = match of {
+            Kind::Notice => ("Done without asking, noticed", "no"),
+            _ => status_words(end.status),
+        };
         let remembered = end.remembered.zip(end.rule_id);
         let remembered = remembered.map(|(remembered, grant)| Kept {
             words: remembered.words,

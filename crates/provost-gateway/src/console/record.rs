@@ -79,6 +79,7 @@ pub(super) fn verdict(word: &str) -> Word {
         "rate_limited" => ("limited", "no"),
         "stopped" => ("stopped", "no"),
         "invalid" => ("invalid", "no"),
+        "unsupervised" => ("nobody decided", "no"),
         other => (other, ""),
     };
     Word {

@@ -211,7 +211,7 @@ impl Shown {
             can,
             remember,
             wider,
-            end: card.end.map(|end| Ended::new(end, instead, now)),
+            end: card.end.map(|end| Ended::new(end, card.kind, instead, now)),
             changed: changed_arguments(approval, exposure),
             hidden: exposure == Exposure::Structure,
             voted: has_voted(approval, visitor),

@@ -140,6 +140,7 @@ fn ruled(view: &View) -> Step {
         "rate_limited" => ("no", "A limit held it back".to_owned()),
         "stopped" => ("no", "A stop held it back".to_owned()),
         "invalid" => ("no", "Its arguments do not fit the tool".to_owned()),
+        "unsupervised" => ("no", "Done without asking: nobody decided it".to_owned()),
         other => ("", format!("Policy said {other}")),
     };
     let says = if rule.is_empty() {

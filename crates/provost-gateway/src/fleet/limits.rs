@@ -30,6 +30,7 @@ pub(super) fn tightened(usual: &Limits, asked: &Limits) -> Result<Limits, Vec<St
             &mut wider,
         ),
         grace: tighter("graceSeconds", usual.grace, asked.grace, &mut wider),
+        strict: usual.strict || asked.strict,
     };
     if wider.is_empty() {
         Ok(limits)
@@ -85,6 +86,7 @@ pub(super) fn written(limits: &Limits) -> Value {
         ("outputBytes", count(limits.output_bytes)),
         ("filesChanged", count(limits.files_changed)),
         ("graceSeconds", seconds(limits.grace)),
+        ("strict", limits.strict.then_some(Value::Bool(true))),
     ];
     let given = fields.into_iter();
     let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -115,6 +117,13 @@ mod tests {
         assert_eq!(tightened(&usual, &ask(None, None)).unwrap(), usual);
         let wider = tightened(&usual, &ask(Some(11), None)).unwrap_err();
         assert_eq!(wider, ["`limits.turns` is more than this gateway allows"]);
+        let strict = Limits {
+            strict: true,
+            ..usual.clone()
+        };
+        let asked = tightened(&strict, &ask(None, None)).unwrap();
+        assert_eq!(written(&asked)["strict"], true);
+        assert_eq!(written(&usual).get("strict"), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use provost_core::{
     menu::{Code, Reply},
     ports::Channel as _,
 };
-use provost_gateway::channels::email::Email;
+use provost_gateway::channels::{Sender, email::Email};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -145,4 +145,32 @@ async fn p12_a_test_question_by_mail_says_so_and_is_answered_by_mail() {
     let asked = Asked { delivery, mail };
     let answer = site.decision(&asked, "the answer").await;
     assert_eq!(answer, Reply::bare(Code::Once));
+}
+
+#[tokio::test]
+async fn what_nobody_decided_is_told_by_mail_and_asks_nothing() {
+    let site = Site::reading().await;
+    let delivery = site.desk.deliver(YOU);
+    let decided = crate::desk::ended(
+        &delivery.approval_id,
+        &Sender {
+            name: "watch".into(),
+            via: "acp".into(),
+        },
+        &Reply::bare(Code::Deny),
+    );
+    let card = Card {
+        kind: Kind::Notice,
+        choices: Vec::new(),
+        ..decided
+    };
+    site.email.show(&delivery, &card).await.unwrap();
+    let mail = site.smtp.mails().pop().unwrap();
+    assert!(mail.subject().starts_with("claude asked nobody ["));
+    let text = mail.text();
+    let begin = "Provost says: claude used shell.run, and nobody decided that.";
+    assert!(text.starts_with(begin), "{text}");
+    assert!(text.contains("rm -rf build"), "{text}");
+    assert!(text.contains("There is nothing to answer."), "{text}");
+    assert!(!text.contains("Allow once"), "{text}");
 }

@@ -206,3 +206,43 @@ async fn a_decision_about_arguments_that_are_not_told_is_for_one_request() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_eq!(refused.body["error"]["code"], "request_id_missing");
 }
+
+#[tokio::test]
+async fn what_nobody_decided_is_recorded_and_waits_for_nobody() {
+    let app = TestApp::new().await;
+    let did = json!({"sessionId": "s-1", "folder": "/p", "endsRun": true, "toolCall":
+        {"toolCallId": "1", "kind": "execute", "title": "rm", "rawInput": {"command": "rm -r /p/build"}}});
+    let told = app
+        .ask(Who::Agent, "POST", "/v1/unsupervised", did.clone())
+        .await;
+    assert_eq!(told.status, 201, "{}", told.body);
+    let path = "/traces?verdict=unsupervised";
+    let traces = app.ask(Who::Admin, "GET", path, Value::Null).await.body;
+    let traces = traces.as_array().or(traces["traces"].as_array()).unwrap();
+    assert_eq!(traces.len(), 1, "{traces:?}");
+    assert_eq!(traces[0]["trace_id"], told.body["trace_id"]);
+    assert_eq!(traces[0]["tool"], "acp.execute");
+    assert_eq!(traces[0]["params"]["command"], "rm -r /p/build");
+    assert_eq!(
+        traces[0]["reason"],
+        "the agent did this without asking, and its run was ended"
+    );
+    let pending = app
+        .ask(Who::Human, "GET", "/approvals?status=pending", Value::Null)
+        .await
+        .body;
+    let pending = pending.as_array().or(pending["approvals"].as_array());
+    assert!(pending.unwrap().is_empty(), "{pending:?}");
+    // Nobody can decide it afterwards, and it is no answer to the same call.
+    let id = told.body["approval_id"].as_str().unwrap();
+    let path = format!("/approvals/{id}/approve");
+    let late = app.ask(Who::Human, "POST", &path, json!({})).await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    let mut asking = did;
+    asking["requestId"] = "r-1".into();
+    let asked = app
+        .ask(Who::Agent, "POST", "/v1/permissions?wait=0", asking)
+        .await;
+    assert_eq!(asked.status, 403, "{}", asked.body);
+    assert_ne!(asked.body["error"]["trace_id"], told.body["trace_id"]);
+}

@@ -87,6 +87,12 @@ fn table(approval: &str) -> Vec<Row> {
             ASK,
         ),
         row("GET", "/v1/standing", Value::Null, ASK),
+        row(
+            "POST",
+            "/v1/unsupervised",
+            json!({"toolCall": {"kind": "execute", "rawInput": {"command": "ls"}}}),
+            found(ASK, 201),
+        ),
         row("POST", "/v1/mcp-calls", json!({"tool": "ok.x"}), ASK),
         row(
             "POST",

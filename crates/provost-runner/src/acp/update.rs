@@ -44,6 +44,8 @@ pub struct Chunk {
     pub text: Option<String>,
     /// Of the message that it is a piece of.
     pub message: Option<String>,
+    /// Of the step that ends with it.
+    pub usage: Option<Usage>,
 }
 
 /// What the agent says of one of its tool calls.
@@ -75,10 +77,19 @@ pub enum Status {
 /// What the agent says it used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens in its context.
-    pub tokens: Option<u64>,
+    pub tokens: Option<Tokens>,
     /// Of the session so far.
     pub cost: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// In its context.
+    Context(u64),
+    /// Of one step of the model, to be added to those before.
+    Step(u64),
+    /// In all.
+    Total(u64),
 }
 
 impl SessionUpdate {
@@ -133,6 +144,7 @@ impl Chunk {
         Self {
             text: content.and_then(|content| said(&content, "text")),
             message: said(update, "messageId"),
+            usage: Usage::of_step(&value(update, "_meta")),
         }
     }
 }
@@ -179,10 +191,47 @@ impl Usage {
     fn read(update: &Fields<'_>) -> Self {
         let cost = value(update, "cost");
         Self {
-            tokens: value(update, "used").as_f64().map(|used| used as u64),
+            tokens: count(&value(update, "used")).map(Tokens::Context),
             cost: cost.get("amount").and_then(Value::as_f64),
         }
     }
+
+    /// Qwen Code tells it with an empty message after each step.
+    fn of_step(meta: &Value) -> Option<Self> {
+        let total = total(meta.get("usage")?)?;
+        Some(Self {
+            tokens: Some(Tokens::Step(total)),
+            cost: None,
+        })
+    }
+
+    /// What the answer to a prompt says: in `usage`, or as Gemini CLI does in `_meta`.
+    pub fn of_answer(answer: &Value) -> Self {
+        let quota = answer.pointer("/_meta/quota/token_count");
+        let told = [answer.get("usage"), quota];
+        let total = told.into_iter().flatten().filter_map(total).max();
+        Self {
+            tokens: total.map(Tokens::Total),
+            cost: None,
+        }
+    }
+}
+
+/// Of a usage, in whichever spelling.
+fn total(usage: &Value) -> Option<u64> {
+    let part = |names: [&str; 2]| names.into_iter().find_map(|name| count(usage.get(name)?));
+    let parts = || {
+        let input = part(["inputTokens", "input_tokens"])?;
+        Some(input + part(["outputTokens", "output_tokens"]).unwrap_or(0))
+    };
+    part(["totalTokens", "total_tokens"])
+        .filter(|total| *total > 0)
+        .or_else(parts)
+}
+
+fn count(number: &Value) -> Option<u64> {
+    let number = number.as_f64().filter(|number| *number >= 0.0)?;
+    Some(number as u64)
 }
 
 /// An agent's id of a tool call. The protocol's are texts; one that is something else is still an id.
@@ -248,6 +297,18 @@ mod tests {
                 Update::Message(Chunk {
                     text: Some("ab".into()),
                     message: Some("m".into()),
+                    usage: None,
+                }),
+            ),
+            (
+                r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""},"_meta":{"usage":{"inputTokens":5,"outputTokens":2,"totalTokens":0}}}"#,
+                Update::Message(Chunk {
+                    text: Some(String::new()),
+                    message: None,
+                    usage: Some(Usage {
+                        tokens: Some(Tokens::Step(7)),
+                        cost: None,
+                    }),
                 }),
             ),
             (
@@ -261,7 +322,7 @@ mod tests {
             (
                 r#"{"sessionUpdate":"usage_update","used":900,"size":1000,"cost":{"amount":0.5}}"#,
                 Update::Usage(Usage {
-                    tokens: Some(900),
+                    tokens: Some(Tokens::Context(900)),
                     cost: Some(0.5),
                 }),
             ),
@@ -326,6 +387,26 @@ mod tests {
             tool(r#"{"sessionUpdate":"tool_call","toolCallId":7}"#).id,
             "7"
         );
+    }
+
+    #[test]
+    fn answers_tell_what_was_used_in_their_own_ways() {
+        for (answer, total) in [
+            (
+                json!({"usage": {"totalTokens": 9, "inputTokens": 7}}),
+                Some(9),
+            ),
+            (
+                json!({"_meta": {"quota": {"token_count": {"input_tokens": 7, "output_tokens": 1}}}}),
+                Some(8),
+            ),
+            (json!({"usage": null}), None),
+            (json!({"usage": {"totalTokens": -1}}), None),
+            (json!({}), None),
+        ] {
+            let tokens = total.map(Tokens::Total);
+            assert_eq!(Usage::of_answer(&answer).tokens, tokens, "{answer}");
+        }
     }
 
     #[test]

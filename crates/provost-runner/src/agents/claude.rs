@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, says};
+use crate::metering::{Metering, Told};
 
 /// A rule that asks beats the user's rules that allow, wherever those are written.
 const ASK: [&str; 9] = [
@@ -35,6 +36,11 @@ pub(super) static CLAUDE: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    login: "claude auth login",
+    metering: Metering {
+        tokens: Told::DuringRun,
+        cost: Told::AtEnd,
+    },
     offers: Offers::ALL,
     overlay,
 };

@@ -4,6 +4,7 @@ use serde_json::json;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use crate::metering::{Metering, Told};
 
 const OWN: &str = "Codex";
 /// Which model, and where it is: all that is taken of the user's settings.
@@ -34,6 +35,11 @@ pub(super) static CODEX: Profile = Profile {
     unasked_kinds: &["execute"],
     others_act: false,
     arguments_as_text: false,
+    login: "codex login",
+    metering: Metering {
+        tokens: Told::DuringRun,
+        cost: Told::Never,
+    },
     offers: Offers::ALL,
     overlay,
 };

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use crate::metering::{Metering, Told};
 
 const OWN: &str = "Gemini CLI";
 /// A sub-agent's question never reaches the client, and the prompt would hang: so there are none.
@@ -39,6 +40,11 @@ pub(super) static GEMINI: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    login: "gemini",
+    metering: Metering {
+        tokens: Told::AtEnd,
+        cost: Told::Never,
+    },
     // It cannot create a file where reading one answers an error.
     offers: Offers {
         read: false,

@@ -6,6 +6,7 @@ use saphyr::{LoadableYamlNode as _, Yaml};
 use serde_json::{Map, Value, json};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, settings};
+use crate::metering::{Metering, Told};
 
 const OWN: &str = "Goose";
 
@@ -28,6 +29,11 @@ pub(super) static GOOSE: Profile = Profile {
     unasked_kinds: &[],
     others_act: true,
     arguments_as_text: false,
+    login: "goose configure",
+    metering: Metering {
+        tokens: Told::DuringRun,
+        cost: Told::Never,
+    },
     offers: Offers::ALL,
     overlay,
 };

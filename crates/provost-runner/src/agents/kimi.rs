@@ -3,6 +3,7 @@
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use crate::metering::{Metering, Told};
 
 const OWN: &str = "Kimi Code";
 const KEYS: [&str; 3] = ["default_model", "providers", "models"];
@@ -25,6 +26,11 @@ pub(super) static KIMI: Profile = Profile {
     others_act: false,
     // Its question has no arguments, and its call has them as a text.
     arguments_as_text: true,
+    login: "kimi login",
+    metering: Metering {
+        tokens: Told::AtEnd,
+        cost: Told::Never,
+    },
     // In a git work tree it asks about no write: it has us write, and we ask.
     offers: Offers::ALL,
     overlay,

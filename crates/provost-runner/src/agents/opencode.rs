@@ -8,6 +8,7 @@ use super::{
     Ground, Offers, Overlay, Profile, Unsafe, says,
     settings::{self, only},
 };
+use crate::metering::{Metering, Told};
 
 /// What differs between the two.
 struct Names {
@@ -69,6 +70,11 @@ const KILOS: Names = Names {
     ],
 };
 
+/// When a turn is over.
+const METERING: Metering = Metering {
+    tokens: Told::AtEnd,
+    cost: Told::AtEnd,
+};
 const UNASKED: &[&str] = &["reads files, lists them, and searches in them"];
 
 pub(super) static OPENCODE: Profile = Profile {
@@ -90,6 +96,8 @@ pub(super) static OPENCODE: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    login: "opencode auth login",
+    metering: METERING,
     // It writes files itself once it may, and then has us write them again.
     offers: Offers::NONE,
     overlay: |ground| {
@@ -114,6 +122,8 @@ pub(super) static KILO: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    login: "kilo auth login",
+    metering: METERING,
     offers: Offers::NONE,
     overlay: |ground| overlay(ground, &KILOS),
 };

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Ground, Offers, Overlay, Profile, Unsafe, gemini::allowed, says, settings};
+use crate::metering::{Metering, Told};
 
 const OWN: &str = "Qwen Code";
 const MACHINES: &str = "/etc/qwen-code/settings.json";
@@ -23,6 +24,11 @@ pub(super) static QWEN: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    login: "qwen",
+    metering: Metering {
+        tokens: Told::DuringRun,
+        cost: Told::Never,
+    },
     offers: Offers::ALL,
     overlay,
 };

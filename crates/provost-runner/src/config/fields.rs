@@ -82,10 +82,9 @@ impl Reader {
         found
     }
 
-    /// Yes, unless it says no.
-    pub(super) fn flag(&mut self, name: &str) -> bool {
+    pub(super) fn flag_or(&mut self, name: &str, usual: bool) -> bool {
         match self.fields.remove(name) {
-            None | Some(Value::Null) => true,
+            None | Some(Value::Null) => usual,
             Some(Value::Bool(flag)) => flag,
             Some(_) => {
                 self.problem(name, "is true or false");

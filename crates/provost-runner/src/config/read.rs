@@ -222,9 +222,9 @@ impl Reader {
     fn offers(&mut self) -> Option<Offers> {
         let mut fields = self.object("clientCapabilities")?;
         let offers = Offers {
-            read: fields.flag("readTextFile"),
-            write: fields.flag("writeTextFile"),
-            terminal: fields.flag("terminal"),
+            read: fields.flag_or("readTextFile", true),
+            write: fields.flag_or("writeTextFile", true),
+            terminal: fields.flag_or("terminal", true),
         };
         self.close(fields);
         Some(offers)
@@ -314,6 +314,7 @@ impl Reader {
             output_bytes: fields.count("outputBytes"),
             files_changed: fields.count("filesChanged"),
             grace: fields.grace(),
+            strict: fields.flag_or("strict", false),
         };
         self.close(fields);
         limits

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{Judgement, Permission, Wish};
 use crate::{
@@ -25,6 +25,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub struct Gateway {
     web: Web,
     permissions: Uri,
+    unsupervised: Uri,
     standing: String,
     headers: HeaderMap,
 }
@@ -90,9 +91,37 @@ impl Gateway {
         Ok(Self {
             web,
             permissions: web::url(&format!("{base}/v1/permissions"))?,
+            unsupervised: web::url(&format!("{base}/v1/unsupervised"))?,
             standing: format!("{base}/v1/standing"),
             headers,
         })
+    }
+
+    /// Tells of an act that nobody decided, until the gateway has taken it or the time is over.
+    pub async fn tell_unsupervised(
+        &self,
+        act: &Value,
+        within: Duration,
+    ) -> Result<(), Unreachable> {
+        let body = act.to_string();
+        let until = Instant::now() + within;
+        loop {
+            let (headers, body) = (self.headers.clone(), body.clone().into());
+            let told = self.web.post(&self.unsupervised, headers, body).await;
+            let problem = match told {
+                Ok(answer) if answer.status.is_success() => return Ok(()),
+                Ok(answer) => Unreachable::Refused(answer.status, message(&json(&answer))),
+                Err(error) => error.into(),
+            };
+            let passes = match &problem {
+                Unreachable::Refused(status, _) => status.is_server_error(),
+                Unreachable::Web(_) => true,
+            };
+            if !passes || Instant::now() + AGAIN >= until {
+                return Err(problem);
+            }
+            sleep(AGAIN).await;
+        }
     }
 
     /// Whether the agent, or this session of it, is to stop.

@@ -50,7 +50,7 @@ impl Kind {
         self == Self::SessionUpdate
     }
 
-    pub(super) fn is_end(self) -> bool {
+    pub fn is_end(self) -> bool {
         matches!(self, Self::PromptComplete | Self::PromptFailed)
     }
 }
@@ -71,7 +71,10 @@ pub(super) enum Content<'a> {
         request: &'a RawValue,
         answer_url: Option<&'a str>,
     },
-    End(&'a End),
+    End {
+        end: &'a End,
+        warnings: &'a [String],
+    },
 }
 
 impl Content<'_> {
@@ -80,8 +83,10 @@ impl Content<'_> {
             Self::Update { .. } => Kind::SessionUpdate,
             Self::Agent { .. } => Kind::AgentNotification,
             Self::Permission { .. } => Kind::PermissionRequest,
-            Self::End(End::Complete { .. }) => Kind::PromptComplete,
-            Self::End(End::Failed(_)) => Kind::PromptFailed,
+            Self::End { end, .. } => match end {
+                End::Complete { .. } => Kind::PromptComplete,
+                End::Failed(_) => Kind::PromptFailed,
+            },
         }
     }
 
@@ -131,6 +136,8 @@ enum Rest<'a> {
     End {
         #[serde(flatten)]
         end: &'a End,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        warnings: &'a [String],
         snapshot: &'a Snapshot<'a>,
     },
     #[serde(rename_all = "camelCase")]
@@ -195,7 +202,11 @@ impl<'a> Whose<'a> {
                 request,
                 answer_url,
             },
-            Content::End(end) => Rest::End { end, snapshot },
+            Content::End { end, warnings } => Rest::End {
+                end,
+                warnings,
+                snapshot,
+            },
         };
         let head = self.head(content.kind(), sequence);
         serde_json::to_vec(&Body { head, rest }).map(Bytes::from)
@@ -285,7 +296,10 @@ mod tests {
             stop_reason: "end_turn".to_owned(),
             usage: usage.ok(),
         };
-        let body = written(Content::End(&end));
+        let body = written(Content::End {
+            end: &end,
+            warnings: &[],
+        });
         let part = r#""sessionId":"sess","stopReason":"end_turn","usage":{ "total": 0.30000000000000004 },"snapshot":"#;
         assert!(body.contains(part), "{body}");
         let failed = End::Failed(Failure {
@@ -294,8 +308,11 @@ mod tests {
             signal: Some(9),
             ..Failure::default()
         });
-        let body = written(Content::End(&failed));
-        let part = r#""error":{"code":-32603,"message":"it broke"},"signal":9,"snapshot":"#;
+        let body = written(Content::End {
+            end: &failed,
+            warnings: &["w".to_owned()],
+        });
+        let part = r#""error":{"code":-32603,"message":"it broke"},"signal":9,"warnings":["w"],"snapshot":"#;
         assert!(body.contains(part), "{body}");
     }
 

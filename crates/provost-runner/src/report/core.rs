@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use serde_json::value::RawValue;
 use tokio::{
     sync::{Notify, mpsc},
@@ -20,6 +21,7 @@ use super::{
     outcome::Outcome,
     permissions::Permissions,
     queue::{Entry, Queue},
+    rebuild::{Rebuilt, marks},
 };
 use crate::config::Identity;
 
@@ -47,6 +49,7 @@ pub(super) struct Core {
     batch: Batch,
     fold: Fold,
     pub(super) permissions: Permissions,
+    pub(super) warnings: Vec<String>,
     end: Option<End>,
     /// `None`: nobody to report to.
     pub(super) queue: Option<Queue>,
@@ -98,6 +101,7 @@ impl Core {
             batch: Batch::default(),
             fold: Fold::default(),
             permissions: Permissions::default(),
+            warnings: Vec::new(),
             end: None,
             queue,
             counts: Counts {
@@ -179,7 +183,11 @@ impl Core {
             End::Failed(_) => State::Failed,
         };
         self.end = Some(end.clone());
-        self.queue(Content::End(&end));
+        let warnings = std::mem::take(&mut self.warnings);
+        self.queue(Content::End {
+            end: &end,
+            warnings: &warnings,
+        });
     }
 
     fn queue(&mut self, content: Content<'_>) {
@@ -197,13 +205,35 @@ impl Core {
         };
         self.counts.last_sequence = sequence;
         let (kind, notifications) = (content.kind(), content.notifications());
+        let rebuild = match content {
+            Content::Update { phase, .. } => {
+                let (session, missed) = (self.session.as_deref(), self.missed());
+                marks(session, phase, missed, &self.permissions, &body)
+            }
+            _ => None,
+        };
         self.tell(&Event::Queued {
             sequence,
             kind,
             notifications,
             state: self.state,
             body: (notifications == 0).then_some(&body),
+            rebuild: rebuild.as_deref(),
         });
+        self.push(sequence, kind, notifications, body);
+    }
+
+    pub(super) fn again(&mut self, report: Rebuilt) {
+        self.counts.last_sequence = report.sequence;
+        self.push(
+            report.sequence,
+            report.kind,
+            report.notifications,
+            report.body,
+        );
+    }
+
+    fn push(&mut self, sequence: u64, kind: Kind, notifications: usize, body: Bytes) {
         let queue = self.queue.as_mut();
         let dropped = queue.map(|queue| queue.push(sequence, kind, notifications, body));
         for entry in dropped.into_iter().flatten() {
@@ -225,6 +255,8 @@ impl Core {
             }
             Outcome::Refused(status) => {
                 self.counts.refused += 1;
+                self.counts.refusal = Some(status.as_u16());
+                self.counts.end_refused |= kind.is_end();
                 tracing::warn!(report.sequence = sequence, %status, "a report was refused");
                 self.tell(&Event::Refused {
                     sequence,
@@ -273,17 +305,21 @@ impl Core {
         }
     }
 
-    pub(super) fn heartbeat(&self, now: i64) -> serde_json::Result<bytes::Bytes> {
+    pub(super) fn heartbeat(&self, now: i64) -> serde_json::Result<Bytes> {
         let last = self.counts.last_sequence;
         self.whose()
             .heartbeat(last, self.state, &self.permissions.pending, now)
     }
 
     fn view(&self, through: u64) -> Snapshot<'_> {
-        let missed = self.counts.dropped + self.counts.refused;
         let end = self.end.as_ref();
         self.fold
-            .snapshot(self.state, through, missed, &self.permissions, end)
+            .snapshot(self.state, through, self.missed(), &self.permissions, end)
+    }
+
+    /// Reports that the receiver does not have, and will not.
+    fn missed(&self) -> u64 {
+        self.counts.dropped + self.counts.refused
     }
 
     pub(super) fn snapshot(&self) -> serde_json::Result<Box<RawValue>> {

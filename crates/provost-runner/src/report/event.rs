@@ -1,6 +1,7 @@
 //! What becomes of reports, told to whoever keeps the run's journal.
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 
 use super::{Kind, State};
 
@@ -15,6 +16,8 @@ pub enum Event<'a> {
         state: State,
         /// Not of updates: the journal has their notifications already.
         body: Option<&'a Bytes>,
+        /// Of updates, what makes them again: see [`Rebuilder`](super::Rebuilder).
+        rebuild: Option<&'a RawValue>,
     },
     Delivered {
         sequence: u64,

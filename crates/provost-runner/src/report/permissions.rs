@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::{Serialize, Serializer, ser::SerializeSeq as _};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeSeq as _};
 use serde_json::value::RawValue;
 
 use super::{answers::Answer, fold::cut};
@@ -13,9 +13,9 @@ const NAMED: usize = 16;
 const TITLE: usize = 200;
 
 /// One permission that is waited for: enough to show it, not what it asks in full.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Waiting {
+pub(super) struct Waiting {
     permission_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
@@ -47,21 +47,21 @@ impl Serialize for Pending {
 }
 
 /// The first of those that wait: a snapshot is bounded, a heartbeat names all.
-pub(super) struct First<'a>(&'a Pending);
+pub(super) struct First<'a>(&'a Pending, usize);
 
 impl Serialize for First<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(None)?;
-        for one in self.0.waiting.values().take(NAMED) {
+        for one in self.0.waiting.values().take(self.1) {
             list.serialize_element(one)?;
         }
         list.end()
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Settled {
+pub(super) struct Settled {
     permission_id: String,
     outcome: String,
 }
@@ -115,7 +115,23 @@ impl Permissions {
     }
 
     pub(super) fn first(&self) -> First<'_> {
-        First(&self.pending)
+        First(&self.pending, NAMED)
+    }
+
+    /// One more than is named tells that there are more.
+    pub(super) fn enough_to_restore(&self) -> First<'_> {
+        First(&self.pending, NAMED + 1)
+    }
+
+    pub(super) fn restored(pending: Vec<Waiting>, settled: Vec<Settled>) -> Self {
+        let next = pending.len() as u64;
+        Self {
+            pending: Pending {
+                waiting: (0..next).zip(pending).collect(),
+                next,
+            },
+            settled: settled.into(),
+        }
     }
 
     pub(super) fn settled(&self) -> impl Serialize + '_ {

@@ -1,5 +1,6 @@
 mod network;
 mod property;
+mod rebuilt;
 
 use std::{sync::Mutex, time::Duration};
 

@@ -10,6 +10,8 @@ use crate::{
     permission::{Judgement, Permission, Wish, cancelled},
 };
 
+/// A form, or a page to open.
+const ELICITATION: &str = "elicitation/create";
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const INTERNAL: i64 = -32603;
@@ -46,6 +48,7 @@ impl Run {
         };
         match method {
             "session/request_permission" => self.permission(id, params),
+            ELICITATION => self.decline(&id, &params),
             _ if method.starts_with("fs/") || method.starts_with("terminal/") => {
                 self.serve(id, method.to_owned(), params);
             }
@@ -60,9 +63,23 @@ impl Run {
     fn dismiss(&self, id: &RawValue, method: &str) {
         let result = match method {
             "session/request_permission" => Ok(cancelled()),
+            ELICITATION => Ok(json!({"action": "cancel"})),
             _ => Err(over()),
         };
         self.say(acp::response(id, &result));
+    }
+
+    /// The agent asks for words, and nobody is there to write them.
+    fn decline(&mut self, id: &RawValue, params: &RawValue) {
+        self.asked += 1;
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let prompt = &self.config.identity.prompt_id;
+        self.journal.decision(&json!({
+            "elicitationId": format!("{prompt}:elicitation:{}", self.asked),
+            "title": params.get("message"), "outcome": "declined", "by": "runner",
+            "reason": "nobody can fill in a form or open a page in an unattended run",
+        }));
+        self.say(acp::response(id, &Ok(json!({"action": "decline"}))));
     }
 
     fn permission(&mut self, id: Box<RawValue>, params: Box<RawValue>) {

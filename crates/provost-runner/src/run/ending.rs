@@ -12,8 +12,9 @@ use super::{LINGER, Run};
 use crate::{
     acp::{self, Line, RpcError},
     meter::{Breach, Spent},
+    metering::{self, Why as Unmetered},
     process::Exit,
-    report::{Drained, End, Failure, Reporter, State},
+    report::{Counts, Drained, End, Failure, Reporter, State},
 };
 
 /// JSON-RPC's, for whatever has no other.
@@ -53,6 +54,8 @@ pub struct Ended {
     /// What was asked, and how it was decided.
     pub decisions: Vec<Value>,
     pub drained: Drained,
+    /// How its reports fared.
+    pub reported: Counts,
 }
 
 /// What the agent did.
@@ -66,6 +69,8 @@ pub struct Done {
     pub session: Option<String>,
     /// As the agent wrote it.
     pub usage: Option<Box<RawValue>>,
+    /// What did not go as the configuration says.
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -147,6 +152,12 @@ impl Outcome {
 impl Run {
     /// Ends the agent, and tells how it went.
     pub(super) async fn finish(&mut self, stop: Stop) -> Outcome {
+        let outcome = self.conclude(stop).await;
+        self.gateway_told().await;
+        outcome
+    }
+
+    async fn conclude(&mut self, stop: Stop) -> Outcome {
         self.journal.event(&json!({"stop": format!("{stop:?}")}));
         let grace = self.grace();
         match stop {
@@ -155,6 +166,7 @@ impl Run {
                 self.ending = true;
                 self.linger(LINGER).await;
                 self.give_up_questions().await;
+                self.warn_of_limits(None);
                 let state = if reason == "cancelled" {
                     State::Cancelled
                 } else {
@@ -180,6 +192,11 @@ impl Run {
                 let told = matches!(stop, Stop::Told(_));
                 self.cancel_prompt(grace).await;
                 let (exit, errors) = self.end_process(grace).await;
+                let breach = match &stop {
+                    Stop::Breach(breach) => Some(breach.limit),
+                    _ => None,
+                };
+                self.warn_of_limits(breach);
                 self.enter(if told {
                     State::Cancelled
                 } else {
@@ -190,6 +207,28 @@ impl Run {
                     None => Outcome::Unauthorized,
                 }
             }
+        }
+    }
+
+    /// Tells which limits had no effect, except the one that ended the run.
+    fn warn_of_limits(&mut self, breach: Option<&str>) {
+        // Without a prompt there was nothing to limit.
+        if self.state == State::Starting {
+            return;
+        }
+        let (limits, supervised) = (&self.config.limits, &self.supervised);
+        let (metering, title) = (supervised.metering(), supervised.title());
+        for found in metering::after(limits, metering, title, &self.meter) {
+            if Some(found.limit) == breach {
+                continue;
+            }
+            let warning = found.to_string();
+            // The others were told at the start.
+            if matches!(found.why, Unmetered::Untold | Unmetered::Late(_)) {
+                self.journal.warning(&warning);
+            }
+            self.reporter.warn(&warning);
+            self.warnings.push(warning);
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{Run, ending::Stop};
+use super::{Run, ending::Stop, login::AuthMethod};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{acp, agents::KNOWN, brake::watch, config::By, report::Phase};
@@ -50,6 +50,7 @@ impl Run {
                 data: json!({ "protocolVersion": version }),
             });
         }
+        self.auth_methods = AuthMethod::list(&agent);
         let resumes = can_load(&agent) || can_resume(&agent);
         self.journal
             .event(&json!({"agent": agent.get("agentInfo"), "resumes": resumes}));
@@ -75,7 +76,8 @@ impl Run {
     /// A new session, or the one to go on with.
     async fn session(&mut self, agent: &Value) -> Result<Value, Stop> {
         let Some(session) = self.config.session.clone() else {
-            let opened = value(self.call("session/new", &self.place(None)?).await?);
+            let place = self.place(None)?;
+            let opened = value(self.opening("session/new", &place).await?);
             let Some(session) = opened.get("sessionId").and_then(Value::as_str) else {
                 return Err(Stop::protocol(
                     "session/new",
@@ -89,7 +91,7 @@ impl Run {
         let can_load = can_load(agent);
         self.entered(session.clone());
         if can_resume(agent) {
-            match self.call("session/resume", &place).await {
+            match self.opening("session/resume", &place).await {
                 Ok(opened) => return Ok(value(opened)),
                 Err(Stop::Refused { .. }) if can_load => {}
                 Err(stop) => return Err(not_resumed(stop, &session)),
@@ -104,7 +106,7 @@ impl Run {
         }
         // What it tells of the past is marked as such.
         self.phase = Phase::Replay;
-        let opened = self.call("session/load", &place).await;
+        let opened = self.opening("session/load", &place).await;
         self.phase = Phase::Live;
         opened
             .map(value)

@@ -6,16 +6,12 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{
-    json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{json, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
 use super::{LINGER, Run, ask::Answered, ending::Stop};
 use crate::{
     acp::{Line, Message, RpcError, SessionUpdate, Update},
-    config::Unsupervised,
     process::{Mouth, Process},
     report::{Phase, State},
     unsupervised::{ActWatch, Unseen},
@@ -131,32 +127,6 @@ impl Run {
         watch.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An act that nobody decided, where somebody had to.
-    fn unsupervised(&self, unseen: &Unseen) -> Result<(), Stop> {
-        if !self.config.permissions.by.is_strict() {
-            return Ok(());
-        }
-        let act = json!({
-            "toolCallId": unseen.tool_call_id, "kind": unseen.kind, "title": unseen.title, "status": unseen.status,
-        });
-        self.journal.event(&json!({ "unsupervised": act }));
-        if let Ok(told) = to_raw_value(&act) {
-            let method = "_provost/unsupervised";
-            self.reporter.agent_notification(method, Some(told));
-        }
-        if self.config.unsupervised == Unsupervised::Flag {
-            return Ok(());
-        }
-        Err(Stop::Failed {
-            code: "unsupervised",
-            message: format!(
-                "the agent did something that nobody decided ({}): {}",
-                unseen.kind, unseen.title
-            ),
-            data: act,
-        })
-    }
-
     /// In another mode than the one that was wanted, an agent may ask nobody.
     fn stays(&self) -> Result<(), Stop> {
         match (&self.kept, &self.mode) {
@@ -193,7 +163,7 @@ impl Run {
         }
     }
 
-    fn limited(&self) -> Result<Option<Response>, Stop> {
+    fn limited(&mut self) -> Result<Option<Response>, Stop> {
         let asking = !self.open.is_empty() || *self.acts_open.borrow() > 0;
         let overdue = self.watched().overdue(Instant::now(), asking);
         if let Some(unseen) = overdue {

@@ -3,6 +3,7 @@
 use crate::{
     agents::{self, Environment, Ground, Offers, Overlay, Profile},
     config::{By, Config, Confine},
+    metering::Metering,
 };
 
 use super::{StartFolder, Unready};
@@ -20,6 +21,17 @@ impl Supervised {
     pub fn offers(&self, config: &Config) -> Offers {
         let usual = self.profile.map_or(Offers::ALL, |profile| profile.offers);
         config.offers.unwrap_or(usual)
+    }
+
+    /// How people call it.
+    pub fn title(&self) -> &'static str {
+        self.profile.map_or("this agent", |profile| profile.title)
+    }
+
+    /// What is told of the run's use, and when.
+    pub fn metering(&self) -> Metering {
+        self.profile
+            .map_or(Metering::PERHAPS, |profile| profile.metering)
     }
 }
 

@@ -16,19 +16,24 @@ use crate::{
 
 /// Answers everything with the same, and keeps what it was asked.
 async fn gateway(answer: Value) -> (Value, Arc<Mutex<Vec<Value>>>) {
+    answering("200 OK", answer).await
+}
+
+async fn answering(status: &'static str, answer: Value) -> (Value, Arc<Mutex<Vec<Value>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
     let keeping = Arc::clone(&asked);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, answer.to_string(), Arc::clone(&keeping)));
+            let answer = answer.to_string();
+            tokio::spawn(serve(stream, status, answer, Arc::clone(&keeping)));
         }
     });
     (json!({"url": url, "key": "k"}), asked)
 }
 
-async fn serve(mut stream: TcpStream, answer: String, asked: Arc<Mutex<Vec<Value>>>) {
+async fn serve(mut stream: TcpStream, status: &str, answer: String, asked: Arc<Mutex<Vec<Value>>>) {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -45,8 +50,9 @@ async fn serve(mut stream: TcpStream, answer: String, asked: Arc<Mutex<Vec<Value
         }
     }
     let length = answer.len();
-    let answer =
-        format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{answer}");
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{answer}"
+    );
     // Whoever went does not want to know.
     let _ = stream.write_all(answer.as_bytes()).await;
 }
@@ -77,4 +83,57 @@ async fn it_is_asked_in_the_runs_own_session_and_folder() {
     assert_eq!(asked[0]["sessionId"], "s");
     assert_ne!(asked[0]["folder"], "/elsewhere");
     assert_eq!(asked[0]["toolCall"], question["toolCall"]);
+}
+
+/// A command that ran, and nobody was asked about.
+fn did() -> String {
+    crate::script::update_of(
+        &json!({"sessionUpdate": "tool_call", "toolCallId": "1", "title": "touch x", "kind": "execute",
+            "status": "completed", "rawInput": {"command": "touch x"}}),
+    )
+}
+
+#[tokio::test]
+async fn what_nobody_decided_is_told_to_the_gateway() {
+    for (how, ends) in [("end", true), ("flag", false)] {
+        let (gateway, asked) = gateway(json!({"stopped": false})).await;
+        let trial = Trial::new().await.set("gateway", gateway);
+        let trial = trial.set("unsupervised", how).prompt(turn(&[did()]));
+        let done = trial.run().await;
+        let message = "the agent did something that nobody decided (execute): touch x";
+        if ends {
+            assert_eq!(done.failed("unsupervised")["error"]["message"], message);
+        } else {
+            done.complete("end_turn");
+            assert_eq!(done.ended.done.warnings, [message]);
+            assert_eq!(done.terminal()["warnings"], json!([message]));
+        }
+        let asked = asked.lock().unwrap();
+        assert_eq!(asked.len(), 1, "{how}");
+        assert_eq!(asked[0]["endsRun"], ends);
+        assert_eq!(asked[0]["sessionId"], "s");
+        assert_eq!(
+            asked[0]["toolCall"]["rawInput"],
+            json!({"command": "touch x"})
+        );
+        let told = done.of("agent_notification");
+        assert_eq!(told[0]["method"], "_provost/unsupervised");
+        // It follows what it is about.
+        assert!(told[0]["sequence"].as_u64() > done.of("session_update")[0]["sequence"].as_u64());
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_cannot_be_told_is_said_to_be() {
+    let (gateway, _) = answering("404 Not Found", json!({})).await;
+    let trial = Trial::new().await.set("gateway", gateway);
+    let trial = trial.set("permissions", "deny").prompt(turn(&[did()]));
+    let done = trial.run().await;
+    done.failed("unsupervised");
+    assert!(
+        done.journal_text
+            .contains("the gateway could not be told of what nobody decided"),
+        "{}",
+        done.journal_text
+    );
 }

@@ -12,6 +12,7 @@ mod ends;
 mod flood;
 mod gateway;
 mod limits;
+mod metering;
 mod opening;
 mod parity;
 mod peer;

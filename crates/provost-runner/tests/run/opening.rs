@@ -84,7 +84,7 @@ async fn a_session_without_a_name_is_none() {
         .on("session/new", Reply::default().error("log in first"))
         .run()
         .await;
-    refused(&done, "agent_error");
+    refused(&done, "auth_required");
 }
 
 #[tokio::test]
@@ -305,4 +305,88 @@ async fn a_mode_is_stayed_in() {
     let trial = Trial::new().await.on("session/new", opened);
     let done = trial.prompt(turn(&[now_in("code")])).run().await;
     done.complete("end_turn");
+}
+
+fn offering(methods: &Value) -> Reply {
+    result(&json!({"protocolVersion": 1, "authMethods": methods}))
+}
+
+fn login_missing() -> Reply {
+    Reply::default().error("Authentication required")
+}
+
+#[tokio::test]
+async fn a_login_that_is_needed_is_told_with_the_ways_to_it() {
+    let methods = json!([
+        {"id": "chat", "name": "Chat", "description": "Open a browser"},
+        {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "PROVOST_TEST_NO_SUCH_KEY"}]},
+        {"odd": 1}, 7,
+    ]);
+    let trial = Trial::new()
+        .await
+        .on("initialize", offering(&methods))
+        .on("session/new", login_missing());
+    let done = trial.run().await;
+    refused(&done, "auth_required");
+    let error = &done.terminal()["error"];
+    assert_eq!(
+        error["message"],
+        "the agent needs a login (Authentication required): log in with the agent's own program, and then run this \
+         again. It offers: Chat (`chat`): Open a browser; Key (`key`): set PROVOST_TEST_NO_SUCH_KEY"
+    );
+    assert!(done.told("authenticate").is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_whose_key_is_set_is_told_to_take_it() {
+    let methods = json!([
+        {"id": "chat", "name": "Chat"},
+        {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "THE_KEY"}]},
+    ]);
+    let with_key = async |answer: Reply| {
+        let trial = Trial::new()
+            .await
+            .set("env", json!({"THE_KEY": "very-secret"}))
+            .on("initialize", offering(&methods))
+            .on("session/new", login_missing())
+            .on("authenticate", answer);
+        trial.run().await
+    };
+    let done = with_key(result(&json!({}))).await;
+    done.complete("end_turn");
+    let told = done.told("authenticate");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["params"], json!({"methodId": "key"}));
+    assert_eq!(done.told("session/new").len(), 2);
+    done.no_journal_of("very-secret");
+
+    let done = with_key(Reply::default().error("expired")).await;
+    refused(&done, "auth_required");
+    let message = done.terminal()["error"]["message"].as_str().unwrap();
+    assert!(message.contains("expired"), "{message}");
+}
+
+#[tokio::test]
+async fn a_login_may_be_missed_with_the_prompt() {
+    let trial = Trial::new().await.prompt(login_missing());
+    let done = trial.run().await;
+    done.failed("auth_required");
+}
+
+#[tokio::test]
+async fn a_form_is_declined_and_recorded() {
+    let form = json!({"sessionId": "s", "mode": "form", "message": "Which colour?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    let steps = [
+        crate::script::request("e", "elicitation/create", &form),
+        crate::script::step("answers", 1),
+        says("then red"),
+    ];
+    let done = Trial::new().await.prompt(turn(&steps)).run().await;
+    done.complete("end_turn");
+    assert_eq!(done.answer("e")["result"], json!({"action": "decline"}));
+    let decision = &done.ended.decisions[0];
+    assert_eq!(decision["outcome"], "declined");
+    assert_eq!(decision["title"], "Which colour?");
+    assert!(done.journal_text.contains("Which colour?"));
 }

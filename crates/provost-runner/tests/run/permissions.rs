@@ -257,11 +257,11 @@ async fn odd_questions_are_refused_or_answered_and_stop_nothing() {
         ("no options", -32602),
         ("list", -32602),
         ("method", -32601),
-        ("elicit", -32601),
         ("bare", -32602),
     ] {
         assert_eq!(done.answer(id)["error"]["code"], code, "{id}");
     }
+    assert_eq!(done.answer("elicit")["result"]["action"], "decline");
     assert_eq!(chosen(done.answer("none")).0, "cancelled");
 }
 

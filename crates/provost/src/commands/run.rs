@@ -51,8 +51,8 @@ const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_CO
   provost run --prompt 'update the docs' --agent 'opencode acp' --permissions gateway
   provost run replay ~/.local/state/provost/runs/run-1/journal.jsonl
 
-Exit codes: 0 the prompt was answered, 1 it failed, 2 wrong use, 3 the gateway cannot be reached,
-4 the callback does not know the token.")]
+Exit codes: 0 the prompt was answered, 1 it failed or its end could not be reported, 2 wrong use,
+3 the gateway cannot be reached, 4 the callback does not know the token, or refuses every report.")]
 #[command(args_conflicts_with_subcommands = true)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -90,6 +90,9 @@ pub(crate) struct Args {
     /// What to do with an agent that is not known, so that nothing makes it ask: refuse, allow
     #[arg(long, value_name = "WHAT", value_parser = ["refuse", "allow"])]
     unknown_agent: Option<String>,
+    /// Refuse a run whose limits cannot all be enforced with its agent
+    #[arg(long)]
+    strict_limits: bool,
     /// The agent's name at the gateway, if it has no key
     #[arg(long = "as", value_name = "NAME", default_value = "runner")]
     name: String,
@@ -268,7 +271,10 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
 
 fn exit(ended: &Ended) -> Exit {
     match &ended.outcome {
-        Outcome::Complete { .. } if ended.drained.left == 0 => Exit::Ok,
+        Outcome::Complete { .. } if told::refused_everything(ended) => Exit::Unauthorized,
+        Outcome::Complete { .. } if ended.drained.left == 0 && !ended.reported.end_refused => {
+            Exit::Ok
+        }
         Outcome::Complete { .. } | Outcome::Failed { .. } => Exit::No,
         Outcome::Unauthorized => Exit::Unauthorized,
     }
@@ -337,6 +343,7 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     if let Some(what) = &args.unknown_agent {
         config.unknown_agent = what == "allow";
     }
+    config.limits.strict |= args.strict_limits;
     given(&mut config.session, &args.session);
     given(&mut config.model, &args.model);
     given(&mut config.mode, &args.mode);

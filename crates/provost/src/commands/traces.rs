@@ -76,7 +76,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Only decisions with this verdict
-    #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped", "invalid"])]
+    #[arg(long, value_parser = ["allow", "deny", "expired", "rate_limited", "stopped", "invalid", "unsupervised"])]
     verdict: Option<String>,
     #[command(flatten)]
     span: SpanArgs,

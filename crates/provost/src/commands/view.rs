@@ -117,7 +117,7 @@ pub(super) fn traces_table(traces: &[Value], now: Time) -> Table {
         let edited = trace.get("edited") == Some(&Value::Bool(true));
         let by = by.unwrap_or_else(|| match text(trace, "policy") {
             // No rule was asked.
-            before @ ("stopped" | "rate_limited" | "invalid") => before.to_owned(),
+            before @ ("stopped" | "rate_limited" | "invalid" | "unsupervised") => before.to_owned(),
             _ => "policy".to_owned(),
         });
         table.row([

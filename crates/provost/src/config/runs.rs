@@ -188,7 +188,7 @@ impl Reader<'_> {
 
     /// Named as in the configuration of a run.
     fn run_limits(&mut self, field: Field<'_>) -> Limits {
-        const KEYS: [&str; 9] = [
+        const KEYS: [&str; 10] = [
             "wallSeconds",
             "idleSeconds",
             "turns",
@@ -198,6 +198,7 @@ impl Reader<'_> {
             "outputBytes",
             "filesChanged",
             "graceSeconds",
+            "strict",
         ];
         let usual = usual_limits();
         let Some(map) = self.map(field, &KEYS) else {
@@ -210,6 +211,7 @@ impl Reader<'_> {
         let (wall, idle) = (seconds("wallSeconds"), seconds("idleSeconds"));
         let grace = seconds("graceSeconds");
         let cost = map.get("cost").and_then(|field| self.amount(field));
+        let strict = map.get("strict").and_then(|field| self.boolean(field));
         let mut count = |name| {
             let field = map.get(name)?;
             self.number(field, 1, u64::MAX)
@@ -224,6 +226,7 @@ impl Reader<'_> {
             output_bytes: count("outputBytes").or(usual.output_bytes),
             files_changed: count("filesChanged"),
             grace,
+            strict: strict.unwrap_or(false),
         }
     }
 

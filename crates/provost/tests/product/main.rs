@@ -59,4 +59,5 @@ mod seed;
 mod starting;
 mod tampering;
 mod trust;
+mod unsupervised;
 mod upstream;

@@ -12,7 +12,7 @@ use crate::{
     receiver::{Receiver, Told},
 };
 
-const AGENT: &str = "agent-secret-0123456789";
+pub(crate) const AGENT: &str = "agent-secret-0123456789";
 const INBOX: &str = "inbox-secret-0123456789";
 
 const KEYS: &str = "auth:
@@ -31,7 +31,7 @@ routes:
   - {tools: ['payments.*'], ask: [carol, dave], approvals_needed: 2}
 ";
 
-fn site(bot: &Bot, echo: &Echo, rest: &str) -> Site {
+pub(crate) fn site(bot: &Bot, echo: &Echo, rest: &str) -> Site {
     let channels = bot.channel(&[42, 43]);
     let email = "  email: {smtp: 'smtp://127.0.0.1:9', from: gate@example.org}\n";
     let site = Site::empty();

@@ -3,7 +3,9 @@
 mod agents;
 mod hostile;
 mod kinds;
+mod login;
 mod matrix;
+mod metering;
 
 use std::{
     fs,

@@ -51,14 +51,13 @@ fn journal(notifications: &[String]) -> Vec<String> {
     lines.push("this line was lost by a disk".to_owned());
     lines.extend(during.iter().map(|params| heard(params)));
     lines.push(r#"{"at":4,"in":{"method":"_auth/status_update","params":{ "a":1.0 }}}"#.to_owned());
-    lines.push(r#"{"at":4,"report":{"sequence":4,"kind":"permission_request","notifications":0,"state":"running","body":{"permissionId":"p:permission:1","request":{ "toolCall":{}},"answerUrl":"http://gone"}}}"#.to_owned());
     lines.push(line(
         json!({"at": 4, "decision": {"permissionId": "p:permission:1", "outcome": "allowed", "by": "callback", "reason": "x"}}),
     ));
+    lines.push(r#"{"at":5,"in":{"id":3,"result":{"stopReason":"end_turn","usage":{ "total": 0.30000000000000004 }}}}"#.to_owned());
     lines.push(line(
-        json!({"at": 5, "in": {"id": 3, "result": {"stopReason": "end_turn"}}}),
+        json!({"at": 5, "event": {"ended": {"state": "done", "stopReason": "end_turn"}}}),
     ));
-    lines.push(r#"{"at":5,"report":{"sequence":5,"kind":"prompt_complete","notifications":0,"state":"done","body":{"stopReason":"end_turn","usage":{ "total": 0.30000000000000004 },"snapshot":{}}}}"#.to_owned());
     lines.extend(late.iter().map(|params| heard(params)));
     lines
 }
@@ -124,7 +123,6 @@ struct Report {
     notifications: Vec<Box<RawValue>>,
     method: Option<String>,
     params: Option<Box<RawValue>>,
-    answer_url: Option<String>,
     stop_reason: Option<String>,
     usage: Option<Box<RawValue>>,
 }
@@ -136,7 +134,7 @@ fn reports(told: &[Told]) -> Vec<Report> {
 }
 
 #[test]
-fn a_callback_hears_what_it_would_have_heard() {
+fn a_callback_hears_what_it_would_have_heard_of_a_run_that_told_nobody() {
     let replayed = Replayed::new("");
     // It is away at first: what is sent again stands there once more.
     let receiver = Receiver::start(1);
@@ -147,11 +145,11 @@ fn a_callback_hears_what_it_would_have_heard() {
         "{text}"
     );
     assert!(
-        text.contains("200 notifications in 8 reports: 8 delivered, 0 refused, 0 left"),
+        text.contains("200 notifications in 7 reports: 7 delivered, 0 refused, 0 left"),
         "{text}"
     );
 
-    let told = receiver.told(9);
+    let told = receiver.told(8);
     assert!(told.iter().all(|told| told.is_signed_with(SECRET)));
     assert!(
         told.iter()
@@ -180,7 +178,7 @@ fn a_callback_hears_what_it_would_have_heard() {
             .all(|report| whose(report) == ["r", "t", "b", "p", "s-1"])
     );
     let sequences: Vec<_> = reports.iter().map(|report| report.sequence).collect();
-    assert_eq!(sequences, (1..=8).collect::<Vec<_>>());
+    assert_eq!(sequences, (1..=7).collect::<Vec<_>>());
     let order: Vec<_> = reports
         .iter()
         .map(|report| {
@@ -200,15 +198,13 @@ fn a_callback_hears_what_it_would_have_heard() {
             ("session_update", None, 50),
             ("session_update", None, 39),
             ("agent_notification", None, 0),
-            ("permission_request", None, 0),
             ("prompt_complete", None, 0),
         ]
     );
     assert_eq!(reports[5].method.as_deref(), Some("_auth/status_update"));
     assert_eq!(reports[5].params.as_ref().unwrap().get(), r#"{ "a":1.0 }"#);
-    assert_eq!(reports[6].answer_url, None, "nobody would hear an answer");
-    assert_eq!(reports[7].stop_reason.as_deref(), Some("end_turn"));
-    let usage = reports[7].usage.as_ref().unwrap();
+    assert_eq!(reports[6].stop_reason.as_deref(), Some("end_turn"));
+    let usage = reports[6].usage.as_ref().unwrap();
     assert_eq!(usage.get(), r#"{ "total": 0.30000000000000004 }"#);
 }
 
@@ -219,15 +215,15 @@ fn a_journal_that_is_cut_off_is_replayed_up_to_there() {
     let (code, text) = replayed.send(receiver.addr);
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains("the journal is cut off in line 212"),
+        text.contains("the journal is cut off in line 211"),
         "{text}"
     );
-    assert_eq!(reports(&receiver.told(8)).len(), 8);
+    assert_eq!(reports(&receiver.told(7)).len(), 7);
 
     let (code, text) = replayed.replay(&["--fast"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains("the journal is cut off in line 212"),
+        text.contains("the journal is cut off in line 211"),
         "{text}"
     );
 }
@@ -244,14 +240,14 @@ fn a_callback_that_does_not_know_the_token_is_told_once() {
 fn what_is_not_delivered_is_said() {
     let replayed = Replayed::new("");
     let (code, text) = replayed.send(answering("413 Too Large"));
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("8 reports: 0 delivered, 8 refused"), "{text}");
+    assert_eq!(code, Some(4), "{text}");
+    assert!(text.contains("7 reports: 0 delivered, 7 refused"), "{text}");
     let nobody = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let gone = nobody.local_addr().unwrap();
     drop(nobody);
     let (code, text) = replayed.send(gone);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("0 delivered, 0 refused, 8 left"), "{text}");
+    assert!(text.contains("0 delivered, 0 refused, 7 left"), "{text}");
 }
 
 #[test]
@@ -273,10 +269,10 @@ fn a_journal_is_shown() {
 
     let (code, text) = replayed.replay(&["--fast", "--json"]);
     assert_eq!(code, Some(0), "{text}");
-    let (told, expected) = (text.lines().take(211), journal(&replayed.notifications));
+    let (told, expected) = (text.lines().take(210), journal(&replayed.notifications));
     let expected = expected.iter().filter(|line| line.starts_with('{'));
     assert!(
-        told.take(210).eq(expected),
+        told.take(209).eq(expected),
         "its lines, as they are:\n{text}"
     );
 }
@@ -302,6 +298,104 @@ fn wrong_use_is_told() {
     let (code, text) = replayed.replay(&[]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("no run in this journal"), "{text}");
+}
+
+/// An agent that says much, asks once, and says odd numbers.
+const AGENT: &str = r#"
+import json, sys
+def send(line): print(line, flush=True)
+def say(n): send('{"jsonrpc":"2.0","method":"session/update","params":{ "sessionId":"s", "n":%d.10, "update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word %d "}}}}' % (n, n))
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        send(json.dumps({"id": message["id"], "result": {"protocolVersion": 1}}))
+    elif method == "session/new":
+        send(json.dumps({"id": message["id"], "result": {"sessionId": "s"}}))
+    elif method == "session/prompt":
+        prompt = message["id"]
+        for n in range(120): say(n)
+        send('{"method":"_x/other","params":{ "a":1.0 }}')
+        options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+        call = {"toolCallId": "1", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}
+        send(json.dumps({"id": 1, "method": "session/request_permission", "params": {"sessionId": "s", "toolCall": call, "options": options}}))
+    elif method is None:
+        for n in range(120, 130): say(n)
+        send(json.dumps({"id": prompt, "result": {"stopReason": "end_turn"}}))
+"#;
+
+/// Runs that agent, reported there.
+fn reported(site: &Site, to: SocketAddr) -> Output {
+    fs::write(site.path("agent.py"), AGENT).unwrap();
+    fs::write(site.path("token"), "the-token").unwrap();
+    let config = json!({
+        "runId": "run", "taskId": "task", "sandboxId": "box", "promptId": "a prompt", "prompt": "go",
+        "callbackUrl": format!("http://{to}/hook"), "token": "the-token", "permissions": "auto",
+        "command": ["python3", site.path("agent.py")], "journal": site.path("first.jsonl"),
+    });
+    fs::write(site.path("run.json"), config.to_string()).unwrap();
+    site.provost(&["run", "--config", "run.json"])
+}
+
+fn without_heartbeats(told: &[Told]) -> Vec<(String, String)> {
+    let told = told.iter();
+    let told = told.filter(|told| !told.body.contains(r#""kind":"heartbeat""#));
+    told.map(|told| (told.header("webhook-id").to_owned(), told.body.clone()))
+        .collect()
+}
+
+#[test]
+fn a_callback_gets_what_was_first_sent() {
+    let site = Site::empty();
+    let first = Receiver::start(0);
+    let output = reported(&site, first.addr);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let sent = without_heartbeats(&first.told(5));
+    assert!(sent.len() >= 5, "{sent:?}");
+
+    let again = Receiver::start(0);
+    let url = format!("http://{}/hook", again.addr);
+    let replay = [
+        "run",
+        "replay",
+        "first.jsonl",
+        "--token-file",
+        "token",
+        "--to",
+        &url,
+    ];
+    let output = site.provost(&replay);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("130 notifications in"), "{said}");
+    assert_eq!(without_heartbeats(&again.told(sent.len())), sent);
+
+    // A line that a disk lost shows: what follows cannot be what was sent.
+    let text = fs::read_to_string(site.path("first.jsonl")).unwrap();
+    let lost = |line: &&str| !line.contains("\"text\":\"word 7 \"");
+    let text: Vec<_> = text.lines().filter(lost).collect();
+    fs::write(site.path("first.jsonl"), text.join("\n") + "\n").unwrap();
+    let output = site.provost(&replay);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not as first sent"), "{said}");
+}
+
+#[test]
+fn a_receiver_that_wants_nothing_is_an_error() {
+    for status in ["410 Gone", "404 Not Found"] {
+        let site = Site::empty();
+        let output = reported(&site, answering(status));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        let (number, _) = status.split_once(' ').unwrap();
+        assert!(
+            said.contains("error: the callback refused every report"),
+            "{said}"
+        );
+        assert!(said.contains(&format!("the last with {number}")), "{said}");
+    }
 }
 
 /// Somebody with one answer.

@@ -95,8 +95,31 @@ fn test_question(card: &Card) -> Words {
     }
 }
 
+/// Something that nobody decided, and nobody can any more.
+fn told(card: &Card, end: &End) -> Words {
+    let mut page = Page::default();
+    let (agent, tool) = (name(&card.agent), name(&card.tool));
+    page.text(format!(
+        "Provost says: {agent} used {tool}, and nobody decided that."
+    ));
+    if let Some(note) = &end.note {
+        page.text(format!("{}.", visible::line(note, LONGEST_NOTE)));
+    }
+    let more = exact::add(&mut page, card);
+    notice(&mut page, card, more, false);
+    page.text("There is nothing to answer. Look at what it did, and at the agent's settings.");
+    page.text(format!("Approval: {}", card.id));
+    Words {
+        subject: subject(card),
+        page,
+    }
+}
+
 /// How a question ended, for somebody who was asked and did not decide it by mail.
 pub(super) fn ended(card: &Card, end: &End) -> Words {
+    if card.kind == Kind::Notice {
+        return told(card, end);
+    }
     let mut page = Page::default();
     let (agent, tool) = (name(&card.agent), name(&card.tool));
     page.text(if card.kind == Kind::Test {
@@ -184,6 +207,9 @@ pub(super) fn misread(why: &Misread) -> String {
 fn subject(card: &Card) -> String {
     if card.kind == Kind::Test {
         return format!("Test question from Provost [{}]", card.id);
+    }
+    if card.kind == Kind::Notice {
+        return format!("{} asked nobody [{}]", name(&card.agent), card.id);
     }
     let title = card.claim.as_ref().and_then(|claim| claim.title.as_deref());
     let what = title.map_or_else(

@@ -118,9 +118,13 @@ pub(super) fn ended(card: &Card, end: &End) -> String {
         return text.into_html();
     }
     let mut top = Text::default();
-    top.bold(&format!("{} {}", ending::sign(end), ending::outcome(end)))
-        .plain(&ending::by_whom(end))
-        .plain(&format!("\n{}", ending::moment(end.at)));
+    if card.kind == Kind::Notice {
+        top.bold("🚨 An agent did something that nobody decided");
+    } else {
+        top.bold(&format!("{} {}", ending::sign(end), ending::outcome(end)))
+            .plain(&ending::by_whom(end));
+    }
+    top.plain(&format!("\n{}", ending::moment(end.at)));
     if let Some(note) = &end.note {
         top.plain("\nNote: ")
             .code(head(&visible::prose(note), LONGEST_NOTE));
@@ -155,6 +159,7 @@ fn asker(text: &mut Text, card: &Card) {
         Kind::Message => " has a message held at ",
         Kind::Escalation => " hands over to a person: ",
         Kind::Test => " tests ",
+        Kind::Notice => " asked nobody and used ",
     };
     text.plain("\n")
         .code(&visible::line(&card.agent, LONGEST_NAME))

@@ -179,6 +179,12 @@ impl Teller {
                 "session" => format!("session {}", text(value, "")),
                 "state" => text(value, "").replace('_', " "),
                 "cancelling" => format!("{} wants it to end", text(value, "")),
+                "warning" => text(value, ""),
+                "unsupervised" => {
+                    let told = format!("{}: {}", text(value, "/kind"), text(value, "/title"));
+                    self.add(at, "Nobody decided", "no", told);
+                    continue;
+                }
                 "resumed" => format!("taken up again: {}", text(value, "/because")),
                 "ended" => {
                     let parts = ["/state", "/stopReason", "/reason", "/message"];

@@ -1,11 +1,15 @@
-//! `POST /v1/permissions`: a runner passes on what its agent asks over ACP. `GET /v1/standing`: whether the
-//! agent is to stop.
+//! `POST /v1/permissions`: a runner passes on what its agent asks over ACP. `POST /v1/unsupervised`: it tells what
+//! its agent did without asking. `GET /v1/standing`: whether the agent is to stop.
 
 use std::sync::Arc;
 
 use axum::{Json, extract::State, response::IntoResponse as _};
 use http::StatusCode;
-use provost_core::{call::Call, door::Door};
+use provost_core::{
+    call::Call,
+    door::Door,
+    gate::{Followed, UnsupervisedAct},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -56,6 +60,42 @@ fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResul
         params,
     };
     Ok(Asked::decided(call, Door::Acp, asking.folder))
+}
+
+/// What an agent did, as far as it told of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Did {
+    session_id: Option<String>,
+    tool_call: Map<String, Value>,
+    folder: Option<Box<str>>,
+    /// The run ends because of it.
+    #[serde(default)]
+    ends_run: bool,
+}
+
+pub(super) async fn unsupervised(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    Body(did): Body<Did>,
+) -> ApiResult {
+    // Nothing is decided, so no request needs a name of its own.
+    let (tool, params) = acp::call(&did.tool_call, Some("")).unwrap_or_default();
+    let act = UnsupervisedAct {
+        agent,
+        session: session(did.session_id)?,
+        tool: tool.into(),
+        params,
+        folder: did.folder,
+        followed: if did.ends_run {
+            Followed::RunEnded
+        } else {
+            Followed::RunWentOn
+        },
+    };
+    let told = app.gate.unsupervised(act).await?;
+    let answer = json!({"trace_id": told.question.trace_id, "approval_id": told.question.id});
+    Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
 pub(super) async fn standing(

@@ -20,6 +20,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
         .route("/v1/permissions", post(permissions::ask))
+        .route("/v1/unsupervised", post(permissions::unsupervised))
         .route("/v1/standing", get(permissions::standing))
         .route("/v1/mcp-calls", post(wrapped::ask))
         .route("/v1/mcp-calls/{id}/outcome", post(wrapped::outcome))

@@ -14,13 +14,14 @@ const OPERATIONS: [&str; 5] = ["/health", "/ready", "/version", "/metrics", "/op
 /// Where a client has the gateway prove itself before it says who it is, on the same connection.
 const PROOF: &str = "/instance";
 /// Where agents come. Elsewhere, a request without a key is a person's, or a stranger's.
-const OF_AGENTS: [&str; 11] = [
+const OF_AGENTS: [&str; 12] = [
     "/tool",
     "/decide",
     "/hooks",
     "/mcp",
     "/tools",
     "/v1/permissions",
+    "/v1/unsupervised",
     "/v1/standing",
     "/v1/mcp-calls",
     "/v1/approvals",

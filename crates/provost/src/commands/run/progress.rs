@@ -1,6 +1,7 @@
 //! What a run does, a line a step, beside its answer: for whoever waits, and for logs.
 
 use provost_runner::{
+    agents,
     journal::{Line, What},
     watch::Watcher,
 };
@@ -48,12 +49,30 @@ fn step(what: &What) -> Option<String> {
         }
         What::Event(event) => {
             let event: Value = serde_json::from_str(event.get()).ok()?;
+            if let Some(started) = event.get("started") {
+                return unasked(started);
+            }
+            if let Some(warning) = event.get("warning").and_then(Value::as_str) {
+                return Some(format!("warning: {warning}"));
+            }
             let act = event.get("unsupervised")?;
             let title = short(act.get("title")).unwrap_or_default();
             Some(format!("NOBODY DECIDED THIS: {title}"))
         }
         _ => None,
     }
+}
+
+/// What the agent does without asking by design: whoever reads on should know.
+pub(super) fn unasked(started: &Value) -> Option<String> {
+    let agent = agents::named(started.get("agent")?.as_str()?)?;
+    let acts = started.get("unasked")?.as_array()?;
+    let acts: Vec<_> = acts.iter().filter_map(Value::as_str).collect();
+    Some(format!(
+        "{} does without asking, by design: {}",
+        agent.title,
+        acts.join("; ")
+    ))
 }
 
 fn update(update: &Value) -> Option<String> {
@@ -91,6 +110,18 @@ mod tests {
             (
                 r#"{"at":1,"event":{"unsupervised":{"title":"rm x"}}}"#,
                 Some("NOBODY DECIDED THIS: rm x"),
+            ),
+            (
+                r#"{"at":1,"event":{"warning":"it has no effect"}}"#,
+                Some("warning: it has no effect"),
+            ),
+            (
+                r#"{"at":1,"event":{"started":{"agent":"qwen","unasked":["reads files","lists them"]}}}"#,
+                Some("Qwen Code does without asking, by design: reads files; lists them"),
+            ),
+            (
+                r#"{"at":1,"event":{"started":{"agent":"qwen","unasked":null}}}"#,
+                None,
             ),
             (r#"{"at":1,"event":{"state":"running"}}"#, None),
             (r#"{"at":1,"err":"x"}"#, None),

@@ -15,7 +15,7 @@ use std::{
 use anyhow::Context as _;
 use provost_runner::{
     config::{Callback, Secret},
-    journal::{Lines, Read},
+    journal::{Lines, Read, What},
 };
 
 use crate::{
@@ -33,12 +33,13 @@ const TOKEN_VARIABLE: &str = "PROVOST_CALLBACK_TOKEN";
   provost run replay journal.jsonl --fast --json | jq 'select(.decision)'
   provost run replay journal.jsonl --to https://factory.example/callback --token-file token
 
-With --to, the callback gets every notification of the run again, byte for byte
-and in order, and then the end of the run. The reports are numbered from 1: use
-this for a receiver that has nothing of the run yet.
+With --to, the callback gets the reports of the run as they were first sent: the
+same ids, numbers and bytes, with new signatures. Of a run that had no callback,
+it gets what would have been sent, numbered from 1.
 
-Exit codes: 0 shown, or everything delivered; 1 not everything delivered;
-2 wrong use; 4 the callback does not accept the token.")]
+Exit codes: 0 shown, or everything delivered; 1 not everything delivered, or not
+as it was first sent; 2 wrong use; 4 the callback does not accept the token, or
+refuses every report.")]
 pub(crate) struct Args {
     /// The journal of a run
     journal: PathBuf,
@@ -91,7 +92,8 @@ pub(super) async fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return show::show(context, journal, pace).await;
     };
     let patience = Duration::from_secs(args.patience);
-    send::send(context, journal, callback, patience).await
+    let reported = reported(open(&args.journal)?)?;
+    send::send(context, journal, reported, callback, patience).await
 }
 
 fn open(path: &Path) -> anyhow::Result<Journal> {
@@ -104,6 +106,22 @@ fn open(path: &Path) -> anyhow::Result<Journal> {
         )));
     }
     Ok(Lines::new(BufReader::new(file)))
+}
+
+/// Of each run in a journal, whether it was reported: then its reports are in it.
+fn reported(journal: Journal) -> anyhow::Result<Vec<bool>> {
+    let mut story = story::Story::default();
+    let mut runs = Vec::new();
+    for read in journal {
+        let Read::Line(line) = read? else { continue };
+        if let [story::Tell::Run(_), ..] = &*story.hear(&line.what) {
+            runs.push(false);
+        }
+        if let (What::Report(_), Some(last)) = (&line.what, runs.last_mut()) {
+            *last = true;
+        }
+    }
+    Ok(runs)
 }
 
 fn callback(args: &Args) -> anyhow::Result<Option<Callback>> {

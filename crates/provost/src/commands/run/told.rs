@@ -24,6 +24,7 @@ pub(super) fn end(
     quiet: bool,
 ) -> anyhow::Result<()> {
     if context.json() {
+        note_refusals(ended);
         return output::json(&described(ended, journal));
     }
     let answer = ended.done.answer.trim_end();
@@ -34,7 +35,11 @@ pub(super) fn end(
     if failed || !quiet {
         output::note(output::safe_lines(&how(ended)));
     }
-    if !quiet {
+    if quiet {
+        // Whoever is not quiet has seen them.
+        note_warnings(ended);
+        note_refusals(ended);
+    } else {
         note_details(ended, journal);
     }
     Ok(())
@@ -68,6 +73,7 @@ fn note_details(ended: &Ended, journal: Option<&Path>) {
     if let Some(session) = &ended.done.session {
         output::note(format_args!("session: {}", output::safe_lines(session)));
     }
+    note_refusals(ended);
     if ended.drained.left > 0 {
         output::note(format_args!(
             "not delivered: {}; kept beside the journal: {}",
@@ -80,16 +86,48 @@ fn note_details(ended: &Ended, journal: Option<&Path>) {
     }
 }
 
+fn note_warnings(ended: &Ended) {
+    for warning in &ended.done.warnings {
+        output::note(format_args!("warning: {}", output::safe_lines(warning)));
+    }
+}
+
+/// Whether nobody was told anything of the run, because the callback wanted none of it.
+pub(super) fn refused_everything(ended: &Ended) -> bool {
+    ended.reported.refused > 0 && ended.reported.delivered == 0
+}
+
+fn note_refusals(ended: &Ended) {
+    let reported = ended.reported;
+    let Some(status) = reported.refusal else {
+        return;
+    };
+    let refused = counted(reported.refused, "report");
+    if refused_everything(ended) {
+        output::note(format_args!(
+            "error: the callback refused every report ({refused}, the last with {status}): nobody was told of this run"
+        ));
+    } else if reported.end_refused {
+        output::note(format_args!(
+            "error: the callback refused {refused}, the last with {status}: it does not know how this run ended"
+        ));
+    } else {
+        output::note(format_args!(
+            "warning: the callback refused {refused}, the last with {status}"
+        ));
+    }
+}
+
 fn described(ended: &Ended, journal: Option<&Path>) -> Value {
     let done = &ended.done;
     let spent = done.spent;
     json!({
         "outcome": ended.outcome.describe(),
         "message": done.answer, "sessionId": done.session, "usage": done.usage,
-        "files": done.files, "decisions": ended.decisions,
+        "files": done.files, "decisions": ended.decisions, "warnings": done.warnings,
         "turns": spent.turns, "toolCalls": spent.tool_calls, "tokens": spent.tokens, "cost": spent.cost,
         "filesChanged": spent.files_changed, "outputBytes": spent.output_bytes,
-        "undelivered": ended.drained.left, "kept": ended.drained.kept,
+        "undelivered": ended.drained.left, "kept": ended.drained.kept, "refused": ended.reported.refused,
         "journal": journal,
     })
 }

@@ -186,7 +186,7 @@ fn executed_answer(executed: &Executed, agent: &str, tool: &str) -> Response {
 
 fn refused(refusal: &Refusal) -> ApiError {
     let (code, help) = match refusal.answer {
-        Answer::Deny | Answer::Allow => ("denied", None),
+        Answer::Deny | Answer::Allow | Answer::Unsupervised => ("denied", None),
         Answer::Stopped => (
             "stopped",
             Some("an admin can lift it; `provost doctor` shows the command"),

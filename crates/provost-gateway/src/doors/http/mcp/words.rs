@@ -17,7 +17,7 @@ pub(super) fn refusal(refusal: &Refusal, tool: &str) -> String {
             "Not permitted: `{tool}` was {reason}. It was not run. Do not make this call again and do not \
              look for a way around it; go on without it, or ask the person you work for. (trace {trace})"
         ),
-        Answer::Deny | Answer::Allow => format!(
+        Answer::Deny | Answer::Allow | Answer::Unsupervised => format!(
             "Not permitted: policy denies `{tool}` with these arguments ({rule}: {reason}). It was not run. \
              Do not make this call again and do not look for a way around it; go on without it, or tell the \
              person you work for that policy stands in the way. (trace {trace})"

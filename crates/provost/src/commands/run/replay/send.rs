@@ -1,11 +1,13 @@
-//! A journal's reports, sent again by the reporter of a real run.
+//! A journal's reports, sent again by the reporter of a real run: as they were first sent, or, of a run that had no
+//! callback, as they would have been.
 
 use std::{sync::Arc, time::Duration};
 
 use provost_runner::{
+    acp::Message,
     config::{Callback, Identity},
-    journal::Read,
-    report::{Event, Reporter, Settings},
+    journal::{Read, What},
+    report::{Event, Rebuilder, Reporter, Settings},
 };
 use serde::Serialize;
 use tokio::{
@@ -41,6 +43,8 @@ struct Tally {
     left: u64,
     /// Runs whose end the journal knows.
     ended: u64,
+    /// Reports that could not be made again as they were.
+    different: u64,
     unauthorized: bool,
     /// The callback took nothing for too long: what follows in the journal was not sent.
     given_up: bool,
@@ -59,6 +63,9 @@ struct Sending {
 /// The run whose lines are being read.
 struct Run {
     reporter: Reporter,
+    /// Makes the reports that were sent again; `None`: none were.
+    rebuilder: Option<Rebuilder>,
+    told: u64,
     /// Something became of a report.
     news: Arc<Notify>,
 }
@@ -69,6 +76,7 @@ struct GivenUp;
 pub(super) async fn send(
     context: &Context,
     journal: Journal,
+    reported: Vec<bool>,
     callback: Callback,
     patience: Duration,
 ) -> anyhow::Result<Exit> {
@@ -79,7 +87,7 @@ pub(super) async fn send(
         tally: Tally::default(),
         pen: (!context.json()).then(Pen::new),
     };
-    sending.all(journal).await?;
+    sending.all(journal, reported).await?;
     sending.finish().await?;
     let tally = sending.tally;
     if tally.runs == 0 {
@@ -93,19 +101,37 @@ pub(super) async fn send(
 }
 
 impl Sending {
-    async fn all(&mut self, journal: Journal) -> anyhow::Result<()> {
+    /// `reported` says of each run in the journal whether its reports are in it.
+    async fn all(&mut self, journal: Journal, reported: Vec<bool>) -> anyhow::Result<()> {
         let mut story = Story::default();
+        let mut reported = reported.into_iter();
         for read in journal {
             let read = read?;
             self.note(&read)?;
             let Read::Line(line) = read else { continue };
-            if self.tell(story.hear(&line.what)).await?.is_err() {
+            let tell = story.hear(&line.what);
+            if let Some(Tell::Run(identity)) = tell.first() {
+                self.finish().await?;
+                self.begin(identity.clone(), reported.next() == Some(true))?;
+            }
+            let told = match &mut self.run {
+                Some(run) if run.rebuilder.is_some() => {
+                    let (ended, different) = run.rebuild(&line.what);
+                    self.tally.ended += u64::from(ended);
+                    self.tally.different += u64::from(different);
+                    self.room().await?
+                }
+                _ => self.tell(tell).await?,
+            };
+            if told.is_err() {
                 self.tally.given_up = true;
                 return Ok(());
             }
         }
-        let rest = story.close();
-        self.tell(rest).await?.ok();
+        // What a run was killed before it sent was not sent.
+        if self.run.as_ref().is_some_and(|run| run.rebuilder.is_none()) {
+            self.tell(story.close()).await?.ok();
+        }
         Ok(())
     }
 
@@ -125,11 +151,6 @@ impl Sending {
 
     async fn tell(&mut self, all: Vec<Tell>) -> anyhow::Result<Result<(), GivenUp>> {
         for one in all {
-            if let Tell::Run(identity) = one {
-                self.finish().await?;
-                self.begin(identity)?;
-                continue;
-            }
             // Before its beginning nobody knows whose it is.
             let Some(run) = &self.run else { continue };
             self.tally.ended += u64::from(matches!(one, Tell::End(_)));
@@ -141,7 +162,8 @@ impl Sending {
         Ok(Ok(()))
     }
 
-    fn begin(&mut self, identity: Identity) -> anyhow::Result<()> {
+    fn begin(&mut self, identity: Identity, reported: bool) -> anyhow::Result<()> {
+        let rebuilder = reported.then(|| Rebuilder::new(identity.clone()));
         let mut settings = Settings::new(identity);
         settings.callback = Some(self.callback.clone());
         settings.heartbeat = NO_HEARTBEAT;
@@ -163,7 +185,12 @@ impl Sending {
             }
         }));
         let reporter = Reporter::start(settings).map_err(|error| usage(error.to_string()))?;
-        self.run = Some(Run { reporter, news });
+        self.run = Some(Run {
+            reporter,
+            rebuilder,
+            told: 0,
+            news,
+        });
         self.tally.runs += 1;
         Ok(())
     }
@@ -192,7 +219,7 @@ impl Sending {
     fn progress(&mut self) -> anyhow::Result<()> {
         if let (Some(pen), Some(run)) = (&mut self.pen, &self.run) {
             let counts = run.reporter.counts();
-            let (delivered, told) = (counts.delivered, counts.notifications);
+            let (delivered, told) = (counts.delivered, counts.notifications + run.told);
             let line = format!(
                 "{} delivered, {} read",
                 counted(delivered, "report"),
@@ -212,6 +239,7 @@ impl Sending {
         let drained = reporter.drained(Duration::MAX);
         let mut drained = std::pin::pin!(drained);
         let mut before = run.reporter.counts().delivered;
+        let told = run.told;
         let drained = loop {
             tokio::select! {
                 drained = &mut drained => break drained,
@@ -226,8 +254,9 @@ impl Sending {
         };
         self.run = None;
         let counts = reporter.counts();
-        self.tally.notifications += counts.notifications;
-        self.tally.reports += counts.last_sequence;
+        let settled = counts.delivered + counts.refused + counts.dropped;
+        self.tally.notifications += counts.notifications + told;
+        self.tally.reports += settled + drained.left as u64;
         self.tally.delivered += counts.delivered;
         self.tally.refused += counts.refused + counts.dropped;
         self.tally.left += drained.left as u64;
@@ -237,6 +266,33 @@ impl Sending {
 }
 
 impl Run {
+    /// Sends the report of a line, where it is one. Whether it is the last, and whether it differs from what was sent.
+    fn rebuild(&mut self, what: &What) -> (bool, bool) {
+        let Some(rebuilder) = &mut self.rebuilder else {
+            return (false, false);
+        };
+        match what {
+            What::In(message) => {
+                if let Message::Notification { method, params } = Message::parse(message.get())
+                    && let ("session/update", Some(params)) = (&*method, params)
+                {
+                    rebuilder.notification(params);
+                }
+                (false, false)
+            }
+            What::Report(report) => {
+                let Some(report) = rebuilder.report(report) else {
+                    return (false, true);
+                };
+                let (ended, different) = (report.kind.is_end(), !report.exact);
+                self.told += report.notifications as u64;
+                self.reporter.again(report);
+                (ended, different)
+            }
+            _ => (false, false),
+        }
+    }
+
     fn tell(&self, tell: Tell) {
         let reporter = &self.reporter;
         match tell {
@@ -245,8 +301,6 @@ impl Run {
             Tell::Update(params, phase) => reporter.notification(params, phase),
             Tell::Agent(method, params) => reporter.agent_notification(&method, params),
             Tell::State(state) => reporter.state(state),
-            // Nobody listens for an answer, and so no address is named.
-            Tell::Pending(id, request) => reporter.permission_pending(&id, &request, Some("")),
             Tell::Settled(id, outcome) => reporter.permission_settled(&id, &outcome),
             Tell::End(end) => reporter.end(end),
         }
@@ -268,6 +322,12 @@ impl Tally {
         } else if self.ended < self.runs {
             lines.push("the journal does not say how the run ended: no end was sent".to_owned());
         }
+        if self.different > 0 {
+            lines.push(format!(
+                "{} not as first sent: lines of the journal are missing, or another version of Provost wrote it",
+                counted(self.different, "report")
+            ));
+        }
         if self.unauthorized {
             lines.push("the callback does not know the token: nothing more was sent".to_owned());
         }
@@ -279,7 +339,8 @@ impl Tally {
             Self {
                 unauthorized: true, ..
             } => Exit::Unauthorized,
-            _ => Exit::yes_or_no(self.left == 0 && self.refused == 0),
+            _ if self.delivered == 0 && self.refused > 0 => Exit::Unauthorized,
+            _ => Exit::yes_or_no(self.left == 0 && self.refused == 0 && self.different == 0),
         }
     }
 }

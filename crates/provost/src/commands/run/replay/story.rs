@@ -1,4 +1,4 @@
-//! What a journal says that a receiver is to be told, line by line.
+//! What a journal says that a receiver is to be told, line by line, of a run that told nobody.
 
 use provost_runner::{
     acp::Message,
@@ -20,7 +20,6 @@ pub(super) enum Tell {
     Update(Box<RawValue>, Phase),
     Agent(String, Option<Box<RawValue>>),
     State(State),
-    Pending(String, Box<RawValue>),
     Settled(String, String),
     End(End),
 }
@@ -53,23 +52,10 @@ struct Started {
 }
 
 #[derive(Deserialize)]
-struct Report {
-    kind: String,
-    body: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Decision {
     permission_id: String,
     outcome: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Asked {
-    permission_id: String,
-    request: Box<RawValue>,
 }
 
 impl Story {
@@ -77,10 +63,11 @@ impl Story {
         match what {
             What::In(message) => self.heard(message),
             What::Out(message) => self.said(message),
-            What::Report(report) => self.reported(report),
             What::Decision(decision) => decided(decision),
             What::Event(event) => self.event(event),
-            What::Noise(_) | What::Err(_) | What::Sent(_) | What::Other => Vec::new(),
+            What::Noise(_) | What::Err(_) | What::Report(_) | What::Sent(_) | What::Other => {
+                Vec::new()
+            }
         }
     }
 
@@ -133,27 +120,6 @@ impl Story {
         match self.loading {
             Some(_) => Phase::Replay,
             None => Phase::Live,
-        }
-    }
-
-    /// Updates are told already, notification by notification.
-    fn reported(&mut self, report: &RawValue) -> Vec<Tell> {
-        let Ok(Report { kind, body }) = serde_json::from_str(report.get()) else {
-            return Vec::new();
-        };
-        match (&*kind, body) {
-            ("prompt_complete" | "prompt_failed", Some(body)) => {
-                let end = end::reported(&body);
-                self.ends(end)
-            }
-            ("permission_request", Some(body)) => match serde_json::from_str(body.get()) {
-                Ok(Asked {
-                    permission_id,
-                    request,
-                }) => vec![Tell::Pending(permission_id, request)],
-                Err(_) => Vec::new(),
-            },
-            _ => Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@ use provost_runner::acp::Message;
 use serde_json::value::RawValue;
 
 use super::{
+    super::progress::unasked,
     fields::{Fields, compact, words},
     flow::Voice,
     screen::{Screen, Show},
@@ -150,7 +151,10 @@ impl Screen {
 
     pub(super) fn event(&mut self, event: &Fields<'_>) -> Vec<String> {
         if event.raw("started").is_some() {
-            return self.started(&event.inner("started"));
+            let started = event.raw("started").map(RawValue::get).unwrap_or_default();
+            let started = serde_json::from_str(started).ok();
+            let unasked = started.and_then(|started| unasked(&started));
+            return self.started(&event.inner("started"), unasked);
         }
         if event.raw("agent").is_some() {
             let agent = event.inner("agent");
@@ -162,6 +166,19 @@ impl Screen {
         if let Some(session) = event.short("session", 120) {
             return self.note(Ink::Dim, "·", &format!("session: {session}"));
         }
+        if event.raw("unsupervised").is_some() {
+            let act = event.inner("unsupervised");
+            let (kind, title) = (act.short("kind", 20), act.short("title", 300));
+            let (kind, title) = (kind.unwrap_or_default(), title.unwrap_or_default());
+            return self.note(
+                Ink::Red,
+                "!",
+                &format!("NOBODY DECIDED THIS: {kind} {title}"),
+            );
+        }
+        if let Some(warning) = event.short("warning", 500) {
+            return self.note(Ink::Yellow, "!", &warning);
+        }
         if event.raw("stop").is_some() {
             self.doing = Doing::Ending;
         }
@@ -171,10 +188,14 @@ impl Screen {
         Vec::new()
     }
 
-    fn started(&mut self, started: &Fields<'_>) -> Vec<String> {
+    fn started(&mut self, started: &Fields<'_>, unasked: Option<String>) -> Vec<String> {
         let run = started.short("runId", 120).unwrap_or_default();
         let place = started.short("repoDir", 300).unwrap_or_default();
-        self.note(Ink::Bold, "▪", &format!("run {run} in {place}"))
+        let mut lines = self.note(Ink::Bold, "▪", &format!("run {run} in {place}"));
+        if let Some(unasked) = unasked {
+            lines.extend(self.note(Ink::Dim, "·", &unasked));
+        }
+        lines
     }
 
     fn ended(&mut self, ended: &Fields<'_>) -> Vec<String> {

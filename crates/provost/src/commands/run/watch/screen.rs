@@ -4,6 +4,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use provost_runner::{
+    acp::SessionUpdate,
     journal::{Line, What},
     meter::Meter,
 };
@@ -201,7 +202,7 @@ impl Screen {
     pub(super) fn meter(&mut self, params: &RawValue) {
         // What a loaded session tells again was spent before.
         if !self.requests.values().any(|asked| asked == "session/load") {
-            self.meter.update(params);
+            self.meter.update(&SessionUpdate::read(params).update);
         }
     }
 }
