@@ -6,6 +6,7 @@
 
 mod claude;
 mod codex;
+mod files;
 mod gemini;
 mod goose;
 mod kimi;
@@ -16,10 +17,11 @@ mod settings;
 
 use std::{ffi::OsString, fmt, io, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{config::Config, metering::Metering};
 
+pub use files::{HomeFile, UseOf};
 pub use recognise::{named, started_as};
 pub use settings::Environment;
 
@@ -66,6 +68,10 @@ pub struct Profile {
     /// What it tells of its use.
     pub metering: Metering,
     pub offers: Offers,
+    /// What it has in the home of its user, and gets in a home of its own.
+    pub home: &'static [HomeFile],
+    /// Settings of its home that say whether its shell has a terminal: it runs no command where that cannot be.
+    shell_settings: Option<&'static str>,
     overlay: fn(&Ground<'_>) -> Result<Overlay, Unsafe>,
 }
 
@@ -151,6 +157,18 @@ impl Profile {
         (self.overlay)(ground)
     }
 
+    /// What its home needs to have for it to work without terminals: a file, and what is in it.
+    pub fn without_terminals(&self, home: &Path) -> Result<Option<(&'static str, String)>, Unsafe> {
+        let Some(file) = self.shell_settings else {
+            return Ok(None);
+        };
+        let found = settings::json(self.title, &home.join(file))?.unwrap_or_default();
+        let mut found = Value::Object(found);
+        let off = json!({"tools": {"shell": {"enableInteractiveShell": false}}});
+        settings::merge(&mut found, off);
+        Ok(Some((file, found.to_string())))
+    }
+
     /// The file name of its program, as its package installs it.
     pub fn program(&self) -> &'static str {
         self.programs.first().copied().unwrap_or_default()
@@ -232,6 +250,26 @@ mod tests {
             let (tokens, cost) = (words(metering.tokens), words(metering.cost));
             let row = format!("| `{name}` | {tokens} | {cost} |");
             assert!(docs.contains(&row), "docs/run.md lacks\n{row}");
+        }
+    }
+
+    #[test]
+    fn the_docs_name_what_every_agent_gets_in_a_home_of_its_own() {
+        let docs = file("docs/acp-agents.md");
+        for profile in KNOWN {
+            let of = |wanted: fn(&UseOf) -> bool| {
+                let files = profile.home.iter().filter(|file| wanted(&file.use_of));
+                let places = files.map(|file| format!("`{}`", file.place().display()));
+                places.collect::<Vec<_>>().join(", ")
+            };
+            let row = format!(
+                "| `{}` | {} | {} | {} |",
+                profile.name,
+                of(|one| matches!(one, UseOf::Login)),
+                of(|one| matches!(one, UseOf::Settings | UseOf::Fields(_))),
+                of(|one| matches!(one, UseOf::Sessions)),
+            );
+            assert!(docs.contains(&row), "docs/acp-agents.md lacks\n{row}");
         }
     }
 

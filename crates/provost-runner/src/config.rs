@@ -17,6 +17,7 @@ pub use secret::Secret;
 
 use crate::{
     agents::{Offers, Profile},
+    sandbox::{Toolchain, UnixSockets},
     web::Connector,
 };
 
@@ -141,6 +142,22 @@ pub struct Sandbox {
     pub read_only: Vec<PathBuf>,
     /// The ports it may connect to. `None`: all.
     pub ports: Option<Vec<u16>>,
+    pub home: Home,
+    /// What of the user's home has compilers and interpreters. `None`: those that are on the `PATH`.
+    pub toolchains: Option<Vec<&'static Toolchain>>,
+    pub unix_sockets: UnixSockets,
+}
+
+/// The home of a confined agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Home {
+    /// One of its own, with its login and its settings.
+    #[default]
+    Own,
+    /// That of whoever starts the run.
+    Operator,
+    /// This folder, as it is.
+    At(PathBuf),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
     process::{
-        Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process,
-        pidfd_open, set_child_subreaper, setrlimit, wait,
+        Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getpgid, getpid, getppid,
+        kill_process, pidfd_open, set_child_subreaper, setpgid, setrlimit, setsid, wait,
     },
 };
 use signal_hook::low_level::emulate_default_handler;
@@ -47,7 +47,9 @@ pub fn kept(keeper: Option<&Path>, command: tokio::process::Command) -> tokio::p
 pub async fn keep(runner: i32, command: &[OsString]) -> io::Result<ExitStatus> {
     let gone = || io::Error::other("the runner is gone");
     let runner = Pid::from_raw(runner).filter(|runner| getppid() == Some(*runner));
-    let mut left_alone = end_of(runner.ok_or_else(gone)?)?;
+    let runner = runner.ok_or_else(gone)?;
+    leave_terminal(runner)?;
+    let mut left_alone = end_of(runner)?;
     set_child_subreaper(Some(getpid()))?;
     // The whole group is asked to end, this process with it, which has to see how the command ends.
     let _asked = [
@@ -74,6 +76,14 @@ pub async fn keep(runner: i32, command: &[OsString]) -> io::Result<ExitStatus> {
             }
         }
     }
+}
+
+/// Whoever belongs to the terminal that the runner is in can read what is typed there. This process leads a group,
+/// and a leader cannot leave: so it joins the runner's, and then has a session and a group of its own.
+fn leave_terminal(runner: Pid) -> io::Result<()> {
+    setpgid(None, Some(getpgid(Some(runner))?))?;
+    setsid()?;
+    Ok(())
 }
 
 /// Resolves when a process has ended.

@@ -6,6 +6,7 @@ pub mod agents;
 pub mod answer;
 pub mod brake;
 pub mod config;
+pub mod home;
 pub mod journal;
 pub mod json_error;
 pub mod keeper;

@@ -13,7 +13,9 @@ mod unseen;
 
 use std::{
     collections::HashMap,
+    ffi::OsString,
     io,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -35,11 +37,13 @@ use crate::{
     acp::{self, Usage},
     answer::Answer,
     config::{Config, Prompt},
+    home::AgentHome,
     journal::Journal,
     meter::Meter,
     permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
     report::{Drained, Phase, Reporter, State},
+    sandbox::Possible,
     setup::{StartFolder, Supervised},
     unsupervised::ActWatch,
     workspace::Workspace,
@@ -85,15 +89,23 @@ pub struct Setup {
     pub confined: Option<Confined>,
 }
 
-/// The folder of a confined agent's own, which goes with the run: its temporary files, and beside them the
-/// launcher's report.
+/// The folders of a confined agent's own, and what its environment differs in. The first goes with the run: it has
+/// the agent's temporary files, and beside them the launcher's report.
 pub struct Confined {
     pub folder: tempfile::TempDir,
-    pub report: std::path::PathBuf,
+    pub report: PathBuf,
+    pub possible: Possible,
+    /// `None` where it has one that somebody named.
+    pub home: Option<AgentHome>,
+    pub variables: Vec<(&'static str, OsString)>,
+    /// Variables of this process that it does not have.
+    pub without: Vec<&'static str>,
+    /// The toolchains in the home of whoever started the run.
+    pub readable: Vec<PathBuf>,
 }
 
 impl Confined {
-    pub fn temp(&self) -> std::path::PathBuf {
+    pub fn temp(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 }

@@ -6,6 +6,10 @@ mod agent;
 mod kernel;
 mod launch;
 mod privileges;
+mod probe;
+mod sockets;
+mod terminals;
+mod toolchains;
 
 use std::path::PathBuf;
 
@@ -14,6 +18,9 @@ use serde::{Deserialize, Serialize};
 pub use agent::{Needs, find_program};
 pub use kernel::{Support, confine, confine_on, support};
 pub use launch::{SUBCOMMAND, command, launch};
+pub use probe::{Possible, probe};
+pub(crate) use toolchains::find as find_toolchains;
+pub use toolchains::{TOOLCHAINS, Toolchain, toolchain};
 
 /// What a confined process may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,9 +34,42 @@ pub struct Spec {
     pub strict: bool,
     /// Ports that may be connected to over TCP; None leaves the network alone.
     pub network: Option<Vec<u16>>,
+    pub unix_sockets: UnixSockets,
+    pub terminals: Terminals,
     /// Where one line of JSON tells what is enforced. Keep it out of `read_write`, or the confined process
     /// could rewrite it.
     pub report: Option<PathBuf>,
+}
+
+/// Whether the sockets of others on this machine can be connected to: the SSH agent's, docker's, D-Bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnixSockets {
+    #[default]
+    Deny,
+    Allow,
+}
+
+/// Which terminals can be opened (pseudo-terminals, PTYs).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terminals {
+    #[default]
+    None,
+    /// New ones, which nobody outside has.
+    Own,
+}
+
+/// How the sockets of others are kept out of reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBy {
+    /// By their path: sockets in folders that may be written work.
+    Landlock,
+    /// No Unix socket can be made at all, except pairs.
+    Seccomp,
+    /// They are not.
+    Nothing,
 }
 
 /// How much of what was asked is enforced.
@@ -58,6 +98,9 @@ pub struct Enforced {
     pub read_only: Vec<PathBuf>,
     /// Paths that do not exist or cannot be opened, hence are not reachable.
     pub missing: Vec<PathBuf>,
+    /// What keeps it from the Unix sockets of others.
+    pub unix_sockets: ClosedBy,
+    pub terminals: Terminals,
     /// Nothing that is started from now on can gain privileges.
     pub no_new_privs: bool,
     /// Privileges of root that are left.
@@ -80,6 +123,10 @@ pub enum Refused {
     Unsupported { abi: u32, lacking: String },
     #[error("the kernel did not confine this process: {0}")]
     Ruleset(#[from] landlock::RulesetError),
+    #[error("the kernel did not close Unix sockets: {0}")]
+    Sockets(#[from] seccompiler::Error),
+    #[error("terminals of its own cannot be made: {0}")]
+    Terminals(std::io::Error),
     #[error("privileges cannot be given up: {0}")]
     Privileges(std::io::Error),
     #[error("the report `{path}` cannot be written: {source}")]
@@ -91,6 +138,8 @@ pub enum Refused {
     Json(#[from] serde_json::Error),
     #[error("there is no command to run")]
     Nothing,
+    #[error("the sandbox cannot be tried out with `{launcher}`: {problem}")]
+    Probe { launcher: PathBuf, problem: String },
     #[error("`{command}` cannot be run: {source}")]
     Exec {
         command: String,

@@ -15,7 +15,7 @@ use serde_json::{json, value::RawValue};
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
-    agents::{self, Overlay},
+    agents::{self, Environment, Overlay},
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
     journal::{Entry, Journal, last_sequence},
@@ -54,6 +54,8 @@ pub struct Surroundings {
     pub keeper: Option<PathBuf>,
     /// `CODING_AGENT_ACP_COMMAND`, then `CLAUDE_ACP_COMMAND`.
     pub command: Option<String>,
+    /// Below this confined agents have homes of their own, with sessions that can be resumed; see [`crate::home`].
+    pub homes: Option<PathBuf>,
     /// Below this the agent's program is started, in a folder of its own; see [`StartFolder`].
     pub starts: Option<PathBuf>,
     pub brake: Brake,
@@ -83,6 +85,13 @@ pub enum Unready {
     Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
     Sandbox(#[from] sandbox::Refused),
+    #[error("{0}")]
+    Home(#[from] crate::home::HomeError),
+    #[error(
+        "`{}` has your home in it, so a sandbox would open all of that: have the agent work in a folder below, \
+         or say that it may (`sandbox: {{home: operator}}`)", .0.display()
+    )]
+    RepoIsHome(PathBuf),
     #[error(
         "`{0}` starts an agent that is not known here, so nothing makes it ask before it acts. \
          Confine the run (`sandbox: true`), name the agent if it is one of {known} (`agent`), \
@@ -126,14 +135,22 @@ pub async fn prepare(
     let (judge, questions) = judge(&config, gateway.clone(), &reporter, &around.brake).await?;
     let words = command(&config, around.command.as_deref())?;
     let folder = StartFolder::new(around.starts.as_deref()).map_err(Unready::Start)?;
-    let supervised = supervise::supervised(&config, &words, &folder)?;
+    let environment = Environment::of_process(&config.env);
+    let agent = supervise::agent(&config, &words);
+    let mut confined = confine::confined(&config, agent, &around, &environment).await?;
+    let environment = confine::environment(confined.as_ref(), environment);
+    let supervised = supervise::supervised(&config, &words, &folder, &environment)?;
     let unenforced = unenforced(&config, &supervised)?;
     let words = [&words[..], &supervised.overlay.arguments].concat();
-    let confined = confine::confined(&config)?;
-    let confinement = confined
-        .as_ref()
-        .map(|confined| confine::confinement(&config, &around.launcher, &words, &folder, confined))
-        .transpose()?;
+    let launcher = &around.launcher;
+    let confinement = confined.as_ref().map(|confined| {
+        confine::confinement(&config, launcher, &words, &folder, confined, &environment)
+    });
+    let confinement = confinement.transpose()?;
+    if let Some(home) = confined.as_mut().and_then(|one| one.home.as_mut()) {
+        home.linked_from(folder.own());
+        home.watch_logins();
+    }
     let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile)));
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
@@ -339,9 +356,12 @@ fn workspace(
         None => workspace,
     };
     Ok(match (confinement, confined) {
-        (Some(confinement), Some(confined)) => workspace
-            .with_confinement(confinement.clone())
-            .with_variable("TMPDIR", confined.temp()),
+        (Some(confinement), Some(confined)) => confine::variables(confined)
+            .into_iter()
+            .fold(workspace, |workspace, (name, value)| {
+                workspace.with_variable(name, value)
+            })
+            .with_confinement(confinement.clone()),
         _ => workspace,
     })
 }
@@ -371,6 +391,12 @@ fn start(
     }
     // Where we were started is not where the agent is.
     command.env_remove("PWD").env_remove("OLDPWD");
+    if let Some(confined) = confined {
+        for name in &confined.without {
+            command.env_remove(name);
+        }
+        command.envs(confine::variables(confined));
+    }
     command.envs(&config.env);
     for name in &overlay.without {
         command.env_remove(name);

@@ -7,11 +7,12 @@
 
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::Arc;
 
-use provost_runner::sandbox::{self, Enforced, Level, Needs, Spec};
+use provost_runner::sandbox::{self, Enforced, Level, Needs, Spec, Terminals, UnixSockets};
 use provost_runner::workspace::{Confinement, Limits, Open, Workspace};
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -196,6 +197,56 @@ async fn ports_that_are_not_named_are_closed() {
     let connect = |port| format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
     land.works(&connect(open)).await;
     land.is_denied(&connect(closed)).await;
+}
+
+/// Connects, or says why not. Python, because shells have no words for it.
+const CONNECT: &str = "import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+print(s.recv(9))";
+
+#[tokio::test]
+async fn sockets_of_others_are_out_of_reach() {
+    let mut land = Land::new();
+    let socket = land.at("operator/agent.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let connect = format!("/usr/bin/python3 -c '{CONNECT}' {}", socket.display());
+    land.is_denied(&connect).await;
+    let closed = land.report()["unixSockets"].clone();
+    let landlock = sandbox::support().abi >= 9;
+    assert_eq!(closed, if landlock { "landlock" } else { "seccomp" });
+    // Pairs are what programs talk to their children with.
+    land.works("/usr/bin/python3 -c 'import socket; socket.socketpair()'")
+        .await;
+
+    land.spec.unix_sockets = UnixSockets::Allow;
+    let output = land.sh(&format!("timeout 0.2 {connect}")).await;
+    assert_eq!(output.status.code(), Some(124), "it waits: {output:?}");
+    assert_eq!(land.report()["unixSockets"], "nothing");
+}
+
+/// Where this user can have terminals of its own, and else that there are none.
+#[tokio::test]
+async fn terminals_are_its_own() {
+    let mut land = Land::new();
+    let open = "/usr/bin/python3 -c 'import os, pty; print(os.ttyname(pty.openpty()[1]))'";
+    assert!(!land.sh(open).await.status.success());
+    let possible = sandbox::probe(&launcher()).await.unwrap();
+    land.spec.terminals = Terminals::Own;
+    if possible.terminals == Terminals::None {
+        assert!(possible.problem.is_some());
+        assert!(!land.sh(open).await.status.success());
+        return;
+    }
+    assert_eq!(land.works(open).await, "/dev/pts/0\n");
+    assert_eq!(land.works("ls /dev/pts").await, "ptmx\n");
+    land.works("/usr/bin/python3 -c 'import multiprocessing; multiprocessing.Lock()'")
+        .await;
+    land.works(
+        "/usr/bin/python3 -c 'import pty; pty.spawn([\"sh\", \"-c\", \"echo x > /dev/tty\"])'",
+    )
+    .await;
+    assert_eq!(land.report()["terminals"], "own");
 }
 
 #[tokio::test]

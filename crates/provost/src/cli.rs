@@ -11,8 +11,9 @@ use clap::{
 use provost_gateway::secret::Secret;
 
 use crate::commands::{
-    approvals::Approvals, check, completions, connect::Connect, console, demo, grants::Grants,
-    hook, keys::Keys, mcp, people::People, policy::Policy, run, serve, stop, traces::Traces,
+    approvals::Approvals, check, completions, connect::Connect, console, demo, doctor,
+    grants::Grants, hook, keys::Keys, mcp, people::People, policy::Policy, run, serve, stop,
+    traces::Traces,
 };
 
 const EXAMPLES: &str = "\
@@ -157,9 +158,9 @@ pub(crate) enum Command {
     Check(check::Args),
     /// Check the gateway, and say what is wrong and how to fix it
     #[command(
-        after_help = "Examples:\n  provost doctor\n  provost doctor --json | jq '.findings[] | select(.state != \"ok\")'"
+        after_help = "Examples:\n  provost doctor\n  provost doctor --json | jq '.findings[] | select(.state != \"ok\")'\n  provost doctor --sandbox"
     )]
-    Doctor,
+    Doctor(doctor::Args),
     /// Connect Claude Code, Codex, Cursor or an MCP client to the gateway
     #[command(subcommand)]
     Connect(Connect),

@@ -7,7 +7,7 @@ pub(crate) mod connect;
 pub(crate) mod console;
 mod declared;
 pub(crate) mod demo;
-mod doctor;
+pub(crate) mod doctor;
 pub(crate) mod grants;
 pub(crate) mod hook;
 pub(crate) mod keys;
@@ -30,7 +30,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Serve(args) => serve::run(context, args).await,
         Command::Demo(args) => demo::run(context, args).await,
         Command::Check(args) => check::run(context, args).await,
-        Command::Doctor => doctor::run(context).await,
+        Command::Doctor(args) => doctor::run(context, &args).await,
         Command::Console(args) => console::run(context, args).await,
         Command::Connect(command) => connect::run(context, command).await,
         Command::Keys(command) => keys::run(context, command).await,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, says};
+use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says};
 use crate::metering::{Metering, Told};
 
 /// A rule that asks beats the user's rules that allow, wherever those are written.
@@ -16,6 +16,15 @@ const ASK: [&str; 9] = [
     "Skill",
     "Workflow",
     "mcp__*",
+];
+
+const FOLDER: Base = Base::named("CLAUDE_CONFIG_DIR", ".claude");
+/// Of its state, which also has the MCP servers and the history of every project.
+const ACCOUNT: [&str; 4] = [
+    "oauthAccount",
+    "userID",
+    "hasCompletedOnboarding",
+    "customApiKeyResponses",
 ];
 
 pub(super) static CLAUDE: Profile = Profile {
@@ -42,6 +51,14 @@ pub(super) static CLAUDE: Profile = Profile {
         cost: Told::AtEnd,
     },
     offers: Offers::ALL,
+    home: &[
+        FOLDER.login(".credentials.json"),
+        FOLDER.settings("settings.json"),
+        FOLDER.settings("CLAUDE.md"),
+        Base::named("CLAUDE_CONFIG_DIR", "").fields(".claude.json", &ACCOUNT),
+        FOLDER.sessions("projects"),
+    ],
+    shell_settings: None,
     overlay,
 };
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Codex";
@@ -18,6 +18,8 @@ const KEYS: [&str; 8] = [
     "openai_base_url",
     "cli_auth_credentials_store",
 ];
+
+const FOLDER: Base = Base::named("CODEX_HOME", ".codex");
 
 pub(super) static CODEX: Profile = Profile {
     name: "codex",
@@ -41,6 +43,13 @@ pub(super) static CODEX: Profile = Profile {
         cost: Told::Never,
     },
     offers: Offers::ALL,
+    home: &[
+        FOLDER.login("auth.json"),
+        FOLDER.settings("config.toml"),
+        FOLDER.settings("AGENTS.md"),
+        FOLDER.sessions("sessions"),
+    ],
+    shell_settings: None,
     overlay,
 };
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Gemini CLI";
@@ -25,6 +25,8 @@ toolName = "invoke_agent"
 decision = "deny"
 priority = 700
 "#;
+
+const FOLDER: Base = Base::named("GEMINI_CLI_HOME", "");
 
 pub(super) static GEMINI: Profile = Profile {
     name: "gemini",
@@ -50,6 +52,17 @@ pub(super) static GEMINI: Profile = Profile {
         read: false,
         ..Offers::ALL
     },
+    home: &[
+        FOLDER.login(".gemini/oauth_creds.json"),
+        FOLDER.settings(".gemini/google_accounts.json"),
+        FOLDER.settings(".gemini/settings.json"),
+        FOLDER.settings(".gemini/installation_id"),
+        FOLDER.settings(".gemini/.env"),
+        FOLDER.settings(".gemini/GEMINI.md"),
+        FOLDER.sessions(".gemini/tmp"),
+        FOLDER.sessions(".gemini/projects.json"),
+    ],
+    shell_settings: Some(".gemini/settings.json"),
     overlay,
 };
 
@@ -102,6 +115,11 @@ fn settings(home: &Path) -> Result<Value, Unsafe> {
         .and_then(|security| security.get("auth"));
     if let Some(auth) = auth {
         settings::merge(&mut ours, json!({"security": {"auth": auth}}));
+    }
+    let terminal = theirs.get("tools").and_then(|tools| tools.get("shell"));
+    if let Some(terminal) = terminal.and_then(|shell| shell.get("enableInteractiveShell")) {
+        let shell = json!({"enableInteractiveShell": terminal});
+        settings::merge(&mut ours, json!({"tools": {"shell": shell}}));
     }
     if let Some(model) = theirs.get("model") {
         settings::merge(&mut ours, json!({"model": model}));

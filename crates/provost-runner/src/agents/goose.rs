@@ -5,7 +5,11 @@ use std::path::Path;
 use saphyr::{LoadableYamlNode as _, Yaml};
 use serde_json::{Map, Value, json};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, settings};
+use super::{
+    Ground, Offers, Overlay, Profile, Unsafe,
+    files::{CONFIG, DATA},
+    settings,
+};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Goose";
@@ -35,6 +39,14 @@ pub(super) static GOOSE: Profile = Profile {
         cost: Told::Never,
     },
     offers: Offers::ALL,
+    home: &[
+        CONFIG.settings("goose/config.yaml"),
+        CONFIG.settings("goose/secrets.yaml"),
+        CONFIG.settings("goose/permission.yaml"),
+        CONFIG.settings("goose/custom_providers"),
+        DATA.sessions("goose/sessions"),
+    ],
+    shell_settings: None,
     overlay,
 };
 

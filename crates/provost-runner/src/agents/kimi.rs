@@ -2,10 +2,11 @@
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, says, settings};
+use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Kimi Code";
+const FOLDER: Base = Base::named("KIMI_CODE_HOME", ".kimi-code");
 const KEYS: [&str; 3] = ["default_model", "providers", "models"];
 
 pub(super) static KIMI: Profile = Profile {
@@ -33,6 +34,13 @@ pub(super) static KIMI: Profile = Profile {
     },
     // In a git work tree it asks about no write: it has us write, and we ask.
     offers: Offers::ALL,
+    home: &[
+        FOLDER.login("credentials"),
+        FOLDER.settings("config.toml"),
+        FOLDER.settings("device_id"),
+        FOLDER.sessions("sessions"),
+    ],
+    shell_settings: None,
     overlay,
 };
 

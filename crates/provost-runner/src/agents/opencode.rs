@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Ground, Offers, Overlay, Profile, Unsafe, says,
+    Ground, Offers, Overlay, Profile, Unsafe,
+    files::{CONFIG, DATA},
+    says,
     settings::{self, only},
 };
 use crate::metering::{Metering, Told};
@@ -100,6 +102,18 @@ pub(super) static OPENCODE: Profile = Profile {
     metering: METERING,
     // It writes files itself once it may, and then has us write them again.
     offers: Offers::NONE,
+    home: &[
+        DATA.login("opencode/auth.json"),
+        CONFIG.settings("opencode/config.json"),
+        CONFIG.settings("opencode/opencode.json"),
+        CONFIG.settings("opencode/opencode.jsonc"),
+        CONFIG.settings("opencode/AGENTS.md"),
+        DATA.sessions("opencode/storage"),
+        DATA.sessions("opencode/opencode.db"),
+        DATA.sessions("opencode/opencode.db-shm"),
+        DATA.sessions("opencode/opencode.db-wal"),
+    ],
+    shell_settings: None,
     overlay: |ground| {
         if !ground.confined {
             planted(ground.repo)?;
@@ -125,6 +139,18 @@ pub(super) static KILO: Profile = Profile {
     login: "kilo auth login",
     metering: METERING,
     offers: Offers::NONE,
+    home: &[
+        DATA.login("kilo/auth.json"),
+        CONFIG.settings("kilo/config.json"),
+        CONFIG.settings("kilo/kilo.json"),
+        CONFIG.settings("kilo/kilo.jsonc"),
+        CONFIG.settings("kilo/AGENTS.md"),
+        DATA.sessions("kilo/storage"),
+        DATA.sessions("kilo/kilo.db"),
+        DATA.sessions("kilo/kilo.db-shm"),
+        DATA.sessions("kilo/kilo.db-wal"),
+    ],
+    shell_settings: None,
     overlay: |ground| overlay(ground, &KILOS),
 };
 

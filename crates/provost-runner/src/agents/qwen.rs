@@ -4,10 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, gemini::allowed, says, settings};
+use super::{
+    Ground, Offers, Overlay, Profile, Unsafe, files::Base, gemini::allowed, says, settings,
+};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Qwen Code";
+const FOLDER: Base = Base::named("QWEN_HOME", ".qwen");
 const MACHINES: &str = "/etc/qwen-code/settings.json";
 
 pub(super) static QWEN: Profile = Profile {
@@ -30,6 +33,16 @@ pub(super) static QWEN: Profile = Profile {
         cost: Told::Never,
     },
     offers: Offers::ALL,
+    home: &[
+        FOLDER.login("oauth_creds.json"),
+        FOLDER.settings("settings.json"),
+        FOLDER.settings("installation_id"),
+        FOLDER.settings(".env"),
+        FOLDER.settings("QWEN.md"),
+        FOLDER.sessions("projects"),
+        FOLDER.sessions("tmp"),
+    ],
+    shell_settings: Some(".qwen/settings.json"),
     overlay,
 };
 

@@ -10,10 +10,11 @@ use std::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    By, Callback, Config, Confine, Gateway, Identity, Limits, Permissions, Prompt, Sandbox, Secret,
-    Unsupervised, fields::Reader,
+    By, Callback, Config, Confine, Gateway, Home, Identity, Limits, Permissions, Prompt, Sandbox,
+    Secret, Unsupervised, fields::Reader,
 };
 use crate::agents::{self, Offers, Profile};
+use crate::sandbox::{TOOLCHAINS, Toolchain, UnixSockets, toolchain};
 
 const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
 const LONGEST_GRACE: Duration = Duration::from_mins(2);
@@ -372,9 +373,42 @@ impl Reader {
             read_write: fields.absolute("readWrite").map(paths).unwrap_or_default(),
             read_only: fields.absolute("readOnly").map(paths).unwrap_or_default(),
             ports: fields.ports(),
+            home: fields.home(),
+            toolchains: fields.toolchains(),
+            unix_sockets: match fields.choice("unixSockets", ["deny", "allow"]) {
+                Some(1) => UnixSockets::Allow,
+                _ => UnixSockets::Deny,
+            },
         };
         self.close(fields);
         sandbox
+    }
+
+    fn home(&mut self) -> Home {
+        match self.text("home").as_deref() {
+            None | Some("own") => Home::Own,
+            Some("operator") => Home::Operator,
+            Some(path) if Path::new(path).is_absolute() => Home::At(path.into()),
+            Some(_) => {
+                self.problem("home", "is own, operator, or a path that begins with /");
+                Home::Own
+            }
+        }
+    }
+
+    fn toolchains(&mut self) -> Option<Vec<&'static Toolchain>> {
+        let value = self.fields.remove("toolchains");
+        let value = value.filter(|value| !value.is_null())?;
+        let names: Vec<String> = serde_json::from_value(value).ok().unwrap_or_else(|| {
+            self.problem("toolchains", "is a list of names");
+            Vec::new()
+        });
+        let found: Option<Vec<_>> = names.iter().map(|name| toolchain(name)).collect();
+        if found.is_none() {
+            let known = TOOLCHAINS.each_ref().map(|toolchain| toolchain.name);
+            self.problem("toolchains", &format!("are among {}", known.join(", ")));
+        }
+        Some(found.unwrap_or_default())
     }
 }
 

@@ -1,6 +1,8 @@
 use super::*;
 use std::path::Path;
 
+use crate::sandbox::toolchain;
+
 const SEED: &str = r#"{"runId": "r", "taskId": "t", "sandboxId": "s", "callbackUrl": "https://example.com/cb?x=1",
     "token": "tok", "promptId": "p", "prompt": "do it"}"#;
 
@@ -112,6 +114,36 @@ fn a_sandbox_can_be_wider_by_name() {
             "`sandbox.readOnly` is a list of paths that begin with /",
             "`sandbox.ports` is a list of port numbers",
             "`sandbox.wide` is not known here",
+        ]
+    );
+}
+
+#[test]
+fn a_sandbox_says_whose_home_and_which_toolchains() {
+    let with =
+        |detail: &str| SEED.replace("\"do it\"", &format!("\"do it\", \"sandbox\": {detail}"));
+    let sandbox = |detail: &str| {
+        let config = read(&with(detail), Path::new("/work"), Missing::Nothing);
+        config.unwrap().sandbox
+    };
+    let usual = sandbox("true");
+    assert_eq!((usual.home, usual.toolchains), (Home::Own, None));
+    assert_eq!(usual.unix_sockets, UnixSockets::Deny);
+    let wide = sandbox(r#"{"home": "operator", "toolchains": ["rust"], "unixSockets": "allow"}"#);
+    assert_eq!(wide.home, Home::Operator);
+    assert_eq!(wide.toolchains, Some(vec![toolchain("rust").unwrap()]));
+    assert_eq!(wide.unix_sockets, UnixSockets::Allow);
+    assert_eq!(
+        sandbox(r#"{"home": "/srv/h"}"#).home,
+        Home::At("/srv/h".into())
+    );
+    let wrong = r#"{"home": "mine", "toolchains": ["cobol"], "unixSockets": true}"#;
+    assert_eq!(
+        problems(&with(wrong)),
+        [
+            "`sandbox.home` is own, operator, or a path that begins with /",
+            "`sandbox.toolchains` are among rust, python, node, go, bun, deno, java, ruby, mise",
+            "`sandbox.unixSockets` is a text",
         ]
     );
 }

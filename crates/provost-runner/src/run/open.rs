@@ -146,6 +146,10 @@ impl Run {
         self.reporter.session(&session);
         self.acts.session(&session);
         self.journal.event(&json!({"session": session}));
+        let home = self.confined.as_ref().and_then(|one| one.home.as_ref());
+        if let Some(home) = home {
+            home.remember(&session);
+        }
         self.session = Some(session);
     }
 

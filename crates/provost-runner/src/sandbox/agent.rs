@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use super::Spec;
 
 /// Devices without memory, which programs expect to open.
-const DEVICES: [&str; 6] = [
+const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
     "/dev/random",
     "/dev/urandom",
-    "/dev/tty",
 ];
 
 /// The machine's programs and settings. Other processes' secrets in `/proc` stay hidden: from inside a
@@ -57,7 +56,7 @@ pub struct Needs<'a> {
 }
 
 impl Spec {
-    /// Strict, with the network left alone. Of the defaults, only what exists is named; what the operator
+    /// Strict, with the network left alone and no Unix sockets. Of the defaults, only what exists is named; what the operator
     /// adds is named as it is, so that the report tells what is missing.
     pub fn for_agent(needs: &Needs<'_>) -> Self {
         let mut read_write: Vec<_> = [needs.repo_dir, needs.home, needs.temp]
@@ -66,7 +65,8 @@ impl Spec {
         read_write.extend(existing(&DEVICES));
         read_write.extend_from_slice(needs.extra_read_write);
 
-        let mut read_only: BTreeSet<_> = existing(&SYSTEM).collect();
+        let system = existing(&SYSTEM).filter(|path| !opens_a_home(path, needs));
+        let mut read_only: BTreeSet<_> = system.collect();
         read_only.extend(Path::new("/etc/resolv.conf").canonicalize());
         let on_path = std::env::split_paths(needs.path).chain(programs(needs));
         read_only.extend(on_path.filter(|path| path.is_dir() && !opens_a_home(path, needs)));
@@ -75,8 +75,7 @@ impl Spec {
             read_write,
             read_only: read_only.into_iter().collect(),
             strict: true,
-            network: None,
-            report: None,
+            ..Self::default()
         }
     }
 }

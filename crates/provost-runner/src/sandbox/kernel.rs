@@ -9,8 +9,8 @@ use landlock::{
 };
 use serde::Serialize;
 
-use super::privileges;
-use super::{Enforced, Level, Refused, Spec};
+use super::{ClosedBy, Enforced, Level, Refused, Spec, Terminals, UnixSockets};
+use super::{privileges, sockets, terminals};
 
 /// The newest version that is made use of.
 const NEWEST: ABI = ABI::V9;
@@ -20,11 +20,26 @@ const NEWEST: ABI = ABI::V9;
 const PATHS_NEED: ABI = ABI::V3;
 const PORTS_NEED: ABI = ABI::V4;
 
-/// The Landlock of a kernel.
+/// The first version that closes sockets by their path.
+const SOCKETS_NEED: u32 = ABI::V9 as u32;
+
+/// What of a kernel is made use of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Support {
-    /// The version; 0 for none.
+    /// The version of its Landlock; 0 for none.
     pub abi: u32,
+    /// Whether system calls can be filtered.
+    pub seccomp: bool,
+}
+
+impl Support {
+    fn closes_sockets(self, spec: &Spec) -> ClosedBy {
+        match spec.unix_sockets {
+            UnixSockets::Deny if self.abi >= SOCKETS_NEED => ClosedBy::Landlock,
+            UnixSockets::Deny if self.seccomp => ClosedBy::Seccomp,
+            UnixSockets::Deny | UnixSockets::Allow => ClosedBy::Nothing,
+        }
+    }
 }
 
 /// What the running kernel can do.
@@ -36,6 +51,9 @@ pub fn support() -> Support {
             Ok(LandlockStatus::Available { effective_abi, .. }) => effective_abi as u32,
             _ => 0,
         },
+        // Known to every process of a kernel that was built with it.
+        seccomp: sockets::KNOWN_HERE
+            && Path::new("/proc/sys/kernel/seccomp/actions_avail").exists(),
     }
 }
 
@@ -47,14 +65,27 @@ pub fn confine(spec: &Spec) -> Result<Enforced, Refused> {
 /// As [`confine`], making use of no more than what `support` says.
 pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
     let abi = ABI::from(i32::try_from(support.abi).unwrap_or(i32::MAX));
+    let closed_by = support.closes_sockets(spec);
     let asked = Kinds::of(NEWEST, spec);
     let kinds = Kinds::of(abi, spec);
-    let lacking = asked.without(&kinds).names();
-    if spec.strict && (abi < PATHS_NEED || (spec.network.is_some() && abi < PORTS_NEED)) {
+    let mut lacking = asked.without(&kinds);
+    if closed_by == ClosedBy::Seccomp {
+        lacking = lacking.without(&Kinds::of_sockets());
+    }
+    let lacking = lacking.names();
+    let sockets_open = spec.unix_sockets == UnixSockets::Deny && closed_by == ClosedBy::Nothing;
+    let ports_open = spec.network.is_some() && abi < PORTS_NEED;
+    if spec.strict && (abi < PATHS_NEED || ports_open || sockets_open) {
         return Err(Refused::Unsupported {
             abi: support.abi,
             lacking: lacking.join(", "),
         });
+    }
+    let mut paths = spec.read_write.clone();
+    let mut namespace = None;
+    if spec.terminals == Terminals::Own {
+        namespace = Some(terminals::make_own().map_err(Refused::Terminals)?);
+        paths.extend(terminals::paths());
     }
     let mut enforced = Enforced {
         enforced: if lacking.is_empty() {
@@ -68,25 +99,28 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
         read_write: Vec::new(),
         read_only: Vec::new(),
         missing: Vec::new(),
+        unix_sockets: closed_by,
+        terminals: spec.terminals,
         no_new_privs: true,
-        capabilities: privileges::give_up().map_err(Refused::Privileges)?,
+        capabilities: privileges::give_up(namespace).map_err(Refused::Privileges)?,
     };
     if abi == ABI::Unsupported {
         enforced.enforced = Level::None;
-        return Ok(enforced);
+    } else {
+        let rules = Rules {
+            ruleset: kinds.ruleset()?,
+            missing: &mut enforced.missing,
+        };
+        let read = AccessFs::from_read(abi);
+        let write = to_write(abi) & kinds.files;
+        let rules = rules.paths(&spec.read_only, read, &mut enforced.read_only)?;
+        let rules = rules.paths(&paths, write, &mut enforced.read_write)?;
+        let status = rules.ports(spec)?.restrict_self()?;
+        enforced.no_new_privs = status.no_new_privs;
     }
-    let rules = Rules {
-        ruleset: kinds.ruleset()?,
-        missing: &mut enforced.missing,
-    };
-    let rules = rules.paths(
-        &spec.read_only,
-        AccessFs::from_read(abi),
-        &mut enforced.read_only,
-    )?;
-    let rules = rules.paths(&spec.read_write, to_write(abi), &mut enforced.read_write)?;
-    let status = rules.ports(spec)?.restrict_self()?;
-    enforced.no_new_privs = status.no_new_privs;
+    if closed_by == ClosedBy::Seccomp {
+        sockets::refuse()?;
+    }
     Ok(enforced)
 }
 
@@ -105,13 +139,26 @@ struct Kinds {
 impl Kinds {
     fn of(abi: ABI, spec: &Spec) -> Self {
         let connect = BitFlags::from(AccessNet::ConnectTcp) & AccessNet::from_all(abi);
-        Self {
+        let all = Self {
             files: AccessFs::from_all(abi),
             network: match spec.network {
                 Some(_) => connect,
                 None => BitFlags::empty(),
             },
             scope: Scope::from_all(abi),
+        };
+        match spec.unix_sockets {
+            UnixSockets::Deny => all,
+            UnixSockets::Allow => all.without(&Self::of_sockets()),
+        }
+    }
+
+    /// Connecting to the sockets of others.
+    fn of_sockets() -> Self {
+        Self {
+            files: AccessFs::ResolveUnix.into(),
+            network: BitFlags::empty(),
+            scope: Scope::AbstractUnixSocket.into(),
         }
     }
 
@@ -207,7 +254,7 @@ mod tests {
             (3, Some(vec![443]), "network:ConnectTcp"),
         ];
         for (abi, network, expected) in cases {
-            match confine_on(Support { abi }, &spec(true, network)) {
+            match confine_on(Support { abi, seccomp: true }, &spec(true, network)) {
                 Err(Refused::Unsupported { abi: told, lacking }) => {
                     assert_eq!(told, abi);
                     assert!(lacking.contains(expected), "{lacking}");
@@ -218,9 +265,48 @@ mod tests {
     }
 
     #[test]
+    fn sockets_that_cannot_be_closed_are_refused_when_strict() {
+        let old = Support {
+            abi: 8,
+            seccomp: false,
+        };
+        match confine_on(old, &spec(true, None)) {
+            Err(Refused::Unsupported { abi: 8, lacking }) => {
+                assert_eq!(lacking, "file:ResolveUnix");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sockets_are_closed_by_the_best_that_a_kernel_has() {
+        let allowed = Spec {
+            unix_sockets: UnixSockets::Allow,
+            ..Spec::default()
+        };
+        for (abi, seccomp, spec, expected) in [
+            (9, true, Spec::default(), ClosedBy::Landlock),
+            (8, true, Spec::default(), ClosedBy::Seccomp),
+            (8, false, Spec::default(), ClosedBy::Nothing),
+            (9, true, allowed, ClosedBy::Nothing),
+        ] {
+            let support = Support { abi, seccomp };
+            assert_eq!(support.closes_sockets(&spec), expected, "{support:?}");
+        }
+    }
+
+    #[test]
     fn without_landlock_the_report_says_none() {
         // On a thread of its own: privileges that are given up do not come back.
-        let confined = std::thread::spawn(|| confine_on(Support { abi: 0 }, &spec(false, None)));
+        let confined = std::thread::spawn(|| {
+            confine_on(
+                Support {
+                    abi: 0,
+                    seccomp: false,
+                },
+                &spec(false, None),
+            )
+        });
         let enforced = confined.join().unwrap().unwrap();
         let told = serde_json::to_value(&enforced).unwrap();
         assert_eq!(told["enforced"], "none");
@@ -242,7 +328,14 @@ mod tests {
             ..Spec::default()
         };
         let confined = std::thread::spawn(move || {
-            let enforced = confine_on(Support { abi: 1 }, &spec).unwrap();
+            let enforced = confine_on(
+                Support {
+                    abi: 1,
+                    seccomp: true,
+                },
+                &spec,
+            )
+            .unwrap();
             let written = [inside, outside].map(|path| std::fs::write(path, "x").is_ok());
             (enforced, written)
         });

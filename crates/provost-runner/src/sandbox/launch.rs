@@ -1,6 +1,5 @@
 //! The launcher: a process that confines itself and then becomes the command.
 
-use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
@@ -24,23 +23,28 @@ pub fn command(
     if argv.is_empty() {
         return Err(Refused::Nothing);
     }
-    let mut command = tokio::process::Command::new(exe);
-    command
-        .arg(SUBCOMMAND)
-        .arg(serde_json::to_string(spec)?)
-        .arg("--")
-        .args(argv);
+    let mut command = launcher(exe, spec)?;
+    command.arg("--").args(argv);
     Ok(command)
 }
 
-/// Confines this process and becomes the command; returns only if that fails. To be called before any other
-/// thread is started: the others would stay free until the command takes over.
-pub fn launch(spec: &Spec, argv: &[OsString]) -> Result<Infallible, Refused> {
-    let (program, args) = argv.split_first().ok_or(Refused::Nothing)?;
+/// The command line that has `exe` confine itself to `spec` and end.
+pub(super) fn launcher(exe: &Path, spec: &Spec) -> Result<tokio::process::Command, Refused> {
+    let mut command = tokio::process::Command::new(exe);
+    command.arg(SUBCOMMAND).arg(serde_json::to_string(spec)?);
+    Ok(command)
+}
+
+/// Confines this process and becomes the command; returns only if that fails, or if there is no command. To be
+/// called before any other thread is started: the others would stay free until the command takes over.
+pub fn launch(spec: &Spec, argv: &[OsString]) -> Result<(), Refused> {
     // Opened now: it may well be out of reach afterwards.
     let mut report = Report::open(spec)?;
     let enforced = confine(spec).inspect_err(|refused| report.refused(refused))?;
     report.line(&serde_json::to_string(&enforced)?)?;
+    let Some((program, args)) = argv.split_first() else {
+        return Ok(());
+    };
     Err(Refused::Exec {
         command: program.display().to_string(),
         source: std::process::Command::new(program).args(args).exec(),

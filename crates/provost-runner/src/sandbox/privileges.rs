@@ -3,6 +3,8 @@
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
+use super::terminals::Made;
+
 /// What root still needs in order to work on files that are not its own.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
@@ -15,14 +17,19 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 
 /// Gives up, for this thread and all that it starts, every way to gain privileges and most of those it has.
 /// Tells which are left; for anyone but root, these are none.
-pub(super) fn give_up() -> std::io::Result<Vec<String>> {
+pub(super) fn give_up(namespace: Option<Made>) -> std::io::Result<Vec<String>> {
     // First: without it, the next program that root runs would get all of them back.
     rustix::thread::set_no_new_privs(true)?;
     let held = capabilities(None)?;
+    // Those of a namespace of its own were for making it.
+    let kept = match namespace {
+        Some(Made::InUserNamespace) => CapabilitySet::empty(),
+        Some(Made::AsRoot) | None => KEPT,
+    };
     let left = CapabilitySets {
-        effective: held.effective & KEPT,
-        permitted: held.permitted & KEPT,
-        inheritable: held.inheritable & KEPT,
+        effective: held.effective & kept,
+        permitted: held.permitted & kept,
+        inheritable: held.inheritable & kept,
     };
     if left != held {
         set_capabilities(None, left)?;

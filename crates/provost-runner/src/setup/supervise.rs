@@ -35,13 +35,19 @@ impl Supervised {
     }
 }
 
+/// The agent that is named, or that the command starts.
+pub(super) fn agent(config: &Config, words: &[String]) -> Option<&'static Profile> {
+    config.agent.or_else(|| agents::started_as(words))
+}
+
 pub(super) fn supervised(
     config: &Config,
     words: &[String],
     folder: &StartFolder,
+    environment: &Environment,
 ) -> Result<Supervised, Unready> {
     let by = config.permissions.by;
-    let profile = config.agent.or_else(|| agents::started_as(words));
+    let profile = agent(config, words);
     let Some(profile) = profile else {
         let confined = config.sandbox.confine == Confine::Required;
         if by.is_strict() && !confined && !config.unknown_agent {
@@ -64,7 +70,7 @@ pub(super) fn supervised(
         start: folder.path(),
         own: folder.own(),
         servers: &agents::servers(config),
-        environment: &Environment::of_process(&config.env),
+        environment,
         confined: config.sandbox.confine == Confine::Required,
     })?;
     Ok(Supervised {

@@ -4,6 +4,7 @@ mod agents;
 mod findings;
 mod here;
 mod runs;
+mod sandbox;
 mod there;
 
 use serde_json::json;
@@ -16,8 +17,20 @@ use crate::{
 };
 use findings::{Findings, State};
 
-pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Show what the kernel of this machine can keep a confined agent from; needs no gateway
+    #[arg(long)]
+    sandbox: bool,
+}
+
+pub(super) async fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
     let mut findings = Findings::default();
+    if args.sandbox {
+        sandbox::kernel(&mut findings).await?;
+        let failed = show(context, findings)?;
+        return Ok(Exit::yes_or_no(!failed));
+    }
     let located = context.gateway();
     if let Err(error) = &located
         && is_wrong_use(error)
@@ -48,6 +61,16 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
         runs::settings(config, &mut findings);
     }
     agents::claude_code(&mut findings).await;
+    let failed = show(context, findings)?;
+    // Without a gateway most of the question is open: that is neither a yes nor a no.
+    Ok(match reached {
+        Exit::Unreachable => Exit::Unreachable,
+        _ => Exit::yes_or_no(!failed),
+    })
+}
+
+/// Whether anything failed.
+fn show(context: &Context, findings: Findings) -> anyhow::Result<bool> {
     let failed = findings
         .0
         .iter()
@@ -57,11 +80,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     } else {
         output::line(findings)?;
     }
-    // Without a gateway most of the question is open: that is neither a yes nor a no.
-    Ok(match reached {
-        Exit::Unreachable => Exit::Unreachable,
-        _ => Exit::yes_or_no(!failed),
-    })
+    Ok(failed)
 }
 
 /// Which gateway is meant is not clear: there is nothing to look at.

@@ -143,7 +143,7 @@ pub(crate) fn confined() -> Option<Exit> {
         return Some(Exit::Usage);
     };
     match sandbox::launch(&spec, &command) {
-        Ok(never) => match never {},
+        Ok(()) => Some(Exit::Ok),
         Err(refused) => {
             output::note(format_args!("error: {refused}"));
             Some(Exit::No)
@@ -224,6 +224,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         keeper: Some(this.clone()),
         launcher: this,
         command: given.or_else(|| from_environment().filter(|_| named.is_none())),
+        homes: place::homes(context),
         starts: user_folder().map(|folder| folder.join("starts")),
         brake: brake.clone(),
         seen: (watch || progress).then_some(seen),

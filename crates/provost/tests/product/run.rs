@@ -6,6 +6,7 @@ mod kinds;
 mod login;
 mod matrix;
 mod metering;
+mod sandbox;
 
 use std::{
     fs,

@@ -12,7 +12,7 @@ use provost_runner::{
 };
 use serde_json::json;
 
-use crate::{context::Context, found_key::FoundKey};
+use crate::{context::Context, found_key::FoundKey, user_folder::user_folder};
 
 const LONGEST: usize = 80;
 
@@ -60,6 +60,12 @@ pub(super) fn folder(context: &Context, run: &str) -> PathBuf {
         None => state().join("provost"),
     };
     base.join("runs").join(file_name(run))
+}
+
+/// Where confined agents have their homes. Nothing is kept for a user without a home.
+pub(super) fn homes(context: &Context) -> Option<PathBuf> {
+    let base = context.global.data.clone().or_else(user_folder)?;
+    std::path::absolute(base.join("homes")).ok()
 }
 
 fn state() -> PathBuf {

@@ -114,8 +114,38 @@ impl Work {
         self.start(more).wait()
     }
 
+    /// The home of the agent's user.
+    pub(super) fn home(&self) -> PathBuf {
+        self.site.path(".").canonicalize().unwrap()
+    }
+
+    /// Where confined agents have homes of their own.
+    pub(super) fn homes(&self) -> PathBuf {
+        self.home().join("runs/homes")
+    }
+
+    pub(super) fn has_it_run(&mut self, command: &str) {
+        command.clone_into(&mut self.command);
+        self.again();
+    }
+
+    /// With the home as the runner's own, and not named in the configuration.
+    pub(super) fn start_at_home(&self, more: &Value) -> Runner {
+        let mut more = more.clone();
+        let mut env = self.agent.env(&self.home(), self.model.addr);
+        env.as_object_mut().unwrap().remove("HOME");
+        more["env"] = env;
+        let home = self.home();
+        let socket = home.join("outside.sock");
+        self.start_with(&more, &[("HOME", &home), ("SSH_AUTH_SOCK", &socket)])
+    }
+
     /// `more` stands in the configuration beside what every run has.
     pub(super) fn start(&self, more: &Value) -> Runner {
+        self.start_with(more, &[])
+    }
+
+    fn start_with(&self, more: &Value, variables: &[(&str, &PathBuf)]) -> Runner {
         let mut config = json!({
             "runId": "run", "taskId": "task", "sandboxId": "sandbox", "promptId": "prompt",
             "prompt": "do the work", "repoDir": self.site.path("work"),
@@ -136,6 +166,7 @@ impl Work {
         let child = command
             .env_clear()
             .env("PATH", Site::search_path())
+            .envs(variables.iter().copied())
             .env("FACTORY_SUPERVISOR_CONFIG_PATH", file)
             .current_dir(self.site.path("."))
             .stdin(Stdio::null())

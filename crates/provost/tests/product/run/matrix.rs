@@ -1,6 +1,7 @@
 //! Every agent that is known, with settings of its user and of the repository that let it act unasked. One cell of
 //! the matrix for each agent; `full` has the rest.
 
+mod confined;
 mod full;
 
 use std::process::Output;
