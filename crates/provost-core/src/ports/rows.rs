@@ -77,7 +77,8 @@ pub struct NewApproval {
     pub plans: Vec<Plan>,
     /// Stands for this approval from now on.
     pub key: Option<IdempotencyKey>,
-    /// The record of the grant that answers it, whose use is taken in the same transaction. Its key is `key`.
+    /// The record of what is settled when it is made: by a grant, whose use is taken in the same transaction, or
+    /// because there is nothing to decide. Its key is `key`.
     pub granted: Option<Box<Record>>,
     /// How many questions of this agent and kind may wait at once.
     pub most_pending: Option<u32>,
@@ -95,7 +96,7 @@ impl NewApproval {
         })
     }
 
-    /// The record of the grant that answers it, with the key.
+    /// The record that is written with it, with the key.
     pub fn grant_record(&self) -> Option<Record> {
         let record = self.granted.as_deref()?;
         Some(Record {

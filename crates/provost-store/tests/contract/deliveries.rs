@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use provost_core::{
-    approval::{Approval, Level, Status},
+    approval::{Approval, Decision, Kind, Level, State, Status},
     delivery::{Plan, Purpose, Shown},
     ids::TraceId,
     ports::{Escalated, Leased, Resolved, Store},
     time::Time,
+    trace::TraceRow,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +28,7 @@ crate::contract!(
     what_is_shown_is_due_when_it_is_no_longer_true,
     a_choice_makes_its_grant_in_the_same_breath,
     a_request_is_answered_when_it_is_decided,
+    what_is_settled_when_it_is_made_is_recorded_and_told,
 );
 
 fn plan(purpose: Purpose, after: u64) -> Plan {
@@ -49,6 +51,36 @@ async fn asked(store: &dyn Store, level: Level, plans: Vec<Plan>) -> Approval {
 async fn due(store: &dyn Store, now: Time) -> Vec<Leased> {
     let until = now.plus(Duration::from_secs(30));
     store.lease_deliveries(now, until, 10).await.unwrap()
+}
+
+/// As the notice of an act that nobody decided.
+async fn what_is_settled_when_it_is_made_is_recorded_and_told(place: &Place) {
+    let store = place.open().await;
+    let version = version(&*store).await;
+    let mut new = question("acp.execute", "a", version);
+    new.question.kind = Kind::Notice;
+    new.state = State::pending(Level::Human, START, None);
+    new.state.status = Status::Denied;
+    new.state.answered_at = Some(START);
+    new.state.decision = Some(Box::new(Decision::new(Status::Denied, "watch", START)));
+    new.plans = vec![plan(Purpose::Ask, 0)];
+    let row = TraceRow {
+        trace_id: new.question.trace_id.clone(),
+        verdict: "unsupervised",
+        ..row("claude", Some("s1"), "acp.execute", START)
+    };
+    new.granted = Some(Box::new(record(row, version)));
+    let made = opened(store.open_approval(new, START).await.unwrap());
+    let trace = store.trace(made.question.trace_id.as_str()).await.unwrap();
+    assert!(trace.is_some(), "it is recorded");
+    let told = due(&*store, START).await;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].approval, made);
+    let id = &told[0].delivery.id;
+    let seen = shown("42:8");
+    store.delivery_shown(id, &seen, after(1)).await.unwrap();
+    store.delivery_closed(id).await.unwrap();
+    assert!(due(&*store, after(1000)).await.is_empty());
 }
 
 fn shown(key: &str) -> Shown {

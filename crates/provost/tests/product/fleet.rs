@@ -211,6 +211,25 @@ fn a_run_asks_the_gate_and_ends() {
 }
 
 #[test]
+fn what_a_run_does_unasked_is_told_in_its_name() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &stage.body("unasked"));
+    let failed = until(&gateway, &id, "failed");
+    assert_eq!(failed["error"]["reason"], "unsupervised", "{failed}");
+    let traces = gateway.traces();
+    assert_eq!(traces[0]["verdict"], "unsupervised", "{traces:?}");
+    assert_eq!(traces[0]["agent_id"], "run:scripted");
+    assert_eq!(traces[0]["session_id"], failed["sessionId"]);
+    assert_eq!(traces[0]["params"]["command"], "rm x");
+    // The end of the run withdraws its questions, and leaves what was told.
+    let settled = gateway.alice().get("/approvals?status=denied").ok().json();
+    assert_eq!(settled[0]["kind"], "notice", "{settled}");
+    let told = told(&gateway, &id, None);
+    assert!(!told.contains("could not be told"), "{told}");
+}
+
+#[test]
 fn one_at_a_time_and_the_rest_waits() {
     let stage = Stage::new("concurrency: 1\n  queue: 1\n  keep: 1", "");
     let gateway = stage.site.start();

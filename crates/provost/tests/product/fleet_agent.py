@@ -1,4 +1,4 @@
-"""An ACP agent that does what its prompt says: `ask`, `hang` or anything else, which is answered at once."""
+"""An ACP agent that does what its prompt says: `unasked`, `ask`, `hang` or anything else, which is answered at once."""
 import json, os, sys
 
 session, prompt = f"s-{os.getpid()}", None
@@ -25,7 +25,10 @@ def prompted(message):
     prompt = message["id"]
     text = message["params"]["prompt"][0]["text"]
     say(f"heard: {text}")
-    if "ask" in text:
+    if "unasked" in text:
+        call = {"toolCallId": "1", "title": "rm x", "kind": "execute", "status": "completed", "rawInput": {"command": "rm x"}}
+        send(method="session/update", params={"sessionId": session, "update": {"sessionUpdate": "tool_call", **call}})
+    elif "ask" in text:
         call = {"toolCallId": "1", "title": text, "kind": "execute", "rawInput": {"command": f"echo {text}"}}
         options = [{"optionId": k, "name": k, "kind": f"{k}_once"} for k in ("allow", "reject")]
         send(id=100, method="session/request_permission",
