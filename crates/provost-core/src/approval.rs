@@ -10,6 +10,7 @@ use crate::{
     door::Door,
     grant::Grant,
     ids::{ApprovalId, GrantId, TraceId},
+    json,
     menu::Code,
     review::{Risk, Summary, mask_map, mask_place, mask_text, mask_value, redact, redact_map},
     time::Time,
@@ -176,6 +177,12 @@ impl Question {
     pub fn bound(&self) -> Digest {
         self.digest
             .bound_to(self.executor, self.works_in.as_deref())
+    }
+
+    /// About how long it is.
+    pub fn bytes(&self) -> usize {
+        let said = self.request.as_ref().map_or(0, |said| said.preview.len());
+        json::bytes(&self.params) + said
     }
 
     pub fn call(&self) -> Call {

@@ -12,6 +12,7 @@ pub mod event;
 pub mod gate;
 pub mod glob;
 pub mod grant;
+pub mod heavy;
 pub mod ids;
 pub mod json;
 pub mod key;

@@ -21,6 +21,8 @@ mod decisions;
 mod exactly;
 #[path = "gate/keys.rs"]
 mod keys;
+#[path = "gate/long.rs"]
+mod long;
 #[path = "gate/races.rs"]
 mod races;
 #[path = "gate/remembering.rs"]

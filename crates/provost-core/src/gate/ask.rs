@@ -53,7 +53,8 @@ impl Gate {
             return Box::pin(self.crowded(walk, ruling, most, WAITING)).await;
         };
         let of_agent = self.waiters.of_agent(agent);
-        let mut new = self.question(walk, ruling, control.version, now);
+        let new = || self.question(walk, ruling, control.version, now);
+        let mut new = walk.subject.work(new).await;
         let most = settings.max_pending_per_agent;
         if of_agent.left >= most as usize {
             // The store counts what waits for a caller, too.
@@ -277,10 +278,14 @@ impl Gate {
         // Policy may have changed while people thought, and a deny beats an approval: of what was asked, and of what
         // is permitted in its place.
         let policy = self.policy.load_full();
-        let mut ruling = policy.evaluate(&call, now);
-        if changed.is_some() && ruling.verdict != Verdict::Deny {
-            ruling = policy.evaluate(&walk.subject.call, now);
-        }
+        let ruling = || {
+            let ruling = policy.evaluate(&call, now);
+            if changed.is_some() && ruling.verdict != Verdict::Deny {
+                return policy.evaluate(&walk.subject.call, now);
+            }
+            ruling
+        };
+        let ruling = walk.subject.work(ruling).await;
         if ruling.verdict == Verdict::Deny {
             let reason = ruling.reason.clone();
             let refused = walk.subject.again(now);

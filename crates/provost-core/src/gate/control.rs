@@ -9,6 +9,7 @@ use crate::{
     control::{Scope, Stop},
     glob::Glob,
     grant::{ActiveGrant, Asked, Grant},
+    heavy::{self, Lane},
     ids::{GrantId, TraceId},
     key::{Key, Role},
     policy::Verdict,
@@ -226,8 +227,9 @@ impl Gate {
             filter.after = Some(last);
             for approval in page.rows().filter_map(parsed) {
                 // A test question is nobody's but the person's who is asked.
-                let is_test = approval.question.kind == Kind::Test;
-                if is_test || !matches(&approval.question) {
+                let question = &approval.question;
+                let is_meant = || question.kind != Kind::Test && matches(question);
+                if !heavy::run(Lane::Deciders, question.bytes(), is_meant).await {
                     continue;
                 }
                 match self.decide_approval(&approval, decide(self.now())).await? {

@@ -237,7 +237,10 @@ impl Gate {
     async fn step(self: &Arc<Self>, walk: &mut Walk) -> Result<Step, GateError> {
         let (now, control) = (self.now(), self.control());
         let call = walk.subject.call.clone();
-        let ruling = self.policy.load().evaluate(&call, now);
+        let ruling = walk
+            .subject
+            .work(|| self.policy.load().evaluate(&call, now));
+        let ruling = ruling.await;
         if let Some(stop) = control.stop_for(&call) {
             let reason = stop.to_string().into();
             return self
@@ -271,9 +274,11 @@ impl Gate {
             }
             Verdict::Allow => None,
             Verdict::Supervisor | Verdict::HumanApproval => {
-                let grant = control.grant_for(&walk.asked(), now);
-                let grant = grant.filter(|_| self.people_needed(walk, &ruling, &control, now) <= 1);
-                let Some(grant) = grant else {
+                let grant = || {
+                    let grant = control.grant_for(&walk.asked(), now);
+                    grant.filter(|_| self.people_needed(walk, &ruling, &control, now) <= 1)
+                };
+                let Some(grant) = walk.subject.work(grant).await else {
                     walk.has_asked = true;
                     // Boxed: most calls are not asked about, and need not carry the room for it.
                     return Box::pin(self.ask(walk, &ruling, &control, now)).await;

@@ -99,7 +99,7 @@ impl Gate {
         }
         // A person who changed the call allowed it in the place of what was asked: a deny of either ends it.
         let policy = self.policy.load_full();
-        let mut ruling = policy.evaluate(call, now);
+        let mut ruling = walk.subject.work(|| policy.evaluate(call, now)).await;
         if ruling.verdict == Verdict::Deny {
             return Ok(false);
         }
@@ -114,7 +114,8 @@ impl Gate {
         if !covers(&yes.policy, asks) {
             return Ok(false);
         }
-        let needed = self.people_needed(walk, &ruling, &control, now);
+        let needed = || self.people_needed(walk, &ruling, &control, now);
+        let needed = walk.subject.work(needed).await;
         if let Some(grant) = &yes.grant_id {
             return Ok(needed <= 1 && is_granted(&control, grant, walk, now));
         }

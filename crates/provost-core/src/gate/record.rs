@@ -6,7 +6,9 @@ use crate::{
     approval::{Approval, Decision, Status},
     call::{Call, Digest},
     door::Door,
+    heavy::{self, Lane},
     ids::{GrantId, TraceId},
+    json,
     policy::Ruling,
     time::{Time, format_duration},
     trace::{Answer, DecisionRecord, TraceRow, estimate_tokens, policy_text, raw_params},
@@ -23,6 +25,12 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// Does what is computed of the arguments, when it is this agent's turn if they are long.
+    pub(super) async fn work<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bytes = json::bytes(&self.call.params);
+        heavy::run(Lane::Agent(&self.call.agent), bytes, work).await
+    }
+
     /// The same call under a trace of its own.
     pub(super) fn again(&self, now: Time) -> Self {
         Self {

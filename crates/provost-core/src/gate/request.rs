@@ -236,7 +236,8 @@ impl Gate {
                 .await?;
             return Ok(Tried::Done(Requested::Refused { answer, reason }));
         }
-        let question = new.question(subject, &ruling, now);
+        let question = || new.question(subject, &ruling, now);
+        let question = subject.work(question).await;
         let mut state = self.pending_request(new, &ruling, now);
         let mut plans = new.plans();
         plans.extend(self.people.load().watching());

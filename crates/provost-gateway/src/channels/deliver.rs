@@ -13,6 +13,7 @@ use provost_core::{
     approval::{Approval, Kind, Status},
     card::Card,
     delivery::{Delivery, Shown},
+    heavy::{self, Lane},
     people::{CONSOLE, Fallback, Waiting},
     ports::{Channel, Leased, Store, StoreError, Undelivered},
     time::Time,
@@ -219,12 +220,9 @@ async fn carry(
     approval: &Approval,
 ) -> Result<(), Failure> {
     let (store, now) = (app.gate.store(), app.gate.now());
-    let mut card = Card::of(
-        approval,
-        app.live.load().exposure,
-        app.gate.settings().max_grant,
-        now,
-    );
+    let (exposure, longest) = (app.live.load().exposure, app.gate.settings().max_grant);
+    let card = || Card::of(approval, exposure, longest, now);
+    let mut card = heavy::run(Lane::Deciders, approval.question.bytes(), card).await;
     if card.end.is_none() {
         let prospects = Prospects::of(&**store, approval, now).await?;
         card.fallback = prospects.fallback;

@@ -12,6 +12,7 @@ use http::StatusCode;
 use provost_core::{
     approval::{Approval, Status},
     card::Card,
+    heavy::{self, Lane},
     review::{Review, unmask},
     trace::view::Exposure,
 };
@@ -127,8 +128,11 @@ pub(super) async fn once_more(
     let exposure = visitor.exposure(app, fields);
     let hides = exposure == Exposure::Structure && visitor.is_person();
     let path = format!("/console/approval/{}", approval.question.id);
-    let item = Shown::new(app, &approval, visitor, exposure);
-    let mut whole = page_of(&approval, exposure, fields, fields.number(READ));
+    let made = || {
+        let whole = page_of(&approval, exposure, fields, fields.number(READ));
+        (Shown::new(app, &approval, visitor, exposure), whole)
+    };
+    let (item, mut whole) = heavy::run(Lane::Deciders, approval.question.bytes(), made).await;
     whole.text = whole.text.filter(|_| choice != CHANGE);
     let page = ConfirmPage {
         word: word(&item, choice, fields.text("scope")),
@@ -203,14 +207,21 @@ pub(super) async fn many_once_more(
         return Ok(None);
     }
     let risky = unread.len() + marks.len();
-    let wholes = one_page(&unread, exposure, fields);
+    let bytes = unread
+        .iter()
+        .map(|approval| approval.question.bytes())
+        .sum();
+    let wholes = || one_page(&unread, exposure, fields);
+    let wholes = heavy::run(Lane::Deciders, bytes, wholes).await;
     let next = next(&wholes, unread.len());
     let mut acts = Vec::new();
     for (approval, whole) in unread.iter().zip(wholes) {
         if whole.is_last() {
             marks.push(mark(visitor, CONFIRMED, approval));
         }
-        acts.push((Shown::new(app, approval, visitor, exposure), whole));
+        let item = || Shown::new(app, approval, visitor, exposure);
+        let item = heavy::run(Lane::Deciders, approval.question.bytes(), item).await;
+        acts.push((item, whole));
     }
     let page = ConfirmManyPage {
         risky,
@@ -288,8 +299,12 @@ async fn reading(
         !card.is_risky() && !Shown::in_list(app, approval, visitor, exposure).folds_marked()
     };
     let asked = approval.question.params.clone();
-    let approval = as_edited(&approval, fields).unwrap_or(approval);
-    if is_plain(&approval) {
+    let edited = heavy::run(Lane::Deciders, approval.question.bytes(), || {
+        as_edited(&approval, fields)
+    });
+    let approval = edited.await.unwrap_or(approval);
+    let is_plain = || is_plain(&approval);
+    if heavy::run(Lane::Deciders, approval.question.bytes(), is_plain).await {
         return Ok(Reading::Plain);
     }
     // Who has seen what was asked has not seen what it risks as edited.

@@ -1,0 +1,69 @@
+//! Long arguments: what is computed of them holds up nobody else.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use provost_core::{
+    gate::{Ask, Decided, Wait},
+    review::{Review, mask_map},
+};
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+/// Long enough that what is computed of it takes a while.
+fn long_command(n: usize) -> Value {
+    let steps: Vec<_> = (0..1500)
+        .map(|step| format!("echo 'step {step} of {n}' password=hunter{step}horse"))
+        .collect();
+    json!({"command": steps.join("\n")})
+}
+
+/// The longest time that another task of the same thread had to wait while these were asked about.
+async fn longest_pause(bench: &Bench, asks: Vec<Ask>) -> Duration {
+    let done = Arc::new(AtomicBool::new(false));
+    let looking = done.clone();
+    let watch = tokio::spawn(async move {
+        let mut longest = Duration::ZERO;
+        while !looking.load(Ordering::Relaxed) {
+            let began = Instant::now();
+            tokio::task::yield_now().await;
+            longest = longest.max(began.elapsed());
+        }
+        longest
+    });
+    let gate = &bench.gate;
+    let asks = asks.into_iter().map(|ask| {
+        let gate = gate.clone();
+        tokio::spawn(async move { gate.decide(ask).await })
+    });
+    for asked in asks.collect::<Vec<_>>() {
+        let decided = asked.await.unwrap().unwrap();
+        assert!(matches!(decided, Decided::Waiting(_)), "{decided:?}");
+    }
+    done.store(true, Ordering::Relaxed);
+    watch.await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn p10_long_arguments_hold_up_nobody_else() {
+    let bench = Bench::new().await;
+    let asks = (0..4).map(|n| Ask {
+        wait: Wait::AtMost(Duration::ZERO),
+        ..bench.ask("l2.shell", long_command(n))
+    });
+    let asks: Vec<_> = asks.collect();
+    // As long as it takes at the least, on this machine and now.
+    let began = Instant::now();
+    let call = &asks[0].call;
+    Review::of(&call.tool, &call.params, None);
+    mask_map(&call.params);
+    let at_least = began.elapsed();
+    let longest = longest_pause(&bench, asks).await;
+    assert!(longest < at_least / 2, "{longest:?} of {at_least:?}");
+}
