@@ -1,5 +1,7 @@
 //! An approval: a pending question and its one decision.
 
+mod cut;
+
 use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 pub use excerpt::{Excerpt, more_lines};
 pub use hidden::hides;
 pub use mask::{
-    hides_secret, mask_map, mask_some, mask_value, redact, redact_all, redact_map, redact_some,
-    unmask,
+    described, hides_secret, mask_map, mask_some, mask_value, redact, redact_all, redact_map,
+    redact_some, unmask,
 };
 pub(crate) use obeyed::is_obeyed;
 pub use risk::{RiskReport, assess};

@@ -1,15 +1,16 @@
 //! Which agents were seen: in the record, and waiting for an answer, which is not recorded yet.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use provost_core::{
-    approval::{Question, Status},
+    approval::Status,
     control::Scope,
     gate::Gate,
     key::Role,
     ports::{ApprovalFilter, StoreError},
     time::Time,
 };
+use serde::Deserialize;
 
 /// The newest sessions are looked at, up to so many.
 const SESSIONS: usize = 10_000;
@@ -37,17 +38,39 @@ pub(crate) async fn seen(gate: &Gate) -> Result<Vec<Seen>, StoreError> {
         limit: QUESTIONS,
         ..ApprovalFilter::default()
     };
-    let pending = gate.store().approvals(&pending, gate.now()).await?;
-    for row in pending.rows() {
-        if let Ok(question) = serde_json::from_slice::<Question>(row.question) {
-            seen.push(Seen {
-                agent: question.agent_id.to_string(),
-                session: question.session_id.as_deref().map(str::to_owned),
-                last_at: question.created_at,
-            });
+    let waiting = waiting(gate, pending).await?.into_iter();
+    seen.extend(waiting.map(|asked| Seen {
+        agent: asked.agent_id.to_string(),
+        session: asked.session_id,
+        last_at: asked.created_at,
+    }));
+    Ok(seen)
+}
+
+/// Who asked what is listed, and when, without what they ask.
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) agent_id: Arc<str>,
+    session_id: Option<String>,
+    created_at: Time,
+}
+
+/// Of as many approvals as the filter says, however long they are.
+pub(crate) async fn waiting(
+    gate: &Gate,
+    mut filter: ApprovalFilter,
+) -> Result<Vec<Asked>, StoreError> {
+    let (now, mut found) = (gate.now(), Vec::new());
+    loop {
+        let page = gate.store().approvals(&filter, now).await?;
+        let rows = page.rows();
+        found.extend(rows.filter_map(|row| serde_json::from_slice(row.question).ok()));
+        filter.after = page.next_after();
+        filter.limit = filter.limit.saturating_sub(page.len());
+        if filter.after.is_none() || filter.limit == 0 {
+            return Ok(found);
         }
     }
-    Ok(seen)
 }
 
 /// The agents in a scope that were seen, or have a key. `None` for everything: that names no agent.

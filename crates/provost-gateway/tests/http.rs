@@ -18,6 +18,8 @@ mod facts;
 mod hooks;
 #[path = "http/inbox.rs"]
 mod inbox;
+#[path = "http/long.rs"]
+mod long;
 #[path = "http/mcp.rs"]
 mod mcp;
 #[path = "http/openapi.rs"]

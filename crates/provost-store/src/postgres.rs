@@ -47,7 +47,7 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
         Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
         Record, Recorded, Resolve, Resolved, Result, Store, StoreError, Taken, ToolPin, TraceEntry,
-        TraceFilter, Unreadable, WrittenHead,
+        TraceFilter, TracePage, Unreadable, WrittenHead,
     },
     time::Time,
     trace::TraceRow,
@@ -421,7 +421,7 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>> {
+    async fn traces(&self, filter: &TraceFilter) -> Result<TracePage> {
         Ok(traces::list(&*self.read().await?, filter).await?)
     }
 

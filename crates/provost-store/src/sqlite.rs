@@ -40,7 +40,8 @@ use provost_core::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Clock as _,
         Delivered, Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned,
         QueueDepth, Record, Recorded, Resolve, Resolved, Result, Store, StoreError, SystemClock,
-        Taken, ToolPin, TraceEntry, TraceFilter, Unreadable, WriteRow, WrittenHead, WrittenPage,
+        Taken, ToolPin, TraceEntry, TraceFilter, TracePage, Unreadable, WriteRow, WrittenHead,
+        WrittenPage,
     },
     time::Time,
     trace::TraceRow,
@@ -415,7 +416,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>> {
+    async fn traces(&self, filter: &TraceFilter) -> Result<TracePage> {
         self.write_behind().await?;
         let filter = filter.clone();
         self.read(move |sql| traces::list(sql, &filter)).await

@@ -6,12 +6,19 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::broadcast;
 
-use crate::{approval::Status, event::Numbered, ports::StoreError};
+use crate::{
+    approval::{Approval, Status},
+    event::Numbered,
+    ports::StoreError,
+    time::Time,
+};
 
 use super::{Gate, GateError, record::approval_row, telemetry};
 
 const POLL: Duration = Duration::from_secs(1);
 const PAGE: usize = 500;
+/// Looked at in one go: long questions make pages short.
+const MOST_PAGES: usize = 100;
 
 impl Gate {
     /// Runs until it is dropped. Every event, from whichever replica, is also sent to `feed`.
@@ -92,7 +99,18 @@ impl Gate {
     /// Expires what nobody decided, and moves to people what supervisors left.
     pub async fn sweep(&self) -> Result<(), GateError> {
         let now = self.now();
-        for approval in self.store.overdue(now, PAGE).await? {
+        for _ in 0..MOST_PAGES {
+            let overdue = self.store.overdue(now, PAGE).await?;
+            if overdue.is_empty() {
+                break;
+            }
+            self.end(overdue, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn end(&self, overdue: Vec<Approval>, now: Time) -> Result<(), GateError> {
+        for approval in overdue {
             let id = &approval.question.id;
             if approval.state.status_at(now) == Status::Expired {
                 let row = approval_row(&approval, None, now);

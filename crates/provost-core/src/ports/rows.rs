@@ -1,6 +1,6 @@
 //! What goes into the store and comes out of it.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use crate::{
     approval::{Approval, Claim, Decision, Level, Question, State, Status},
@@ -233,6 +233,11 @@ pub struct ApprovalFilter {
     pub limit: usize,
 }
 
+/// A page of any list ends with the row that makes it this long, however few rows it has then.
+pub const PAGE_BYTES: usize = 4 << 20;
+/// The same of records of a chain, which are streamed.
+pub const CHAIN_PAGE_BYTES: usize = 1 << 20;
+
 /// The text of most questions is shorter.
 const LIKELY_QUESTION: usize = 512;
 
@@ -242,6 +247,7 @@ const LIKELY_QUESTION: usize = 512;
 pub struct ApprovalPage {
     questions: Vec<u8>,
     rows: Vec<PageRow>,
+    most: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -267,6 +273,7 @@ impl ApprovalPage {
         Self {
             questions: Vec::with_capacity(rows * LIKELY_QUESTION),
             rows: Vec::with_capacity(rows),
+            most: rows,
         }
     }
 
@@ -287,9 +294,24 @@ impl ApprovalPage {
         self.rows.is_empty()
     }
 
-    /// The `place` of its last row: where the next page goes on.
+    /// How long its questions are.
+    pub fn bytes(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// It has as many rows or bytes as a page may have.
+    pub fn is_full(&self) -> bool {
+        self.rows.len() >= self.most || self.questions.len() >= PAGE_BYTES
+    }
+
+    /// The `place` of its last row.
     pub fn last_place(&self) -> Option<u64> {
         self.rows.last().map(|row| row.place)
+    }
+
+    /// Where the next page goes on, if this one is full.
+    pub fn next_after(&self) -> Option<u64> {
+        self.last_place().filter(|_| self.is_full())
     }
 
     pub fn rows(&self) -> impl Iterator<Item = ApprovalRow<'_>> {
@@ -306,11 +328,18 @@ impl ApprovalPage {
     }
 }
 
-/// Appends a row to a page, as JSON, as it is at a moment.
-pub type WriteRow = fn(ApprovalRow<'_>, Time, &mut Vec<u8>);
+/// Appends a row to a page, as JSON, as it is at a moment. A question longer than so many bytes is cut.
+pub type WriteRow = fn(ApprovalRow<'_>, Time, usize, &mut Vec<u8>);
 
 /// What most rows take in a page, with their state.
 const LIKELY_ROW: usize = LIKELY_QUESTION + 160;
+/// Longer questions are cut in a list.
+pub const LONGEST_QUESTION: usize = 64 * 1024;
+/// And these behind the first half of the page, so that long ones push no other row out of it: not every client asks
+/// for the next page.
+const LONGEST_BEHIND: usize = 2 * 1024;
+/// No more than this is read for one page.
+const MOST_READ: usize = 32 * PAGE_BYTES;
 
 /// A page that is written while it is read, so that a question is copied once: from its row to the answer.
 #[derive(Debug)]
@@ -318,6 +347,7 @@ pub struct WrittenPage {
     text: Vec<u8>,
     rows: usize,
     most: usize,
+    read: usize,
     last_place: Option<u64>,
 }
 
@@ -328,6 +358,7 @@ impl WrittenPage {
             text: Vec::new(),
             rows: 0,
             most: rows,
+            read: 0,
             last_place: None,
         }
     }
@@ -338,17 +369,28 @@ impl WrittenPage {
         }
         self.text.push(if self.is_empty() { b'[' } else { b',' });
         self.rows += 1;
+        self.read += row.question.len();
         self.last_place = Some(row.place);
-        write(row, now, &mut self.text);
+        let longest = if self.text.len() < PAGE_BYTES / 2 {
+            LONGEST_QUESTION
+        } else {
+            LONGEST_BEHIND
+        };
+        write(row, now, longest, &mut self.text);
     }
 
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
+    /// It has as many rows or bytes as a page may have.
+    pub fn is_full(&self) -> bool {
+        self.rows >= self.most || self.text.len() >= PAGE_BYTES || self.read >= MOST_READ
+    }
+
     /// Where the next page goes on, if this one is full.
     pub fn next_after(&self) -> Option<u64> {
-        self.last_place.filter(|_| self.rows == self.most)
+        self.last_place.filter(|_| self.is_full())
     }
 
     /// An array of the rows.
@@ -376,7 +418,44 @@ pub struct TraceFilter {
     pub limit: usize,
 }
 
-/// A decision and its outcome, as JSON text. Newest first.
+/// Some traces, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct TracePage {
+    pub entries: Vec<TraceEntry>,
+    /// Where the next page goes on, if this one has as many rows or bytes as a page may have.
+    pub next_before: Option<u64>,
+}
+
+impl Deref for TracePage {
+    type Target = [TraceEntry];
+
+    fn deref(&self) -> &[TraceEntry] {
+        &self.entries
+    }
+}
+
+impl TracePage {
+    /// What was found, until the page is full.
+    pub fn of<E>(
+        limit: usize,
+        found: impl IntoIterator<Item = Result<TraceEntry, E>>,
+    ) -> Result<Self, E> {
+        let (mut page, mut bytes) = (Self::default(), 0);
+        for entry in found {
+            let entry = entry?;
+            bytes += entry.bytes();
+            let is_full = page.entries.len() + 1 >= limit || bytes >= PAGE_BYTES;
+            page.next_before = is_full.then_some(entry.place);
+            page.entries.push(entry);
+            if is_full {
+                break;
+            }
+        }
+        Ok(page)
+    }
+}
+
+/// A decision and its outcome, as JSON text.
 #[derive(Clone, Debug)]
 pub struct TraceEntry {
     pub place: u64,
@@ -384,6 +463,13 @@ pub struct TraceEntry {
     /// Let through to a backend, and its outcome not recorded yet.
     pub in_flight: bool,
     pub outcome: Option<String>,
+}
+
+impl TraceEntry {
+    /// How long its records are.
+    pub fn bytes(&self) -> usize {
+        self.decision.len() + self.outcome.as_ref().map_or(0, String::len)
+    }
 }
 
 /// One record as it stands in its chain, for verification and export.
@@ -467,4 +553,49 @@ pub struct Activity {
 pub struct QueueDepth {
     pub pending: u64,
     pub oldest: Option<Time>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p10_a_written_page_has_room_for_a_thousand_questions_of_any_length() {
+        let state = State::pending(Level::Human, Time::default(), None);
+        for length in [300, 3000, 60_000, 100_000] {
+            let question = vec![b'x'; length];
+            let mut page = WrittenPage::of_at_most(1000);
+            for place in 0..1000 {
+                assert!(!page.is_full(), "{length}: full after {place}");
+                let row = ApprovalRow {
+                    place,
+                    question: &question,
+                    state: &state,
+                };
+                page.push(row, Time::default(), |row, _, longest, out| {
+                    let length = row.question.len().min(longest);
+                    out.extend(row.question.iter().take(length));
+                });
+            }
+            assert!(page.into_json().len() < PAGE_BYTES + LONGEST_QUESTION);
+        }
+    }
+
+    #[test]
+    fn p10_what_is_read_for_a_page_is_bounded() {
+        let state = State::pending(Level::Human, Time::default(), None);
+        let question = vec![b'x'; 1 << 20];
+        let mut page = WrittenPage::of_at_most(1000);
+        let mut pushed = 0;
+        while !page.is_full() {
+            let row = ApprovalRow {
+                place: pushed,
+                question: &question,
+                state: &state,
+            };
+            page.push(row, Time::default(), |_, _, _, out| out.push(b'0'));
+            pushed += 1;
+        }
+        assert_eq!((pushed, page.next_after()), (128, Some(127)));
+    }
 }

@@ -12,8 +12,8 @@ use super::{
     rows::{
         Activity, ApprovalFilter, ApprovalPage, ChainEnds, ChainRecord, Claimed, Delivered,
         Escalated, IdempotencyKey, KeyedAnswer, Leased, NewApproval, Opened, Pinned, QueueDepth,
-        Record, Recorded, Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, Unreadable,
-        WriteRow, WrittenHead, WrittenPage,
+        Record, Recorded, Resolve, Resolved, Taken, ToolPin, TraceEntry, TraceFilter, TracePage,
+        Unreadable, WriteRow, WrittenHead, WrittenPage,
     },
     sign_ins::SignIns,
 };
@@ -115,7 +115,7 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
     /// The states of those of `ids` that are no longer pending at `now`.
     async fn settled(&self, ids: &[ApprovalId], now: Time) -> Result<Vec<ApprovalId>>;
 
-    /// Oldest first.
+    /// Oldest first, until the page is full.
     async fn approvals(&self, filter: &ApprovalFilter, now: Time) -> Result<ApprovalPage>;
 
     /// The same, each row written by `write`.
@@ -125,15 +125,26 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
         now: Time,
         write: WriteRow,
     ) -> Result<WrittenPage> {
-        let page = self.approvals(filter, now).await?;
+        let mut filter = filter.clone();
         let mut written = WrittenPage::of_at_most(filter.limit);
-        for row in page.rows() {
-            written.push(row, now, write);
+        loop {
+            let page = self.approvals(&filter, now).await?;
+            for row in page.rows() {
+                if written.is_full() {
+                    return Ok(written);
+                }
+                written.push(row, now, write);
+            }
+            // A page ends by the length of whole questions, and these are cut.
+            filter.after = page.next_after();
+            if filter.after.is_none() || written.is_full() {
+                return Ok(written);
+            }
         }
-        Ok(written)
     }
 
-    /// Pending approvals whose time at their level is over: to be expired, or told to people.
+    /// Pending approvals whose time at their level is over: to be expired, or told to people. Fewer than `limit`, but
+    /// at least one, where they are longer than [`super::PAGE_BYTES`] together.
     async fn overdue(&self, now: Time, limit: usize) -> Result<Vec<Approval>>;
 
     /// Moves a pending approval whose supervisors' time is over to people. An event tells of it.
@@ -204,7 +215,8 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
 
     // ---- reading the record
 
-    async fn traces(&self, filter: &TraceFilter) -> Result<Vec<TraceEntry>>;
+    /// Newest first, until the page is full.
+    async fn traces(&self, filter: &TraceFilter) -> Result<TracePage>;
     async fn trace(&self, id: &str) -> Result<Option<TraceEntry>>;
     async fn activity(&self, limit: usize) -> Result<Vec<Activity>>;
     /// A chain of which there are records but no ends is told as an empty one: its records stand after
@@ -217,8 +229,8 @@ pub trait Store: SignIns + Leases + Send + Sync + 'static {
     fn written_head(&self) -> Option<WrittenHead>;
     /// Tells this store from every other one.
     async fn identity(&self) -> Result<String>;
-    /// Up to `limit` records of a chain with `seq` greater than `after`, in order. What stands before the
-    /// first record comes before it.
+    /// Up to `limit` records of a chain with `seq` greater than `after`, in order; fewer, but at least one, where they
+    /// are longer than [`super::CHAIN_PAGE_BYTES`] together. What stands before the first record comes before it.
     async fn chain_records(
         &self,
         chain: &str,

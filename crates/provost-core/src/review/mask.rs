@@ -28,7 +28,7 @@ use words::Words;
 pub use edit::unmask;
 pub(super) use literals::Literals;
 pub(super) use withheld::is_description;
-pub use withheld::redact_all;
+pub use withheld::{described, redact_all};
 
 /// What of the arguments is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -122,13 +122,30 @@ async fn to_the_head(
     Ok(())
 }
 
+/// The numbers and traces of up to [`PAGE`] records after the last one of the walk.
+async fn beyond(store: &dyn Store, walk: &Walk) -> Result<Vec<(u64, Option<String>)>, StoreError> {
+    let (mut found, mut after) = (Vec::new(), walk.seq());
+    loop {
+        let wanted = PAGE.saturating_sub(found.len());
+        let page = store.chain_records(walk.chain(), after, wanted).await?;
+        found.extend(page.into_iter().map(|record| match record {
+            Ok(record) => (record.seq, Some(record.trace_id.to_string())),
+            Err(unreadable) => (unreadable.seq, unreadable.trace_id),
+        }));
+        match found.last() {
+            Some((last, _)) if *last > after && found.len() < PAGE => after = *last,
+            _ => return Ok(found),
+        }
+    }
+}
+
 /// What stands after the head is newer than the proof, or nobody of ours wrote it. A record and the head
 /// that counts it are written as one, so a head read later counts every record read before.
 async fn look_beyond(store: &dyn Store, walk: &mut Walk) -> Result<(), StoreError> {
     if walk.is_broken() || walk.goes_on() {
         return Ok(());
     }
-    let beyond = store.chain_records(walk.chain(), walk.seq(), PAGE).await?;
+    let beyond = beyond(store, walk).await?;
     if beyond.is_empty() {
         return Ok(());
     }
@@ -137,13 +154,8 @@ async fn look_beyond(store: &dyn Store, walk: &mut Walk) -> Result<(), StoreErro
         .iter()
         .find(|ends| ends.chain == walk.chain())
         .map_or(0, |ends| ends.head_seq);
-    let uncounted = beyond.iter().find_map(|record| {
-        let (seq, trace_id) = match record {
-            Ok(record) => (record.seq, Some(record.trace_id.to_string())),
-            Err(unreadable) => (unreadable.seq, unreadable.trace_id.clone()),
-        };
-        (seq > head || seq <= walk.seq()).then_some((seq, trace_id))
-    });
+    let is_uncounted = |(seq, _): &(u64, _)| *seq > head || *seq <= walk.seq();
+    let uncounted = beyond.into_iter().find(is_uncounted);
     if let Some((seq, trace_id)) = uncounted {
         walk.break_at(Break {
             seq,

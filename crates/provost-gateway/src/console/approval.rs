@@ -10,6 +10,7 @@ use axum::{
 use http::Uri;
 use provost_core::{
     approval::{Approval, Status},
+    heavy::{self, Lane},
     people::Fallback,
     ports::{StoreError, TraceFilter},
     trace::view::Exposure,
@@ -108,10 +109,13 @@ pub(super) async fn show(
 ) -> PageResult {
     let approval = found(app, visitor, id).await?;
     let (exposure, now) = (visitor.exposure(app, query), app.gate.now());
-    let mut item = Shown::new(app, &approval, visitor, exposure);
-    let whole = query
-        .text("whole")
-        .map(|_| WholeShown::new(&approval.question, exposure, query));
+    let question = &approval.question;
+    let made = || {
+        let whole = query.text("whole");
+        let whole = whole.map(|_| WholeShown::new(question, exposure, query));
+        (Shown::new(app, &approval, visitor, exposure), whole)
+    };
+    let (mut item, whole) = heavy::run(Lane::Deciders, question.bytes(), made).await;
     let prospects = match approval.state.status_at(now) {
         Status::Pending => Some(Prospects::of(&**app.gate.store(), &approval, now).await?),
         _ => None,
@@ -181,6 +185,5 @@ async fn recent(
     };
     let now = app.gate.now();
     let entries = app.gate.store().traces(&filter).await?;
-    let rows = entries.iter().map(|entry| Row::new(entry, exposure, now));
-    Ok(rows.collect())
+    Ok(Row::of_page(&entries, exposure, now).await)
 }

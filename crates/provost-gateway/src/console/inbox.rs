@@ -7,9 +7,11 @@ use axum::{extract::State, response::Response};
 use http::Uri;
 use provost_core::{
     approval::{Approval, Level, Question, Status},
+    heavy::{self, Lane},
     ids::ApprovalId,
     key::{Key, Role},
-    ports::{ApprovalFilter, StoreError},
+    ports::{ApprovalFilter, ApprovalRow, LONGEST_QUESTION, StoreError},
+    trace::view::Exposure,
 };
 
 use super::{
@@ -20,7 +22,7 @@ use super::{
     shown::{Exactly, Shown},
     visitor::Visitor,
 };
-use crate::{app::App, channels::Prospects};
+use crate::{app::App, channels::Prospects, seen::waiting};
 
 /// Shown at once; the rest follows when some are decided.
 const MOST: usize = 100;
@@ -91,34 +93,62 @@ async fn list(app: &App, visitor: &Visitor, query: &Fields) -> Result<List, Page
         ..pending(&visitor.key)
     };
     let now = app.gate.now();
-    let page = app.gate.store().approvals(&filter, now).await?;
-    let mut items = Vec::new();
-    for row in page.rows() {
-        let Ok(question) = serde_json::from_slice(row.question) else {
-            continue;
+    let (mut items, mut next) = (Vec::new(), filter.clone());
+    let mut more = true;
+    while more && next.limit > 0 {
+        let page = app.gate.store().approvals(&next, now).await?;
+        let work = || {
+            page.rows()
+                .filter_map(|row| shown(app, visitor, exposure, row))
         };
-        let approval = Approval {
-            question,
-            state: row.state.clone(),
-        };
-        let mut item = Shown::in_list(app, &approval, visitor, exposure);
-        // One read for each: there are few that need several people.
-        if item.needed > 1 {
-            let prospects = Prospects::of(&**app.gate.store(), &approval, now).await?;
-            item.waits_for(&prospects.waiting, now);
+        let shown = heavy::run(Lane::Deciders, page.bytes(), || work().collect::<Vec<_>>()).await;
+        for (approval, mut item) in shown {
+            // One read for each: there are few that need several people.
+            if item.needed > 1 {
+                let prospects = Prospects::of(&**app.gate.store(), &approval, now).await?;
+                item.waits_for(&prospects.waiting, now);
+            }
+            items.push(item);
         }
-        items.push(item);
+        next.limit -= page.len().min(next.limit);
+        next.after = page.next_after();
+        more = next.after.is_some();
     }
     chain(&mut items);
     let hides = visitor.is_person() && items.iter().any(|item| item.hidden);
     Ok(List {
         now: now.millis(),
-        more: page.len() == MOST,
+        more,
         filtered: filter.agent.is_some() || filter.tool.is_some(),
         full: hides.then(|| query.address("/", &[("content", Some("full")), ("done", None)])),
         content: query.shown("content"),
         items,
     })
+}
+
+/// A long one is shown in part.
+fn shown(
+    app: &App,
+    visitor: &Visitor,
+    exposure: Exposure,
+    row: ApprovalRow<'_>,
+) -> Option<(Approval, Shown)> {
+    let is_part = row.question.len() > LONGEST_QUESTION;
+    let question = if is_part {
+        Question::cut(row.question, LONGEST_QUESTION, exposure)?
+    } else {
+        serde_json::from_slice(row.question).ok()?
+    };
+    let approval = Approval {
+        question,
+        state: row.state.clone(),
+    };
+    let item = if is_part {
+        Shown::in_part(app, &approval, visitor)
+    } else {
+        Shown::in_list(app, &approval, visitor, exposure)
+    };
+    Some((approval, item))
 }
 
 /// Each leads to the one after it, and the last one to the one before.
@@ -176,12 +206,9 @@ pub(super) async fn pending_by_agent(
         limit: COUNTED,
         ..pending(key)
     };
-    let page = app.gate.store().approvals(&filter, app.gate.now()).await?;
     let mut counts = HashMap::new();
-    for row in page.rows() {
-        if let Ok(question) = serde_json::from_slice::<Question>(row.question) {
-            *counts.entry(question.agent_id).or_default() += 1;
-        }
+    for asked in waiting(&app.gate, filter).await? {
+        *counts.entry(asked.agent_id).or_default() += 1;
     }
     Ok(counts)
 }
@@ -195,6 +222,5 @@ pub(super) async fn count(app: &App, key: &Key) -> Result<usize, StoreError> {
         limit: COUNTED,
         ..pending(key)
     };
-    let page = app.gate.store().approvals(&filter, app.gate.now()).await?;
-    Ok(page.len())
+    Ok(waiting(&app.gate, filter).await?.len())
 }

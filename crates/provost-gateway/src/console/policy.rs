@@ -10,7 +10,7 @@ use provost_core::{
         Explained, Policy, PolicySet, Rule, Verdict,
         replay::{Recorded, Replayed, replay},
     },
-    ports::{StoreError, TraceFilter},
+    ports::{PAGE_BYTES, StoreError, TraceEntry, TraceFilter},
     trace::DecisionRecord,
 };
 use provost_runner::json_error;
@@ -28,6 +28,8 @@ use crate::app::App;
 /// Decisions a draft is tried on, the newest.
 const REPLAYED: usize = 10_000;
 const STEP: usize = 1000;
+/// Fewer, where they are long.
+const MOST_BYTES: usize = 16 * PAGE_BYTES;
 /// Changes that are listed.
 const LISTED: usize = 200;
 
@@ -228,14 +230,14 @@ async fn recorded(app: &App) -> Result<Vec<Recorded>, StoreError> {
         limit: STEP,
         ..TraceFilter::default()
     };
-    let mut recorded = Vec::new();
-    while recorded.len() < REPLAYED {
+    let (mut recorded, mut bytes) = (Vec::new(), 0);
+    while recorded.len() < REPLAYED && bytes < MOST_BYTES {
         let entries = app.gate.store().traces(&filter).await?;
-        let Some(last) = entries.last() else { break };
-        filter.before = Some(last.place);
+        bytes += entries.iter().map(TraceEntry::bytes).sum::<usize>();
         let read = entries.iter().filter_map(|entry| read(&entry.decision));
         recorded.extend(read);
-        if entries.len() < STEP {
+        filter.before = entries.next_before;
+        if filter.before.is_none() {
             break;
         }
     }

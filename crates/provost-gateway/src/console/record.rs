@@ -2,8 +2,9 @@
 
 use provost_core::{
     glob::Glob,
+    heavy::{self, Lane},
     key::{Key, Role},
-    ports::TraceEntry,
+    ports::{TraceEntry, TracePage},
     time::Time,
     trace::view::{Exposure, trace_view},
 };
@@ -39,6 +40,13 @@ const BRIEF: usize = 160;
 impl Row {
     pub(super) fn new(entry: &TraceEntry, exposure: Exposure, now: Time) -> Self {
         Self::of_view(&trace_view(entry, exposure), now)
+    }
+
+    /// One for each trace of a page.
+    pub(super) async fn of_page(page: &TracePage, exposure: Exposure, now: Time) -> Vec<Self> {
+        let bytes = page.iter().map(TraceEntry::bytes).sum();
+        let rows = || page.iter().map(|entry| Self::new(entry, exposure, now));
+        heavy::run(Lane::Deciders, bytes, || rows().collect()).await
     }
 
     pub(super) fn of_view(view: &Map<String, Value>, now: Time) -> Self {

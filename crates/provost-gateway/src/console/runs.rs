@@ -118,15 +118,11 @@ pub(super) async fn session(
     };
     let now = app.gate.now();
     let entries = app.gate.store().traces(&filter).await?;
-    let last = entries.last().map(|entry| entry.place.to_string());
-    let older = last
-        .filter(|_| entries.len() == PAGE)
-        .map(|place| query.address(uri.path(), &[("before", Some(&place))]));
+    let older = entries
+        .next_before
+        .map(|place| query.address(uri.path(), &[("before", Some(&place.to_string()))]));
     let hides = exposure == Exposure::Structure && visitor.is_person();
-    let rows: Vec<_> = entries
-        .iter()
-        .map(|entry| Row::new(entry, exposure, now))
-        .collect();
+    let rows = Row::of_page(&entries, exposure, now).await;
     let agent = rows.first().map_or("", |row| row.agent.as_str());
     let stopped = app.gate.control().stop_of(agent, Some(&id)).is_some();
     let page = SessionPage {

@@ -34,6 +34,10 @@ const LONGEST_REMARK: usize = 160;
 /// In so few rows the risks are seen where the steps are.
 const SHORT: usize = 8;
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a mark that the templates show or not"
+)]
 pub(super) struct Shown {
     pub(super) id: String,
     pub(super) agent: Arc<str>,
@@ -47,6 +51,8 @@ pub(super) struct Shown {
     pub(super) claim: Option<Claimed>,
     /// Lines that are left out here.
     pub(super) more: usize,
+    /// More is left out than is counted.
+    pub(super) is_part: bool,
     /// Where all of it is read.
     pub(super) whole_at: String,
     /// On a page of its own, all of them.
@@ -155,6 +161,26 @@ impl Shown {
         Self::made(app, approval, visitor, exposure, Folding::After)
     }
 
+    /// Among many, of a question that was cut: what is remembered or changed is decided where all of it is shown.
+    pub(super) fn in_part(app: &App, approval: &Approval, visitor: &Visitor) -> Self {
+        let exposure = Exposure::Everything;
+        let item = Self::made(app, approval, visitor, exposure, Folding::After);
+        let can = Can {
+            session: false,
+            always: false,
+            change: false,
+            replace: false,
+            ..item.can
+        };
+        Self {
+            can,
+            is_part: true,
+            remember: Vec::new(),
+            wider: Vec::new(),
+            ..item
+        }
+    }
+
     fn made(
         app: &App,
         approval: &Approval,
@@ -167,7 +193,8 @@ impl Shown {
         let more = card.more();
         let (question, state) = (&approval.question, &approval.state);
         let can = can(approval, &card, visitor, now);
-        let editable = (can.change && exposure == Exposure::Everything)
+        let is_alone = matches!(folding(OPEN_NAME), Folding::Open);
+        let editable = (is_alone && can.change && exposure == Exposure::Everything)
             .then(|| json(&mask_map(&question.params)));
         let left = state.remaining(now);
         let remarks = remarks(approval, &card, now);
@@ -203,6 +230,7 @@ impl Shown {
             others,
             claim,
             more,
+            is_part: false,
             made: Moment::new(card.created_at, now),
             expires: Moment::new(card.expires_at, now),
             left: roughly(left),

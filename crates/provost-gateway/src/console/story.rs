@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use http::Uri;
 use provost_core::{
     approval::Approval,
+    heavy::{self, Lane},
     time::Time,
     trace::view::{Exposure, trace_view},
 };
@@ -69,7 +70,8 @@ pub(super) async fn page(
     let exposure = visitor.exposure(&app, &query);
     let found = app.gate.store().trace(&id).await?;
     let entry = found.ok_or_else(PageError::not_found)?;
-    let view = trace_view(&entry, exposure);
+    let view = || trace_view(&entry, exposure);
+    let view = heavy::run(Lane::Deciders, entry.bytes(), view).await;
     if !visitor.key.may_see(&text(&view, "tool")) {
         return Err(PageError::forbidden(
             "The tools of your key do not include the tool of this trace.",
@@ -81,9 +83,10 @@ pub(super) async fn page(
     };
     let now = app.gate.now();
     let hides = exposure == Exposure::Structure && visitor.is_person();
+    let steps = || steps(&app, &view, approval.as_ref(), &visitor, exposure);
     let page = TracePage {
         row: Row::of_view(&view, now),
-        steps: steps(&app, &view, approval.as_ref(), &visitor, exposure),
+        steps: heavy::run(Lane::Deciders, entry.bytes(), steps).await,
         full: hides.then(|| query.address(uri.path(), &[("content", Some("full"))])),
         record: json(&view),
         shell: Shell::new(&app, &visitor, Here::Traces).await?,

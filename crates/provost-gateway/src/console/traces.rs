@@ -9,8 +9,9 @@ use axum::{
 };
 use http::Uri;
 use provost_core::{
+    heavy::{self, Lane},
     ids::TraceId,
-    ports::TraceFilter,
+    ports::{PAGE_BYTES, TraceEntry, TraceFilter},
     trace::{
         Answer,
         view::{Exposure, trace_view},
@@ -30,6 +31,7 @@ const PAGE: usize = 50;
 /// Read at a time while searching, and in all.
 const SEARCH_STEP: usize = 500;
 const SEARCHED: usize = 5000;
+const SEARCHED_BYTES: usize = 4 * PAGE_BYTES;
 
 #[derive(Template)]
 #[template(path = "console/traces.html")]
@@ -128,14 +130,9 @@ fn filter(visitor: &Visitor, query: &Fields) -> Result<TraceFilter, PageError> {
 async fn list(app: &App, filter: TraceFilter, exposure: Exposure) -> Result<Found, PageError> {
     let now = app.gate.now();
     let entries = app.gate.store().traces(&filter).await?;
-    let full = entries.len() == PAGE;
-    let last = entries.last().map(|entry| entry.place);
     Ok(Found {
-        rows: entries
-            .iter()
-            .map(|entry| Row::new(entry, exposure, now))
-            .collect(),
-        next: last.filter(|_| full),
+        rows: Row::of_page(&entries, exposure, now).await,
+        next: entries.next_before,
         partly: false,
     })
 }
@@ -152,13 +149,17 @@ async fn search(
         limit: SEARCH_STEP,
         ..filter
     };
-    let (mut rows, mut read) = (Vec::new(), 0);
+    let (mut rows, mut read, mut bytes) = (Vec::new(), 0, 0);
     loop {
         let entries = app.gate.store().traces(&filter).await?;
-        for entry in &entries {
+        for entry in entries.iter() {
             filter.before = Some(entry.place);
-            let view = trace_view(entry, exposure);
-            let text = serde_json::to_string(&view).unwrap_or_default();
+            let view = || {
+                let view = trace_view(entry, exposure);
+                let text = serde_json::to_string(&view).unwrap_or_default();
+                (view, text)
+            };
+            let (view, text) = heavy::run(Lane::Deciders, entry.bytes(), view).await;
             if text.to_lowercase().contains(words) {
                 rows.push(Row::of_view(&view, now));
             }
@@ -172,14 +173,15 @@ async fn search(
             }
         }
         read += entries.len();
-        if entries.len() < SEARCH_STEP {
+        bytes += entries.iter().map(TraceEntry::bytes).sum::<usize>();
+        if entries.next_before.is_none() {
             return Ok(Found {
                 rows,
                 next: None,
                 partly: false,
             });
         }
-        if read >= SEARCHED {
+        if read >= SEARCHED || bytes >= SEARCHED_BYTES {
             let next = filter.before;
             return Ok(Found {
                 rows,

@@ -8,7 +8,7 @@ use provost_core::{
     call::Digest,
     event::Numbered,
     ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalPage, QueueDepth},
+    ports::{ApprovalFilter, ApprovalPage, PAGE_BYTES, QueueDepth},
     time::Time,
 };
 
@@ -95,7 +95,7 @@ pub(super) async fn approvals(
 ) -> Result<ApprovalPage, Fault> {
     let mut page = ApprovalPage::with_room(filter.limit);
     let mut after = i64::try_from(filter.after.unwrap_or(0)).unwrap_or(i64::MAX);
-    while page.len() < filter.limit {
+    while !page.is_full() {
         let (mut conditions, tools) = filter::approvals(Dialect::Postgres, filter, now);
         conditions.and("place > @", [Value::Int(after)]);
         let wanted = filter.limit - page.len() + CHUNK;
@@ -104,17 +104,20 @@ pub(super) async fn approvals(
              ORDER BY place LIMIT {wanted}",
             conditions.sql()
         );
+        let list = rows::of_one_page(&list, "question", "place", PAGE_BYTES);
         // Not cached: the number of different filters is not bounded.
         let found = sql.query(&list, &parameters(conditions.values())).await?;
+        let mut bytes = 0;
         for row in &found {
             after = row.try_get(0)?;
-            if page.len() < filter.limit && tools.matches(row.try_get(1)?) {
+            let question: &str = row.try_get(2)?;
+            bytes += question.len();
+            if !page.is_full() && tools.matches(row.try_get(1)?) {
                 let place = rows::unsigned(row, 0)?;
-                let question: &str = row.try_get(2)?;
                 page.push(place, question.as_bytes(), rows::state(row, 3)?);
             }
         }
-        if found.len() < wanted {
+        if found.len() < wanted && bytes < PAGE_BYTES {
             break;
         }
     }
@@ -127,9 +130,10 @@ pub(super) async fn overdue(
     limit: usize,
 ) -> Result<Vec<Approval>, Fault> {
     let list = format!(
-        "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE status = 'pending' AND due_at <= $1 \
-         ORDER BY due_at LIMIT $2"
+        "SELECT {APPROVAL_COLUMNS}, due_at FROM approvals WHERE status = 'pending' \
+         AND due_at <= $1 ORDER BY due_at LIMIT $2"
     );
+    let list = rows::of_one_page(&list, "question", "due_at", PAGE_BYTES);
     let list = sql.prepare_cached(&list).await?;
     sql.query(&list, &[&now.millis(), &(limit as i64)])
         .await?

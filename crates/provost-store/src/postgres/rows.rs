@@ -27,6 +27,16 @@ pub(super) fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
         .collect()
 }
 
+/// Of what this query finds, in this order, the rows whose text fills so many bytes, and at least one. The server
+/// knows the length of a text without reading it.
+pub(super) fn of_one_page(query: &str, text: &str, order: &str, bytes: usize) -> String {
+    let length = format!("coalesce(octet_length({text}), 0)");
+    format!(
+        "SELECT * FROM (SELECT *, sum({length}) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) - {length} \
+         AS before FROM ({query}) AS found) AS page WHERE before < {bytes} ORDER BY {order}"
+    )
+}
+
 /// A count or a place. They never pass 2^63.
 pub(super) fn unsigned(row: &Row, column: usize) -> Result<u64, Fault> {
     Ok(row.try_get::<_, i64>(column)? as u64)

@@ -2,7 +2,10 @@
 
 use deadpool_postgres::ClientWrapper;
 use provost_core::{
-    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter, Unreadable},
+    ports::{
+        Activity, CHAIN_PAGE_BYTES, ChainEnds, ChainRecord, PAGE_BYTES, TraceEntry, TraceFilter,
+        TracePage, Unreadable,
+    },
     time::Time,
 };
 
@@ -27,28 +30,24 @@ const ENTRY: &str = "SELECT d.place, d.body, \
      ORDER BY o.place LIMIT 1) FROM traces d";
 
 /// Finds the places first, so that a glob which matches little reads no bodies in vain.
-pub(super) async fn list(
-    sql: &ClientWrapper,
-    filter: &TraceFilter,
-) -> Result<Vec<TraceEntry>, Fault> {
+pub(super) async fn list(sql: &ClientWrapper, filter: &TraceFilter) -> Result<TracePage, Fault> {
     let places = places(sql, filter).await?;
     let entries = format!("{ENTRY} WHERE d.place = ANY($1) ORDER BY d.place DESC");
     let entries = sql.prepare_cached(&entries).await?;
-    sql.query(&entries, &[&places])
-        .await?
-        .iter()
-        .map(rows::trace_entry)
-        .collect()
+    let found = sql.query(&entries, &[&places]).await?;
+    TracePage::of(filter.limit, found.iter().map(rows::trace_entry))
 }
 
+/// As many as fill a page.
 async fn places(sql: &ClientWrapper, filter: &TraceFilter) -> Result<Vec<i64>, Fault> {
     let first = match filter.since {
         Some(since) => first_since(sql, since.minus(CLOCK_SLACK)).await?,
         None => 0,
     };
     let mut before = filter.before.map_or(i64::MAX, |place| place as i64);
-    let mut places = Vec::new();
-    while places.len() < filter.limit {
+    let (mut places, mut bytes) = (Vec::new(), 0);
+    let is_full = |places: &Vec<i64>, bytes| places.len() >= filter.limit || bytes >= PAGE_BYTES;
+    while !is_full(&places, bytes) {
         let (mut conditions, tools) = filter::traces(Dialect::Postgres, filter);
         conditions.and(
             "place >= @ AND place < @",
@@ -56,15 +55,16 @@ async fn places(sql: &ClientWrapper, filter: &TraceFilter) -> Result<Vec<i64>, F
         );
         let wanted = filter.limit - places.len() + CHUNK;
         let find = format!(
-            "SELECT place, tool FROM traces WHERE {} ORDER BY place DESC LIMIT {wanted}",
+            "SELECT place, tool, octet_length(body) FROM traces WHERE {} ORDER BY place DESC LIMIT {wanted}",
             conditions.sql()
         );
         // Not cached: the number of different filters is not bounded.
         let found = sql.query(&find, &parameters(conditions.values())).await?;
         for row in &found {
             before = row.try_get(0)?;
-            if places.len() < filter.limit && tools.matches(row.try_get(1)?) {
+            if !is_full(&places, bytes) && tools.matches(row.try_get(1)?) {
                 places.push(before);
+                bytes += usize::try_from(row.try_get::<_, i32>(2)?).unwrap_or_default();
             }
         }
         if found.len() < wanted {
@@ -193,6 +193,7 @@ pub(super) async fn chain_records(
         "{} WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3",
         rows::CHAIN_RECORD
     );
+    let list = rows::of_one_page(&list, "body", "seq", CHAIN_PAGE_BYTES);
     let list = sql.prepare_cached(&list).await?;
     // Before the first there is nothing, unless somebody put it there.
     let after = match after {

@@ -5,7 +5,9 @@ use provost_core::{
     call::Digest,
     event::Numbered,
     ids::ApprovalId,
-    ports::{ApprovalFilter, ApprovalPage, ApprovalRow, QueueDepth, WriteRow, WrittenPage},
+    ports::{
+        ApprovalFilter, ApprovalPage, ApprovalRow, PAGE_BYTES, QueueDepth, WriteRow, WrittenPage,
+    },
     time::Time,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
@@ -86,6 +88,7 @@ pub(super) fn approvals(
     let mut page = ApprovalPage::with_room(filter.limit);
     each_approval(sql, filter, now, |place, question, state| {
         page.push(place, question, state);
+        !page.is_full()
     })?;
     Ok(page)
 }
@@ -104,15 +107,17 @@ pub(super) fn written_approvals(
             state: &state,
         };
         page.push(row, now, write);
+        !page.is_full()
     })?;
     Ok(page)
 }
 
+/// Until `each` says that it has enough.
 fn each_approval(
     sql: &Connection,
     filter: &ApprovalFilter,
     now: Time,
-    mut each: impl FnMut(u64, &[u8], State),
+    mut each: impl FnMut(u64, &[u8], State) -> bool,
 ) -> Result<(), Fault> {
     let (mut conditions, tools) = filter::approvals(Dialect::Sqlite, filter, now);
     let after = i64::try_from(filter.after.unwrap_or(0)).unwrap_or(i64::MAX);
@@ -128,12 +133,11 @@ fn each_approval(
         conditions.sql()
     ))?;
     let mut found = list.query(params_from_iter(conditions.values()))?;
-    let mut rows = 0;
-    while rows < filter.limit {
-        let Some(row) = found.next()? else { break };
-        if tools.are_all() || tools.matches(rows::text(row, 1)?) {
-            each(row.get(0)?, rows::utf8(row, 2)?, state(row, 3)?);
-            rows += 1;
+    while let Some(row) = found.next()? {
+        if (tools.are_all() || tools.matches(rows::text(row, 1)?))
+            && !each(row.get(0)?, rows::utf8(row, 2)?, state(row, 3)?)
+        {
+            break;
         }
     }
     Ok(())
@@ -144,8 +148,16 @@ pub(super) fn overdue(sql: &Connection, now: Time, limit: usize) -> Result<Vec<A
         "SELECT {APPROVAL_COLUMNS} FROM approvals WHERE status = 'pending' AND due_at <= ?1 \
          ORDER BY due_at LIMIT ?2"
     ))?;
-    list.query_and_then(params![now.millis(), limit], rows::approval)?
-        .collect()
+    let mut found = list.query(params![now.millis(), limit])?;
+    let (mut overdue, mut bytes) = (Vec::new(), 0);
+    while bytes < PAGE_BYTES
+        && let Some(row) = found.next()?
+    {
+        let approval = rows::approval(row)?;
+        bytes += approval.question.bytes();
+        overdue.push(approval);
+    }
+    Ok(overdue)
 }
 
 /// Both come from the index by status, which holds its rows in the order they were made.

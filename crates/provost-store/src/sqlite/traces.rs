@@ -1,7 +1,10 @@
 //! Reading the record: lists, single traces, and chains as they stand.
 
 use provost_core::{
-    ports::{Activity, ChainEnds, ChainRecord, TraceEntry, TraceFilter, Unreadable},
+    ports::{
+        Activity, CHAIN_PAGE_BYTES, ChainEnds, ChainRecord, TraceEntry, TraceFilter, TracePage,
+        Unreadable,
+    },
     time::Time,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
@@ -31,7 +34,7 @@ const IN_BLOCKS: &str = "sightings CROSS JOIN traces WHERE place >= block * 4096
      AND place < (block + 1) * 4096 AND";
 
 /// Finds the places first, so that a glob which matches little reads no bodies in vain.
-pub(super) fn list(sql: &Connection, filter: &TraceFilter) -> Result<Vec<TraceEntry>, Fault> {
+pub(super) fn list(sql: &Connection, filter: &TraceFilter) -> Result<TracePage, Fault> {
     let (mut conditions, tools) = filter::traces(Dialect::Sqlite, filter);
     let since = filter
         .since
@@ -74,14 +77,16 @@ pub(super) fn list(sql: &Connection, filter: &TraceFilter) -> Result<Vec<TraceEn
     ))?;
     let mut entry = sql.prepare_cached(&format!("{ENTRY} WHERE d.place = ?1"))?;
     let mut found = find.query(params_from_iter(conditions.values()))?;
-    let mut page = Vec::new();
-    while page.len() < filter.limit {
-        let Some(row) = found.next()? else { break };
+    let mut next = || loop {
+        let Some(row) = found.next()? else {
+            return Ok(None);
+        };
         if tools.matches(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
-            page.push(entry.query_row([row.get::<_, i64>(0)?], trace_entry)?);
+            let place: i64 = row.get(0)?;
+            return Ok(Some(entry.query_row([place], trace_entry)?));
         }
-    }
-    Ok(page)
+    };
+    TracePage::of(filter.limit, std::iter::from_fn(|| next().transpose()))
 }
 
 /// The rarest thing the filter names exactly.
@@ -233,7 +238,15 @@ pub(super) fn chain_records(
         0 => i64::MIN,
         after => i64::try_from(after).unwrap_or(i64::MAX),
     };
-    sql.prepare_cached(&list)?
-        .query_and_then(params![after, limit], rows::chain_record)?
-        .collect()
+    let mut list = sql.prepare_cached(&list)?;
+    let mut found = list.query(params![after, limit])?;
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    while bytes < CHAIN_PAGE_BYTES
+        && let Some(row) = found.next()?
+    {
+        let record = rows::chain_record(row)?;
+        bytes += record.as_ref().map_or(0, |record| record.body.len());
+        records.push(record);
+    }
+    Ok(records)
 }

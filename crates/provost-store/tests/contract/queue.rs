@@ -3,7 +3,7 @@
 use provost_core::{
     approval::{Approval, Claim, Level, Question, Status},
     ids::{ApprovalId, TraceId},
-    ports::{ApprovalFilter, ApprovalRow, QueueDepth, Store, WrittenPage},
+    ports::{ApprovalFilter, ApprovalRow, PAGE_BYTES, QueueDepth, Store, WrittenPage},
     time::Time,
 };
 
@@ -18,6 +18,8 @@ crate::contract!(
     an_approval_is_found_by_the_beginning_of_its_id,
     what_is_settled_is_told,
     the_depth_of_the_queue_is_known,
+    p10_a_page_of_long_questions_ends_early_and_says_so,
+    p10_long_questions_push_nothing_out_of_a_written_page,
 );
 
 /// What is listed, and written the same way.
@@ -36,8 +38,15 @@ async fn tools(store: &dyn Store, filter: ApprovalFilter, now: Time) -> Vec<Stri
         .collect()
 }
 
-fn write_all(row: ApprovalRow<'_>, now: Time, out: &mut Vec<u8>) {
+fn write_all(row: ApprovalRow<'_>, now: Time, _: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{now} {row:?}").as_bytes());
+}
+
+/// The length of what is written is the longest that it may have.
+fn write_longest(row: ApprovalRow<'_>, _: Time, longest: usize, out: &mut Vec<u8>) {
+    let id = asked_in(row).id;
+    let rest = row.question.len().min(longest) - id.as_str().len();
+    out.extend_from_slice(format!("\"{id}{}\"", " ".repeat(rest)).as_bytes());
 }
 
 fn asked_in(row: ApprovalRow<'_>) -> Question {
@@ -75,6 +84,47 @@ async fn lists_are_paged_in_the_order_of_asking(place: &Place) {
         }));
     }
     assert_eq!(seen, asked);
+    store.close().await;
+}
+
+/// So many questions of 1 MiB, and a short one behind them.
+async fn ask_at_length(store: &dyn Store, count: usize) -> Vec<String> {
+    let mut asked = Vec::new();
+    for n in 0..count {
+        let long = format!("{n} {}", "x".repeat(1 << 20));
+        asked.push(ask(store, "fs.write", &long).await);
+    }
+    asked.push(ask(store, "fs.write", "short").await);
+    let ids = asked.iter().map(|asked| asked.question.id.to_string());
+    ids.collect()
+}
+
+async fn p10_a_page_of_long_questions_ends_early_and_says_so(place: &Place) {
+    let store = place.open().await;
+    let asked = ask_at_length(&*store, 9).await;
+    let (mut seen, mut filter) = (Vec::new(), all());
+    loop {
+        let page = store.approvals(&filter, START).await.unwrap();
+        assert!(!page.is_empty() && page.bytes() < PAGE_BYTES + (2 << 20));
+        seen.extend(page.rows().map(|row| asked_in(row).id.to_string()));
+        filter.after = page.next_after();
+        if filter.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, asked);
+    store.close().await;
+}
+
+async fn p10_long_questions_push_nothing_out_of_a_written_page(place: &Place) {
+    let store = place.open().await;
+    let asked = ask_at_length(&*store, 20).await;
+    let written = store.written_approvals(&all(), START, write_longest).await;
+    let written = written.unwrap();
+    assert_eq!(written.next_after(), None);
+    let written: Vec<String> = serde_json::from_slice(&written.into_json()).unwrap();
+    let ids: Vec<_> = written.iter().map(|row| row.trim_end()).collect();
+    assert_eq!(ids, asked);
     store.close().await;
 }
 

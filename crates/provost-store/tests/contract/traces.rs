@@ -2,7 +2,7 @@
 
 use provost_core::{
     ids::TraceId,
-    ports::{Store, TraceFilter},
+    ports::{PAGE_BYTES, Store, TraceEntry, TraceFilter},
     trace::TraceRow,
 };
 
@@ -14,6 +14,7 @@ crate::contract!(
     rare_names_are_found_far_back,
     a_decision_is_shown_with_its_outcome,
     a_trace_is_found_by_the_beginning_of_its_id,
+    p10_pages_of_long_records_end_early_and_lose_nothing,
 );
 
 fn all() -> TraceFilter {
@@ -30,6 +31,35 @@ async fn tools(store: &dyn Store, filter: &TraceFilter) -> Vec<String> {
         body["tool"].as_str().unwrap().to_owned()
     };
     page.iter().map(|entry| tool(&entry.decision)).collect()
+}
+
+async fn p10_pages_of_long_records_end_early_and_lose_nothing(place: &Place) {
+    let store = place.open().await;
+    for n in 0..10 {
+        let row = row("claude", None, &format!("fs.{n}"), after(n));
+        let long = format!(",\"long\":\"{}\"}}", "x".repeat(1 << 20));
+        let body = row.body.replace('}', &long);
+        write(&*store, TraceRow { body, ..row }).await;
+    }
+    let (mut seen, mut filter) = (Vec::new(), all());
+    loop {
+        let page = store.traces(&filter).await.unwrap();
+        let bytes = page.iter().map(TraceEntry::bytes).sum::<usize>();
+        assert!(!page.is_empty() && bytes < PAGE_BYTES + (2 << 20));
+        seen.extend(page.iter().map(|entry| entry.place));
+        filter.before = page.next_before;
+        if filter.before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 10);
+    assert!(seen.is_sorted_by(|a, b| a > b));
+    let ends = store.chains().await.unwrap();
+    let ends = ends.iter().find(|ends| ends.head_seq >= 10).unwrap();
+    let page = store.chain_records(&ends.chain, 0, 1000).await.unwrap();
+    assert!((1..4).contains(&page.len()), "{} records", page.len());
+    assert!(verify(&*store).await.unwrap() >= 10);
+    store.close().await;
 }
 
 async fn traces_come_newest_first_and_in_pages(place: &Place) {
@@ -52,7 +82,7 @@ async fn traces_come_newest_first_and_in_pages(place: &Place) {
         let Some(last) = page.last() else { break };
         before = Some(last.place);
         assert!(page.len() <= 3);
-        seen.extend(page.into_iter().map(|entry| entry.place));
+        seen.extend(page.iter().map(|entry| entry.place));
     }
     assert_eq!(seen.len(), 10);
     assert!(seen.is_sorted_by(|a, b| a > b));

@@ -171,6 +171,11 @@ async fn list(
         output::note("there are no approvals that fit");
     } else {
         output::line(list_table(&found, status.is_none(), context.now()))?;
+        if found.iter().any(|approval| approval.get("cut").is_some()) {
+            output::note(
+                "long arguments are described; `provost approvals show ID --full` shows all",
+            );
+        }
     }
     Ok(Exit::Ok)
 }

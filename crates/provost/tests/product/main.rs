@@ -42,6 +42,7 @@ mod events;
 mod first_minutes;
 mod golden_contract;
 mod hooks;
+mod long;
 mod mcp;
 mod mcp_bridge;
 mod mcp_peers;

@@ -59,7 +59,7 @@ impl Walk<'_> {
         if hides {
             self.instead(CONTENT, text).into()
         } else {
-            describe(text.as_bytes())
+            described(text.as_bytes())
         }
     }
 
@@ -82,8 +82,8 @@ impl Walk<'_> {
 pub fn redact_all(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
-        Value::String(text) => describe(text.as_bytes()),
-        other => describe(canonical_json(other).as_bytes()),
+        Value::String(text) => described(text.as_bytes()),
+        other => described(canonical_json(other).as_bytes()),
     }
 }
 
@@ -92,7 +92,8 @@ pub(in crate::review) fn is_description(map: &Map<String, Value>) -> bool {
     map.len() == 3 && map.contains_key("content_sha256") && map.contains_key("content_length")
 }
 
-fn describe(content: &[u8]) -> Value {
+/// Content by its length, hash and type.
+pub fn described(content: &[u8]) -> Value {
     json!({
         "content_length": content.len(),
         "content_sha256": hex(&Sha256::digest(content)),

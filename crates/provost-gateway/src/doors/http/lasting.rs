@@ -45,15 +45,22 @@ pub(super) fn lasting(response: Response, occupied: impl Into<Arc<Occupied>>) ->
 
 /// What was asked for is done: this is told, and not that it may be tried again.
 fn dropped(response: &Response, length: usize, full: Full) -> Response {
-    let full = ApiError::from(full).words();
+    let (why, help) = match full {
+        Full::Bytes(most) if length - SMALL > most => (
+            format!("all answers to you together may hold {most} bytes"),
+            "ask for less, or raise `limits.held_bytes`; a call that was made is in the traces",
+        ),
+        full => (
+            ApiError::from(full).words(),
+            "read the answers of earlier requests first; a call that was made is in the traces",
+        ),
+    };
     let error = ApiError::new(
         StatusCode::INSUFFICIENT_STORAGE,
         "answer_dropped",
-        format!(
-            "the request was carried out, but its answer of {length} bytes was dropped: {full}"
-        ),
+        format!("the request was carried out, but its answer of {length} bytes was dropped: {why}"),
     )
-    .help("read the answers of earlier requests first; a call that was made is in the traces");
+    .help(help);
     let mut told = error.into_response();
     let trace_id = response.headers().get("x-trace-id").cloned();
     told.headers_mut()

@@ -6,8 +6,9 @@ use axum::{Json, body::Body as Bytes, extract::State, response::IntoResponse as 
 use futures_util::stream;
 use http::{HeaderValue, header};
 use provost_core::{
+    heavy::{self, Lane},
     key::{Key, Role},
-    ports::TraceFilter,
+    ports::{PAGE_BYTES, TraceEntry, TraceFilter, TracePage},
     trace::{
         Answer,
         export::Exporter,
@@ -57,20 +58,40 @@ pub(super) async fn list(
 }
 
 async fn page(app: &App, filter: &TraceFilter, exposure: Exposure) -> ApiResult {
-    let entries = app.gate.store().traces(filter).await?;
-    let views: Vec<_> = entries
-        .iter()
-        .map(|entry| trace_view(entry, exposure))
-        .collect();
-    let mut response = Json(views).into_response();
-    if entries.len() == filter.limit
-        && let Some(last) = entries.last()
-    {
-        response
-            .headers_mut()
-            .insert("x-next-before", HeaderValue::from(last.place));
+    let found = app.gate.store().traces(filter).await?;
+    let bytes = found.iter().map(TraceEntry::bytes).sum();
+    let written = heavy::run(Lane::Deciders, bytes, || written(&found, exposure)).await;
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    let mut response = (json, written.text).into_response();
+    if let Some(place) = written.next_before {
+        let headers = response.headers_mut();
+        headers.insert("x-next-before", HeaderValue::from(place));
     }
     Ok(response)
+}
+
+struct Written {
+    text: Vec<u8>,
+    next_before: Option<u64>,
+}
+
+/// The views may be longer than what is stored: they end the page as well.
+fn written(found: &TracePage, exposure: Exposure) -> Written {
+    let mut text = vec![b'['];
+    let mut next_before = found.next_before;
+    for (at, entry) in found.iter().enumerate() {
+        if at > 0 {
+            text.push(b',');
+        }
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut text, &trace_view(entry, exposure));
+        if text.len() >= PAGE_BYTES && at + 1 < found.len() {
+            next_before = Some(entry.place);
+            break;
+        }
+    }
+    text.push(b']');
+    Written { text, next_before }
 }
 
 pub(super) async fn detail(
@@ -84,7 +105,8 @@ pub(super) async fn detail(
     let Some(entry) = app.gate.store().trace(&id).await? else {
         return Err(ApiError::not_found("trace"));
     };
-    let view = trace_view(&entry, exposure);
+    let view = || trace_view(&entry, exposure);
+    let view = heavy::run(Lane::Deciders, entry.bytes(), view).await;
     let tool = view.get("tool").and_then(Value::as_str).unwrap_or_default();
     if !key.may_see(tool) {
         return Err(ApiError::forbidden(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::wire::{Door, said};
+use super::wire::{Client, Door, said};
 use crate::app::Who;
 
 const READING: [&str; 2] = ["grant.list", "mesh.catalog"];
@@ -58,6 +58,34 @@ async fn p09_secrets_are_masked_in_what_is_pending_over_mcp() {
             "{text}"
         );
     }
+}
+
+/// The first approval that `approval.pending` shows.
+async fn first(client: &Client<'_>, arguments: Value) -> Value {
+    let (text, failed) = client.call("approval.pending", arguments).await;
+    assert!(!failed, "{text}");
+    let pending: Value = serde_json::from_str(&text).unwrap();
+    pending["approvals"][0].clone()
+}
+
+#[tokio::test]
+async fn p10_a_long_question_is_read_whole_over_mcp_by_its_id() {
+    let door = Door::open().await;
+    let agent = door.client(Who::Agent, "2025-06-18").await;
+    let long = "x".repeat(100_000);
+    let (_, _fs) = agent.begin("fs.run", json!({"args": [long]})).await;
+    let (_, _pay) = agent.begin("pay.run", json!({"args": [long]})).await;
+    let supervisor = door.client(Who::Supervisor, "2025-06-18").await;
+    let human = door.client(Who::Human, "2025-06-18").await;
+    let listed = first(&supervisor, json!({})).await;
+    assert!(listed["cut"].is_object(), "{listed}");
+    let whole = first(&supervisor, json!({"id": listed["id"]})).await;
+    assert_eq!(whole["params"]["args"][0], long);
+    assert_eq!(whole.get("cut"), None);
+    let pay = first(&human, json!({"tool": "pay.*"})).await;
+    let id = json!({"id": pay["id"]});
+    let (text, failed) = supervisor.call("approval.pending", id).await;
+    assert!(failed && text.contains("tools"), "{text}");
 }
 
 #[tokio::test]

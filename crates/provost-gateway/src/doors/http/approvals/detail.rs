@@ -8,10 +8,11 @@ use provost_core::{
     approval::{Approval, Status},
     card::{Offer, offers},
     gate::Decider,
+    heavy::{self, Lane},
     key::{Key, Role},
     menu::Code,
     people::Waiting,
-    ports::TraceFilter,
+    ports::{TraceEntry, TraceFilter},
     trace::view::{Exposure, trace_view},
 };
 use serde_json::{Map, Value, json};
@@ -48,8 +49,18 @@ pub(in crate::doors::http) async fn detail(
     params: Params,
 ) -> ApiResult {
     let params = params.known(&["content"])?;
-    let exposure = exposure(&app, &key, &params)?;
-    let Some(approval) = app.gate.store().approval(&id).await? else {
+    Ok(Json(whole(&app, &key, &id, &params).await?).into_response())
+}
+
+/// All of one approval.
+pub(in crate::doors::http) async fn whole(
+    app: &App,
+    key: &Key,
+    id: &str,
+    params: &Params,
+) -> ApiResult<Value> {
+    let exposure = exposure(app, key, params)?;
+    let Some(approval) = app.gate.store().approval(id).await? else {
         return Err(ApiError::not_found("approval"));
     };
     if !key.may_see(&approval.question.tool) {
@@ -57,19 +68,23 @@ pub(in crate::doors::http) async fn detail(
             "this key's tools do not include the tool of this approval",
         ));
     }
-    let mut body = view(&approval, exposure, app.gate.now());
+    let now = app.gate.now();
+    let mut body = heavy::run(Lane::Deciders, approval.question.bytes(), || {
+        view(&approval, exposure, now)
+    })
+    .await;
     if let Some(body) = body.as_object_mut() {
         body.insert(
             "recent_traces".into(),
-            recent_traces(&app, &key, &approval, exposure).await?,
+            recent_traces(app, key, &approval, exposure).await?,
         );
-        body.insert("active_grants".into(), active_grants(&app, &approval));
-        body.extend(prospects(&app, &key, &approval).await?);
-        if let Some(offered) = remember(&app, &key, &approval) {
+        body.insert("active_grants".into(), active_grants(app, &approval));
+        body.extend(prospects(app, key, &approval).await?);
+        if let Some(offered) = remember(app, key, &approval).await {
             body.insert("remember".into(), offered);
         }
     }
-    Ok(Json(body).into_response())
+    Ok(body)
 }
 
 async fn recent_traces(
@@ -89,12 +104,13 @@ async fn recent_traces(
         ..Default::default()
     };
     let entries = app.gate.store().traces(&filter).await?;
+    let bytes = entries.iter().map(TraceEntry::bytes).sum();
     let views = entries.iter().map(|entry| {
         let mut view = trace_view(entry, exposure);
         view.retain(|name, _| SHOWN.contains(&name.as_str()));
         Value::Object(view)
     });
-    Ok(views.collect())
+    Ok(heavy::run(Lane::Deciders, bytes, || views.collect()).await)
 }
 
 /// Who has a say in it: whether the reader has approved it already, who is waited for, and who is asked next.
@@ -120,14 +136,20 @@ async fn prospects(app: &App, key: &Key, approval: &Approval) -> ApiResult<Map<S
 }
 
 /// What a person may have remembered, the narrow scope first, each with its words.
-pub(in crate::doors::http) fn remember(app: &App, key: &Key, approval: &Approval) -> Option<Value> {
+pub(in crate::doors::http) async fn remember(
+    app: &App,
+    key: &Key,
+    approval: &Approval,
+) -> Option<Value> {
     if key.role == Role::Supervisor || approval.state.status != Status::Pending {
         return None;
     }
     let longest = app.gate.settings().max_grant;
     // As the desk decides, whatever this reader asked to see.
     let exposure = app.live.load().exposure;
-    let offers = offers(&approval.question, exposure, longest, key.role);
+    let question = &approval.question;
+    let offers = || offers(question, exposure, longest, key.role);
+    let offers = heavy::run(Lane::Deciders, question.bytes(), offers).await;
     let shown = |offer: &Offer| {
         let mut shown = json!(offer);
         if let Some(shown) = shown.as_object_mut() {

@@ -67,6 +67,16 @@ struct More<'a> {
     asked: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     votes: Vec<Vote>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+}
+
+/// Says that long arguments are described in this row, and where they are read.
+#[derive(PartialEq, Serialize)]
+struct Cut {
+    /// Of the whole question.
+    bytes: usize,
+    whole: String,
 }
 
 impl<'a> More<'a> {
@@ -95,6 +105,7 @@ impl<'a> More<'a> {
             answered_at: state.answered_at,
             asked: Some(state.asked).filter(|asked| *asked > 1),
             votes: state.votes.iter().map(masked_vote).collect(),
+            cut: None,
         }
     }
 }
@@ -102,23 +113,51 @@ impl<'a> More<'a> {
 /// How a row is written for whoever may see that much.
 pub(super) fn row_writer(exposure: Exposure) -> WriteRow {
     match exposure {
-        Exposure::Everything => |row, now, out| {
+        Exposure::Everything => |row, now, longest, out| {
+            if row.question.len() > longest {
+                return write_cut(row, longest, Exposure::Everything, now, out);
+            }
             if !row.question.ends_with(HIDES_SECRET) {
-                return write_row(row.question, row.state, now, out);
+                return write_row(row.question, row.state, None, now, out);
             }
             let question = serde_json::from_slice(row.question).map(masked);
-            write_row(&question.unwrap_or_default(), row.state, now, out);
+            write_row(&question.unwrap_or_default(), row.state, None, now, out);
         },
-        Exposure::Structure => |row, now, out| {
+        Exposure::Structure => |row, now, longest, out| {
+            if row.question.len() > longest {
+                return write_cut(row, longest, Exposure::Structure, now, out);
+            }
             let question = serde_json::from_slice(row.question).map(redacted);
-            write_row(&question.unwrap_or_default(), row.state, now, out);
+            write_row(&question.unwrap_or_default(), row.state, None, now, out);
         },
     }
 }
 
+fn write_cut(
+    row: ApprovalRow<'_>,
+    longest: usize,
+    exposure: Exposure,
+    now: Time,
+    out: &mut Vec<u8>,
+) {
+    let question = Question::cut(row.question, longest, exposure);
+    let mark = question.as_ref().map(|question| Cut {
+        bytes: row.question.len(),
+        whole: format!("/approvals/{}", question.id),
+    });
+    let text = question.map(|question| {
+        if exposure == Exposure::Everything && !question.hides_secret {
+            serde_json::to_vec(&question).unwrap_or_default()
+        } else {
+            without_digest(&question)
+        }
+    });
+    write_row(&text.unwrap_or_default(), row.state, mark, now, out);
+}
+
 /// Writes a view: the question, whose closing brace makes room for the state. What every row says is
 /// written by hand, for none of it needs escaping.
-fn write_row(question: &[u8], state: &State, now: Time, out: &mut Vec<u8>) {
+fn write_row(question: &[u8], state: &State, cut: Option<Cut>, now: Time, out: &mut Vec<u8>) {
     out.extend_from_slice(open(question));
     out.extend_from_slice(b",\"status\":\"");
     out.extend_from_slice(state.status_at(now).as_str().as_bytes());
@@ -129,7 +168,8 @@ fn write_row(question: &[u8], state: &State, now: Time, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\",\"remaining\":\"");
     write_duration(remaining(state, now), out);
     out.push(b'"');
-    write_more(&More::of(state, now), out);
+    let more = More::of(state, now);
+    write_more(&More { cut, ..more }, out);
 }
 
 fn remaining(state: &State, now: Time) -> Duration {
@@ -191,7 +231,7 @@ pub(super) fn view(approval: &Approval, exposure: Exposure, now: Time) -> serde_
         question: &serde_json::to_vec(&approval.question).unwrap_or_default(),
         state: &approval.state,
     };
-    row_writer(exposure)(row, now, &mut text);
+    row_writer(exposure)(row, now, usize::MAX, &mut text);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
@@ -311,7 +351,7 @@ mod tests {
             ),
         ] {
             let mut written = b"[".to_vec();
-            write_row(br#"{"id":"a"}"#, &state, now, &mut written);
+            write_row(br#"{"id":"a"}"#, &state, None, now, &mut written);
             let expected = format!(r#"[{{"id":"a",{added}}}"#);
             assert_eq!(String::from_utf8(written).unwrap(), expected);
         }
@@ -323,7 +363,7 @@ mod tests {
         let decision = state.decision.as_mut().unwrap();
         decision.label = Some("password: hunter2horse".to_owned());
         let mut written = Vec::new();
-        write_row(br#"{"id":"a"}"#, &state, NOW, &mut written);
+        write_row(br#"{"id":"a"}"#, &state, None, NOW, &mut written);
         let written = String::from_utf8(written).unwrap();
         assert!(!written.contains("hunter2horse"), "{written}");
     }

@@ -211,6 +211,11 @@ async fn pending(
     key: &Key,
     mut arguments: Map<String, Value>,
 ) -> ApiResult<Value> {
+    if let Some(Value::String(id)) = arguments.remove("id") {
+        let params = Params::of(arguments).known(&["content"])?;
+        let whole = approvals::whole(&exchange.app, key, &id, &params).await?;
+        return Ok(json!({"approvals": [whole], "next_after": null}));
+    }
     arguments.insert("status".into(), "pending".into());
     let known = [
         "status", "tool", "level", "agent", "session", "after", "limit", "content",
@@ -238,7 +243,10 @@ async fn offered(
     }
     let id = shown.get("id").and_then(Value::as_str).unwrap_or_default();
     let approval = exchange.app.gate.store().approval(id).await?;
-    Ok(approval.and_then(|approval| approvals::remember(&exchange.app, key, &approval)))
+    let Some(approval) = approval else {
+        return Ok(None);
+    };
+    Ok(approvals::remember(&exchange.app, key, &approval).await)
 }
 
 async fn resolve(
@@ -332,6 +340,7 @@ impl What {
             Self::Grants => (json!({}), &[]),
             Self::Pending => (
                 json!({
+                    "id": text("Only this one, with all of its arguments: long ones are `cut` in the list"),
                     "tool": text("Only tools that match this glob"),
                     "agent": text("Only this agent's"),
                     "session": text("Only this session's"),
