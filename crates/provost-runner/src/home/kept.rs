@@ -60,9 +60,6 @@ pub(super) fn has_session(folder: &Path) -> bool {
 /// Brings the homes in order that no run has: one that was killed left its logins behind, and some are too old.
 pub(super) fn tidy(parent: &Path) {
     for folder in folders(parent) {
-        let Ok(Some(_held)) = lock(&folder) else {
-            continue;
-        };
         let named = named_for(&folder);
         let (file, bound) = match &named {
             Some(_) => (folder.join(SESSION), KEPT_FOR),
@@ -70,7 +67,15 @@ pub(super) fn tidy(parent: &Path) {
         };
         let changed = file.metadata().and_then(|metadata| metadata.modified());
         let age = changed.ok().and_then(|changed| changed.elapsed().ok());
-        if age.is_some_and(|age| age > bound) {
+        let old = age.is_some_and(|age| age > bound);
+        // One that is in order is left alone: somebody may be about to resume it.
+        if !old && (named.is_none() || !logins::are_noted(&folder)) {
+            continue;
+        }
+        let Ok(Some(_held)) = lock(&folder) else {
+            continue;
+        };
+        if old {
             let _ = fs::remove_dir_all(&folder);
         } else if let Some(named) = named {
             close(&folder, crate::agents::named(&named.agent));
@@ -82,10 +87,9 @@ pub(super) fn tidy(parent: &Path) {
 /// it is kept.
 pub(super) fn close(folder: &Path, agent: Option<&Profile>) {
     logins::settle(folder);
-    logins::forget(folder);
     let closed = match (agent, named_for(folder)) {
         (_, None) => emptied(folder, &[]),
-        (None, Some(_)) => return,
+        (None, Some(_)) => Ok(()),
         (Some(agent), Some(_)) => {
             let files = agent.home.iter();
             let sessions = files.filter(|file| matches!(file.use_of, UseOf::Sessions));
@@ -93,9 +97,13 @@ pub(super) fn close(folder: &Path, agent: Option<&Profile>) {
             emptied(folder, &sessions)
         }
     };
-    if let Err(error) = closed {
-        let folder = folder.display();
-        tracing::warn!(%error, "the agent's home in `{folder}` cannot be emptied");
+    match closed {
+        // Last: a home that has this noted is one to be closed.
+        Ok(()) => logins::forget(folder),
+        Err(error) => {
+            let folder = folder.display();
+            tracing::warn!(%error, "the agent's home in `{folder}` cannot be emptied");
+        }
     }
 }
 

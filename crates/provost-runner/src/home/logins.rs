@@ -184,6 +184,11 @@ pub(super) fn settle(folder: &Path) {
     }
 }
 
+/// Whether there may be copies of logins in a home.
+pub(super) fn are_noted(folder: &Path) -> bool {
+    folder.join(FILE).exists()
+}
+
 /// There is nothing left to bring together.
 pub(super) fn forget(folder: &Path) {
     let _ = fs::remove_file(folder.join(FILE));

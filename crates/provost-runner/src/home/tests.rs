@@ -174,6 +174,26 @@ fn what_a_killed_run_left_is_tidied_by_the_next() {
 }
 
 #[test]
+fn a_session_that_nobody_went_on_with_is_removed_in_time() {
+    let land = Land::new();
+    let home = land.open(None).unwrap();
+    home.remember("s1");
+    let folder = home.folder.clone();
+    drop(home);
+    drop(land.open(None).unwrap());
+    assert!(folder.exists());
+    let session = File::options()
+        .write(true)
+        .open(folder.join("session.json"));
+    let session = session.unwrap();
+    let changed = session.metadata().unwrap().modified().unwrap();
+    let month = Duration::from_hours(31 * 24);
+    session.set_modified(changed - month).unwrap();
+    drop(land.open(None).unwrap());
+    assert!(!folder.exists());
+}
+
+#[test]
 fn a_login_is_renewed_on_the_other_side() {
     let land = Land::new();
     land.write(".claude/.credentials.json", LOGIN);
