@@ -32,6 +32,7 @@ struct Script {
     /// It goes on after its input has ended.
     #[serde(default)]
     ignore_end: bool,
+    /// By method; `session/prompt#2` is for the second time.
     #[serde(default)]
     methods: BTreeMap<String, Reply>,
 }
@@ -102,6 +103,8 @@ struct Agent {
     kept: VecDeque<Value>,
     answers: usize,
     prompt: Option<Value>,
+    /// How often each method was asked for.
+    times: BTreeMap<String, usize>,
 }
 
 fn main() {
@@ -116,6 +119,7 @@ fn main() {
         kept: VecDeque::new(),
         answers: 0,
         prompt: None,
+        times: BTreeMap::new(),
     };
     while let Some(message) = agent.next() {
         agent.take(&message);
@@ -162,11 +166,14 @@ impl Agent {
     }
 
     fn requested(&mut self, method: &str, id: Value) {
-        let reply = self
-            .script
-            .methods
-            .remove(method)
-            .unwrap_or_else(|| usual(method));
+        let times = self.times.entry(method.to_owned()).or_default();
+        *times += 1;
+        let key = match times {
+            1 => method.to_owned(),
+            times => format!("{method}#{times}"),
+        };
+        let reply = self.script.methods.remove(&key);
+        let reply = reply.unwrap_or_else(|| usual(method));
         self.perform(reply.steps);
         match (reply.result, reply.error) {
             (Some(result), _) => self.answer(&id, &format!(r#""result":{result}"#)),

@@ -22,6 +22,10 @@ impl Answer {
         }
     }
 
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     pub fn into_text(self) -> String {
         self.text
     }

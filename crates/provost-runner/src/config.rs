@@ -29,7 +29,10 @@ pub struct Config {
     pub identity: Identity,
     /// Without one, the journal is all that is left of the run.
     pub callback: Option<Callback>,
-    pub prompt: Prompt,
+    /// `None`: the session is opened, and waits for the first one.
+    pub prompt: Option<Prompt>,
+    /// The session stays after a prompt, and takes more.
+    pub keep: Option<Keep>,
     /// The session to go on with.
     pub session: Option<String>,
     pub model: Option<String>,
@@ -74,7 +77,18 @@ pub struct Callback {
     pub signing_secret: Option<Secret>,
 }
 
-#[derive(Debug)]
+/// How a session stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Where its prompts are; see [`Inbox`](crate::inbox::Inbox).
+    pub prompts: PathBuf,
+    /// The number of the last prompt that was taken, by this run's own prompt too: the next one is looked for.
+    pub taken: u64,
+    /// How long it waits for one.
+    pub idle: Duration,
+}
+
+#[derive(Clone, Debug)]
 pub enum Prompt {
     Text(String),
     /// Content blocks, as they are given to the agent.

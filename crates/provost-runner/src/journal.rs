@@ -215,9 +215,13 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
         let Ok(Line { report, event }) = serde_json::from_slice(&line) else {
             continue;
         };
-        let started = event
-            .as_ref()
-            .and_then(|event| event.pointer("/started/promptId"));
+        let started = event.as_ref().and_then(|event| {
+            let first = event.pointer("/started/promptId");
+            let follows = event
+                .get("prompt")
+                .filter(|one| one.get("state").is_some_and(|state| state == "running"));
+            first.or_else(|| follows?.get("promptId"))
+        });
         if let Some(started) = started {
             ours = started == prompt;
         }
@@ -230,6 +234,24 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_prompt_of_a_session_has_its_own_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let journal = Journal::open(&path, Clock::system()).unwrap();
+        let report = |sequence: u64| journal.write(Entry::Report(&json!({"sequence": sequence})));
+        journal.event(&json!({"started": {"promptId": "p"}}));
+        report(1);
+        journal.event(&json!({"prompt": {"promptId": "q", "state": "queued"}}));
+        report(2);
+        journal.event(&json!({"prompt": {"promptId": "q", "state": "running"}}));
+        report(1);
+        assert_eq!(
+            (last_sequence(&path, "p"), last_sequence(&path, "q")),
+            (2, 1)
+        );
+    }
 
     #[test]
     fn what_follows_a_torn_line_is_read() {

@@ -1,4 +1,4 @@
-//! Runs one prompt of a coding agent over ACP, unattended: what it writes is reported raw, what it wants to
+//! Runs a coding agent over ACP, unattended, for one prompt or for a session of them: what it writes is reported raw, what it wants to
 //! do is asked about, and what it may spend is limited. Works alone or with a gateway.
 
 pub mod acp;
@@ -7,6 +7,7 @@ pub mod answer;
 pub mod brake;
 pub mod config;
 pub mod home;
+pub mod inbox;
 pub mod journal;
 pub mod json_error;
 pub mod keeper;

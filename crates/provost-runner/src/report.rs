@@ -87,14 +87,37 @@ pub struct Counts {
     pub waiting: u64,
 }
 
+/// Of several prompts together.
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.notifications += other.notifications;
+        self.last_sequence += other.last_sequence;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.refused += other.refused;
+        self.refusal = other.refusal.or(self.refusal);
+        self.end_refused |= other.end_refused;
+        self.retries += other.retries;
+        self.waiting += other.waiting;
+    }
+}
+
 /// What was left when the reporting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
     /// Reports that were not delivered.
     pub left: usize,
     /// Of these, how many are in the spool folder. The next run of the same prompt sends them first.
     pub kept: usize,
     pub unauthorized: bool,
+}
+
+impl std::ops::AddAssign for Drained {
+    fn add_assign(&mut self, other: Self) {
+        self.left += other.left;
+        self.kept += other.kept;
+        self.unauthorized |= other.unauthorized;
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

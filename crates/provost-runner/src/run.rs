@@ -1,4 +1,4 @@
-//! One prompt, from the agent's start to its end.
+//! One run, from the agent's start to its end: a prompt, and those that follow where its session stays.
 //!
 //! Everything that happens passes one loop (`pump`), in the order in which the agent wrote it. Nothing in
 //! the loop waits for anybody: what takes time is a task, whose end is one more thing that happens.
@@ -9,6 +9,7 @@ mod ending;
 mod login;
 mod open;
 mod pump;
+mod session;
 mod unseen;
 
 use std::{
@@ -42,9 +43,9 @@ use crate::{
     meter::Meter,
     permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
-    report::{Drained, Phase, Reporter, State},
+    report::{Counts, Drained, Phase, Reporter, State},
     sandbox::Possible,
-    setup::{StartFolder, Supervised},
+    setup::{Reports, StartFolder, Supervised},
     unsupervised::ActWatch,
     workspace::Workspace,
 };
@@ -55,10 +56,13 @@ pub use ending::{Done, Ended, Outcome, Stop};
 use ask::{Answered, Open};
 use calls::ToolCalls;
 use login::AuthMethod;
+use session::Wanted;
 
 /// For updates that come after the answer to the prompt: a title, the last usage. Half a second is what they take,
 /// and whoever waits for the end is told it within one.
 const LINGER: Duration = Duration::from_millis(750);
+/// As the protocol calls the end of a turn that was cancelled.
+const CANCELLED: &str = "cancelled";
 const GRACE: Duration = Duration::from_secs(5);
 /// How long delivery is tried after the end. What is left then stays on disk.
 const DELIVERY: Duration = Duration::from_mins(10);
@@ -87,6 +91,8 @@ pub struct Setup {
     pub gateway: Option<Arc<Gateway>>,
     /// What the agent was confined to is found here, once it is.
     pub confined: Option<Confined>,
+    /// For the prompts that follow.
+    pub reports: Reports,
 }
 
 /// The folders of a confined agent's own, and what its environment differs in. The first goes with the run: it has
@@ -116,7 +122,12 @@ pub(crate) struct Run {
     process: Option<Process>,
     mouth: Option<Mouth>,
     heard: Heard,
+    /// Of the prompt.
     reporter: Reporter,
+    reports: Reports,
+    /// How the prompts before were reported.
+    drained: Drained,
+    reported: Counts,
     journal: Arc<Journal>,
     judge: Arc<Judge>,
     workspace: Arc<Workspace>,
@@ -158,10 +169,22 @@ pub(crate) struct Run {
     began: Instant,
     heard_at: Instant,
     prompting: bool,
+    /// The number of the prompt in its session, from 1 on.
+    number: u64,
+    /// The prompt has not ended, for whoever waits for its end.
+    prompt_open: bool,
+    /// What is set before the prompt.
+    wanted: Wanted,
+    /// What the agent said when the session was opened: its modes and options.
+    opened: Value,
+    /// Since when its turn is being cancelled.
+    cancelling: Option<Instant>,
+    /// When it was last looked whether it is to be.
+    looked: Instant,
     /// When its process was seen to have ended; a child of it may still hold its output.
     exited: Option<Instant>,
-    /// It is being ended: nothing it asks for is done any more.
-    ending: bool,
+    /// No turn is under way, or it is being ended: nothing the agent asks for is done.
+    turn_over: bool,
 }
 
 /// Runs the prompt. Comes back when the agent has ended and everything is reported, or cannot be.
@@ -170,11 +193,15 @@ pub async fn run(setup: Setup) -> Ended {
     let journal = Arc::clone(&setup.journal);
     let brake = setup.stop.clone();
     reporter.state(State::Starting);
-    let (outcome, done) = match Run::start(setup) {
+    let keep = setup.config.keep.clone();
+    let reports = setup.reports.clone();
+    let (mut drained, mut reported) = (Drained::default(), Counts::default());
+    let (outcome, done, taken, reporter) = match Run::start(setup) {
         Ok(mut run) => {
-            let stop = run.flow().await;
-            let outcome = run.finish(stop).await;
-            (outcome, run.done())
+            let outcome = run.live().await;
+            (drained, reported) = (run.drained, run.reported);
+            let (number, reporter) = (run.number, run.reporter.clone());
+            (outcome, run.done(), number, reporter)
         }
         Err(error) => {
             let stop = Stop::Failed {
@@ -183,22 +210,40 @@ pub async fn run(setup: Setup) -> Ended {
                 data: Value::Null,
             };
             let outcome = ending::failed_to_start(&reporter, &stop);
-            (outcome, Done::default())
+            let taken = keep.as_ref().map_or(1, |keep| keep.taken);
+            (outcome, Done::default(), taken, reporter)
         }
     };
+    let mut untold = vec![reporter];
+    if let Some(keep) = &keep {
+        untold.extend(session::refuse_waiting(
+            keep, &reports, &journal, taken, &outcome,
+        ));
+    }
     // Told before everything is delivered: whoever finds the journal of a runner that was killed meanwhile
     // knows that the prompt was answered.
     journal.event(&json!({
         "ended": outcome.describe(), "spent": done.spent.describe(), "answer": done.answer, "files": done.files,
         "warnings": done.warnings,
     }));
-    let drained = deliver(&reporter, &brake).await;
+    let mut delivering = JoinSet::new();
+    for reporter in untold {
+        let brake = brake.clone();
+        delivering.spawn(async move {
+            let drained = deliver(&reporter, &brake).await;
+            (drained, reporter.counts())
+        });
+    }
+    for (left, counts) in delivering.join_all().await {
+        drained += left;
+        reported += counts;
+    }
     Ended {
         outcome,
         done,
         decisions: journal.decisions(),
         drained,
-        reported: reporter.counts(),
+        reported,
     }
 }
 
@@ -231,11 +276,22 @@ impl Run {
             folder,
             supervised,
             watch,
+            reports,
         } = setup;
         let (process, mouth, heard) = Process::start(command, folder.path(), &journal)?;
         let now = Instant::now();
         let last = reporter.counts().last_sequence;
+        let number = config.keep.as_ref().map_or(1, |keep| keep.taken);
         Ok(Self {
+            number,
+            prompt_open: config.prompt.is_some(),
+            wanted: Wanted::default(),
+            opened: Value::Null,
+            cancelling: None,
+            looked: now,
+            reports,
+            drained: Drained::default(),
+            reported: Counts::default(),
             meter: Meter::new(config.limits.clone()),
             config,
             process: Some(process),
@@ -279,18 +335,29 @@ impl Run {
             heard_at: now,
             prompting: false,
             exited: None,
-            ending: false,
+            turn_over: false,
         })
     }
 
-    /// From the first word to the answer to the prompt.
-    async fn flow(&mut self) -> Stop {
-        match self.open().await {
-            Ok(()) => {}
-            Err(stop) => return stop,
+    /// From the first word to the end of the run.
+    async fn live(&mut self) -> Outcome {
+        if let Err(stop) = self.open().await {
+            return self.finish(stop).await;
         }
-        match self.prompt().await {
-            Ok(stop) | Err(stop) => stop,
+        let mut last = None;
+        loop {
+            if self.prompt_open {
+                let (Ok(stop) | Err(stop)) = self.prompt().await;
+                if self.config.keep.is_none() || !stop.leaves_session() {
+                    return self.finish(stop).await;
+                }
+                last = Some(self.end_prompt(stop).await);
+            }
+            match self.next_prompt().await {
+                Ok(true) => {}
+                Ok(false) => return self.leave(None, last).await,
+                Err(stop) => return self.leave(Some(stop), last).await,
+            }
         }
     }
 
@@ -301,11 +368,14 @@ impl Run {
             session: &'a str,
             prompt: Box<RawValue>,
         }
+        self.prompt_begins();
+        self.set_wanted().await?;
         self.prompting = true;
         self.enter(State::Running);
         let blocks = match &self.config.prompt {
-            Prompt::Text(text) => to_raw_value(&json!([{"type": "text", "text": text}])),
-            Prompt::Blocks(blocks) => Ok(blocks.clone()),
+            Some(Prompt::Text(text)) => to_raw_value(&json!([{"type": "text", "text": text}])),
+            Some(Prompt::Blocks(blocks)) => Ok(blocks.clone()),
+            None => return Err(Stop::protocol("prompt", "there is none")),
         };
         let params = blocks.and_then(|prompt| {
             let session = self.session.as_deref().unwrap_or_default();
@@ -326,7 +396,17 @@ impl Run {
         let result = self.call("session/prompt", params).await;
         // Whatever else stopped it leaves a prompt to be cancelled.
         self.prompting = !matches!(result, Ok(_) | Err(Stop::Refused { .. }));
-        let result = result.map_err(|stop| self.refused_prompt(stop))?;
+        let result = match result {
+            // Some agents answer a turn that was cancelled with an error.
+            Err(Stop::Refused { .. }) if self.cancelling.is_some() => {
+                return Ok(Stop::Complete {
+                    reason: CANCELLED.to_owned(),
+                    usage: None,
+                });
+            }
+            Err(stop) => return Err(self.refused_prompt(stop)),
+            Ok(result) => result,
+        };
         let answer = result.as_deref().map(RawValue::get).unwrap_or_default();
         let Ok(Ended { stop_reason, usage }) = serde_json::from_str(answer) else {
             let message = "its answer to the prompt has no `stopReason`";

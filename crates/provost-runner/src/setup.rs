@@ -18,6 +18,7 @@ use crate::{
     agents::{self, Environment, Overlay},
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
+    inbox::Inbox,
     journal::{Entry, Journal, last_sequence},
     keeper, metering,
     permission::{
@@ -69,6 +70,8 @@ pub struct Surroundings {
 pub enum Unready {
     #[error("the journal cannot be written: {0}")]
     Journal(std::io::Error),
+    #[error("the folder with the session's prompts cannot be used: {0}")]
+    Prompts(std::io::Error),
     #[error("{0}")]
     Report(#[from] crate::report::Error),
     #[error("the gateway cannot be used: {0}")]
@@ -127,7 +130,8 @@ pub async fn prepare(
         Some(seen) => journal.watched(move |line| seen.tell(line)),
         None => journal,
     });
-    let reporter = reporter(&config, &journal, last, around.heartbeat)?;
+    let reports = Reports::new(&config, &journal, around.heartbeat);
+    let reporter = reports.of(&config.identity.prompt_id, last)?;
     let gateway = match &config.gateway {
         Some(gateway) => Some(Arc::new(Gateway::new(gateway)?)),
         None => None,
@@ -169,6 +173,11 @@ pub async fn prepare(
         confinement.as_ref(),
         confined.as_ref(),
     )?;
+    if let Some(keep) = &config.keep {
+        Inbox::at(&keep.prompts)
+            .reopen()
+            .map_err(Unready::Prompts)?;
+    }
     let identity = &config.identity;
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
@@ -194,6 +203,7 @@ pub async fn prepare(
         stop: around.brake,
         gateway,
         confined,
+        reports,
     };
     Ok((setup, questions))
 }
@@ -208,24 +218,32 @@ fn unenforced(config: &Config, supervised: &Supervised) -> Result<Vec<String>, U
     Ok(words)
 }
 
-fn reporter(
-    config: &Config,
-    journal: &Arc<Journal>,
-    last: u64,
-    heartbeat: Option<Duration>,
-) -> Result<Reporter, Unready> {
-    let mut settings = Settings::new(config.identity.clone());
-    settings.callback.clone_from(&config.callback);
-    settings.spool.clone_from(&config.spool);
-    settings.spool_bytes = config.spool_bytes;
-    settings.last_sequence = last;
-    if config.spool.is_none() {
-        settings.memory_bytes = MEMORY;
+/// How the prompts of a run are told of, each by a reporter of its own.
+#[derive(Clone)]
+pub struct Reports(Settings);
+
+impl Reports {
+    fn new(config: &Config, journal: &Arc<Journal>, heartbeat: Option<Duration>) -> Self {
+        let mut settings = Settings::new(config.identity.clone());
+        settings.callback.clone_from(&config.callback);
+        settings.spool.clone_from(&config.spool);
+        settings.spool_bytes = config.spool_bytes;
+        if config.spool.is_none() {
+            settings.memory_bytes = MEMORY;
+        }
+        settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
+        let journal = Arc::clone(journal);
+        settings.observe = Some(Arc::new(move |event| note(&journal, event)));
+        Self(settings)
     }
-    settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
-    let journal = Arc::clone(journal);
-    settings.observe = Some(Arc::new(move |event| note(&journal, event)));
-    Ok(Reporter::start(settings)?)
+
+    /// `last`: the last number that an earlier process used for this prompt.
+    pub(crate) fn of(&self, prompt: &str, last: u64) -> Result<Reporter, crate::report::Error> {
+        let mut settings = self.0.clone();
+        prompt.clone_into(&mut settings.identity.prompt_id);
+        settings.last_sequence = last;
+        Reporter::start(settings)
+    }
 }
 
 /// A report as the journal has it: what is in it stays the text it was.
@@ -313,6 +331,12 @@ async fn callbacks(config: &Config, reporter: &Reporter) -> Result<Callbacks, Un
         let endpoint = endpoint::Endpoint::new(callbacks.clone(), token, Clock::system());
         tokio::spawn(Arc::new(endpoint).serve(listener));
     }
+    hear_answers(&callbacks, reporter);
+    Ok(callbacks)
+}
+
+/// The answers to reports may hold answers to questions.
+pub(crate) fn hear_answers(callbacks: &Callbacks, reporter: &Reporter) {
     let (answers, to) = (reporter.answers(), callbacks.clone());
     tokio::spawn(async move {
         while let Some(answer) = answers.next().await {
@@ -323,7 +347,6 @@ async fn callbacks(config: &Config, reporter: &Reporter) -> Result<Callbacks, Un
             });
         }
     });
-    Ok(callbacks)
 }
 
 /// The environment's, the configuration's, or the usual one.

@@ -76,6 +76,14 @@ impl ActWatch {
         }
     }
 
+    /// The turn was cancelled: what was about to be asked is not, and the agent need not say that it gave it up.
+    /// That it did it all the same still counts.
+    pub fn turn_cancelled(&mut self) {
+        for seen in self.calls.values_mut() {
+            seen.since = None;
+        }
+    }
+
     pub fn wrote(&mut self, path: PathBuf) {
         *self.written.entry(path).or_default() += 1;
     }

@@ -10,13 +10,16 @@ use std::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    By, Callback, Config, Confine, Gateway, Home, Identity, Limits, Permissions, Prompt, Sandbox,
+    By, Callback, Config, Confine, Gateway, Home, Identity, Keep, Limits, Permissions, Prompt,
+    Sandbox,
     Secret, Unsupervised, fields::Reader,
 };
 use crate::agents::{self, Offers, Profile};
 use crate::sandbox::{TOOLCHAINS, Toolchain, UnixSockets, toolchain};
 
 const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
+/// A session that nobody writes to ends.
+const KEEP_IDLE: Duration = Duration::from_mins(10);
 const LONGEST_GRACE: Duration = Duration::from_mins(2);
 
 /// What may be missing: a run of this machine's own needs nobody to report to.
@@ -71,7 +74,8 @@ impl Reader {
     ) -> Option<Config> {
         let identity = self.identity();
         let callback = self.callback(missing);
-        let prompt = self.prompt(raw.remove("prompt"));
+        let keep = self.keep(folder);
+        let prompt = self.prompt(raw.remove("prompt"), keep.is_some());
         let gateway = self.gateway();
         let permissions = self.permissions(gateway.is_some(), callback.is_some());
         let path = |text: String| folder.join(text);
@@ -100,6 +104,7 @@ impl Reader {
             identity: identity?,
             callback,
             prompt: prompt?,
+            keep,
             permissions: permissions?,
             gateway,
         };
@@ -139,14 +144,16 @@ impl Reader {
         })
     }
 
-    fn prompt(&mut self, raw: Option<Box<RawValue>>) -> Option<Prompt> {
+    /// The inner `None`: a session that stays may begin without one.
+    fn prompt(&mut self, raw: Option<Box<RawValue>>, keeps: bool) -> Option<Option<Prompt>> {
         match self.fields.remove("prompt") {
-            Some(Value::String(text)) if !text.trim().is_empty() => Some(Prompt::Text(text)),
+            Some(Value::String(text)) if !text.trim().is_empty() => Some(Some(Prompt::Text(text))),
             Some(Value::Array(blocks))
                 if !blocks.is_empty() && blocks.iter().all(Value::is_object) =>
             {
-                raw.map(Prompt::Blocks)
+                raw.map(|raw| Some(Prompt::Blocks(raw)))
             }
+            None if keeps => Some(None),
             Some(_) => {
                 self.problem("prompt", "is a text, or a list of content blocks");
                 None
@@ -156,6 +163,19 @@ impl Reader {
                 None
             }
         }
+    }
+
+    fn keep(&mut self, folder: &Path) -> Option<Keep> {
+        let mut fields = self.object("keep")?;
+        let prompts = fields.required("promptsDir");
+        let taken = fields.count("taken").unwrap_or(1);
+        let idle = fields.seconds("idleSeconds").unwrap_or(KEEP_IDLE);
+        self.close(fields);
+        Some(Keep {
+            prompts: folder.join(prompts?),
+            taken,
+            idle,
+        })
     }
 
     fn mcp_servers(&mut self, raw: Option<Box<RawValue>>) -> Option<Box<RawValue>> {

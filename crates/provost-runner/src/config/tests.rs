@@ -61,7 +61,7 @@ fn what_is_for_the_agent_stays_as_it_is_written() {
         r#"[{"type": "text",  "text": "a", "n": 0.0024000000000000002}], "mcpServers": [ {"name": "x"} ]"#,
     );
     let config = read(&text, Path::new("/work"), Missing::Nothing).unwrap();
-    let Prompt::Blocks(blocks) = config.prompt else {
+    let Some(Prompt::Blocks(blocks)) = config.prompt else {
         panic!()
     };
     assert_eq!(

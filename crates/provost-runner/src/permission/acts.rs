@@ -22,9 +22,8 @@ use crate::{
 
 pub struct ActGate {
     judge: Arc<Judge>,
-    reporter: Reporter,
+    asking: Mutex<Asking>,
     within: std::time::Duration,
-    prompt: String,
     asked: AtomicU64,
     session: Mutex<String>,
     journal: Arc<Journal>,
@@ -34,9 +33,18 @@ pub struct ActGate {
     released: Mutex<Released>,
 }
 
+/// In whose name it is asked.
+#[derive(Clone)]
+struct Asking {
+    reporter: Reporter,
+    prompt: String,
+}
+
 /// A question that is open. One that is given up is settled, too.
 struct Pending<'a> {
     gate: &'a ActGate,
+    /// Of the prompt that it was asked in.
+    reporter: Reporter,
     permission: &'a Permission,
     outcome: &'static str,
     by: &'static str,
@@ -55,9 +63,11 @@ impl ActGate {
             judge,
             // As the run's own questions: what an earlier process asked is not asked again.
             asked: AtomicU64::new(reporter.counts().last_sequence),
-            reporter,
+            asking: Mutex::new(Asking {
+                reporter,
+                prompt: prompt.to_owned(),
+            }),
             within,
-            prompt: prompt.to_owned(),
             session: Mutex::default(),
             journal,
             open: watch::Sender::default(),
@@ -75,6 +85,19 @@ impl ActGate {
         id.clone_into(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// What is asked from now on is asked in another prompt.
+    pub fn prompt(&self, id: &str, reporter: Reporter) {
+        *self.asking.lock().unwrap_or_else(PoisonError::into_inner) = Asking {
+            reporter,
+            prompt: id.to_owned(),
+        };
+    }
+
+    fn asking(&self) -> Asking {
+        let asking = self.asking.lock();
+        asking.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// A permission was given: if the agent has us do the same, it was asked about.
     pub fn release(&self, permission: &Permission) {
         self.released().allow(&permission.told, &self.repo);
@@ -86,7 +109,7 @@ impl ActGate {
 
     fn permission(&self, tool_call: Value) -> Result<Permission, String> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = format!("{}:act:{number}", self.prompt);
+        let id = format!("{}:act:{number}", self.asking().prompt);
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = json!({
             "sessionId": *session,
@@ -135,11 +158,12 @@ impl Gate for ActGate {
 impl<'a> Pending<'a> {
     fn new(gate: &'a ActGate, permission: &'a Permission) -> Self {
         let announced = gate.judge.announces();
-        gate.reporter
-            .permission_pending(&permission.id, &permission.raw, announced);
+        let reporter = gate.asking().reporter;
+        reporter.permission_pending(&permission.id, &permission.raw, announced);
         gate.open.send_modify(|open| *open += 1);
         Self {
             gate,
+            reporter,
             permission,
             outcome: "cancelled",
             by: "runner",
@@ -153,7 +177,7 @@ impl Drop for Pending<'_> {
         self.gate.journal.decision(&json!({
             "permissionId": id, "title": self.permission.title, "outcome": outcome, "by": self.by,
         }));
-        self.gate.reporter.permission_settled(id, outcome);
+        self.reporter.permission_settled(id, outcome);
         self.gate.open.send_modify(|open| *open -= 1);
     }
 }

@@ -40,7 +40,7 @@ impl Run {
         method: &str,
         params: Option<Box<RawValue>>,
     ) {
-        if self.ending {
+        if self.turn_over {
             return self.dismiss(&id, method);
         }
         let Some(params) = params else {

@@ -8,7 +8,7 @@ use serde_json::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{LINGER, Run};
+use super::{CANCELLED, LINGER, Run};
 use crate::{
     acp::{self, Line, RpcError},
     meter::{Breach, Spent},
@@ -18,7 +18,9 @@ use crate::{
 };
 
 /// JSON-RPC's, for whatever has no other.
-const SERVER_ERROR: i64 = -32000;
+pub(super) const SERVER_ERROR: i64 = -32000;
+/// The end of a session that was opened again and had no prompt.
+const IDLE: &str = "idle";
 
 /// Why the agent is not driven any further.
 #[derive(Debug)]
@@ -41,6 +43,12 @@ pub enum Stop {
         error: RpcError,
     },
     Failed {
+        code: &'static str,
+        message: String,
+        data: Value,
+    },
+    /// The prompt was not sent, because of what was to be set before it. The agent was told nothing.
+    NotSent {
         code: &'static str,
         message: String,
         data: Value,
@@ -98,6 +106,15 @@ impl Stop {
         }
     }
 
+    /// Whether the agent can be given another prompt.
+    pub(super) fn leaves_session(&self) -> bool {
+        match self {
+            Self::Complete { .. } | Self::NotSent { .. } => true,
+            Self::Refused { method, .. } => *method == "session/prompt",
+            _ => false,
+        }
+    }
+
     fn why(&self) -> Option<Why> {
         let why = |name, message: String, data| Why {
             name,
@@ -130,8 +147,22 @@ impl Stop {
                 code,
                 message,
                 data,
+            }
+            | Self::NotSent {
+                code,
+                message,
+                data,
             } => why(code, message.clone(), data.clone()),
         })
+    }
+}
+
+impl Why {
+    fn outcome(self) -> Outcome {
+        Outcome::Failed {
+            reason: self.name.to_owned(),
+            message: self.message,
+        }
     }
 }
 
@@ -158,53 +189,96 @@ impl Run {
     }
 
     async fn conclude(&mut self, stop: Stop) -> Outcome {
-        self.journal.event(&json!({"stop": format!("{stop:?}")}));
         let grace = self.grace();
-        match stop {
+        if let Stop::Complete { .. } = stop {
+            let outcome = self.end_prompt(stop).await;
+            self.end_process(grace).await;
+            return outcome;
+        }
+        self.note_stop(&stop);
+        let told = matches!(stop, Stop::Told(_));
+        self.cancel_prompt(grace).await;
+        let (exit, errors) = self.end_process(grace).await;
+        if let Stop::Breach(breach) = &stop {
+            self.warn_of_limits(Some(breach.limit));
+        } else if stop.why().is_some() {
+            self.warn_of_limits(None);
+        }
+        let Some(why) = stop.why() else {
+            return self.prompt_ended(Outcome::Unauthorized);
+        };
+        self.enter(if told {
+            State::Cancelled
+        } else {
+            State::Failed
+        });
+        let outcome = if self.prompt_open {
+            tell(&self.reporter, why, exit, errors)
+        } else {
+            why.outcome()
+        };
+        self.prompt_ended(outcome)
+    }
+
+    /// Tells how the prompt went. The agent stays.
+    pub(super) async fn end_prompt(&mut self, stop: Stop) -> Outcome {
+        self.note_stop(&stop);
+        // What it says late is heard; what it asks late is of no turn.
+        self.turn_over = true;
+        let outcome = match stop {
             Stop::Complete { reason, usage } => {
-                // What it says late is heard; what it asks late is of no turn.
-                self.ending = true;
                 self.linger(LINGER).await;
                 self.give_up_questions().await;
                 self.warn_of_limits(None);
-                let state = if reason == "cancelled" {
+                self.enter(if reason == CANCELLED {
                     State::Cancelled
                 } else {
                     State::Done
-                };
-                self.enter(state);
-                let end = End::Complete {
+                });
+                self.reporter.end(End::Complete {
                     stop_reason: reason.clone(),
                     usage,
-                };
-                self.reporter.end(end);
-                self.end_process(grace).await;
+                });
                 Outcome::Complete {
                     stop_reason: reason,
                 }
             }
-            Stop::Unauthorized => {
-                self.cancel_prompt(grace).await;
-                self.end_process(grace).await;
-                Outcome::Unauthorized
-            }
             stop => {
-                let told = matches!(stop, Stop::Told(_));
-                self.cancel_prompt(grace).await;
-                let (exit, errors) = self.end_process(grace).await;
-                let breach = match &stop {
-                    Stop::Breach(breach) => Some(breach.limit),
-                    _ => None,
-                };
-                self.warn_of_limits(breach);
-                self.enter(if told {
-                    State::Cancelled
-                } else {
-                    State::Failed
-                });
+                self.give_up_questions().await;
+                self.warn_of_limits(None);
+                self.enter(State::Failed);
                 match stop.why() {
-                    Some(why) => tell(&self.reporter, why, exit, errors),
+                    Some(why) => tell(&self.reporter, why, Exit::default(), String::new()),
                     None => Outcome::Unauthorized,
+                }
+            }
+        };
+        self.prompt_ended(outcome)
+    }
+
+    /// Ends an agent that waits for a prompt: nobody wrote one, or something stopped it. How the last prompt went
+    /// is how the run went, unless it was the agent that failed.
+    pub(super) async fn leave(&mut self, stop: Option<Stop>, last: Option<Outcome>) -> Outcome {
+        match (stop, last) {
+            (None | Some(Stop::Told(_)), Some(last)) => {
+                self.end_process(self.grace()).await;
+                self.gateway_told().await;
+                last
+            }
+            (Some(Stop::Exited), _) => {
+                let message = "the agent ended while it waited for the next prompt".to_owned();
+                self.finish(Stop::Failed {
+                    code: "agent_exited",
+                    message,
+                    data: Value::Null,
+                })
+                .await
+            }
+            (Some(stop), _) => self.finish(stop).await,
+            (None, None) => {
+                self.end_process(self.grace()).await;
+                Outcome::Complete {
+                    stop_reason: IDLE.to_owned(),
                 }
             }
         }
@@ -223,13 +297,22 @@ impl Run {
                 continue;
             }
             let warning = found.to_string();
+            self.reporter.warn(&warning);
+            // Each prompt of a session may find the same.
+            if self.warnings.contains(&warning) {
+                continue;
+            }
             // The others were told at the start.
             if matches!(found.why, Unmetered::Untold | Unmetered::Late(_)) {
                 self.journal.warning(&warning);
             }
-            self.reporter.warn(&warning);
             self.warnings.push(warning);
         }
+    }
+
+    /// For people's eyes.
+    fn note_stop(&self, stop: &Stop) {
+        self.journal.event(&json!({"stop": format!("{stop:?}")}));
     }
 
     /// Takes in what still comes.
@@ -247,7 +330,7 @@ impl Run {
             let session = json!({ "sessionId": self.session });
             self.say(acp::notification("session/cancel", session));
         }
-        self.ending = true;
+        self.turn_over = true;
         self.give_up_questions().await;
         if !self.prompting {
             return;
@@ -275,7 +358,7 @@ impl Run {
     /// Ends the process, and tells what it said last. What it writes meanwhile is taken in: it may be
     /// waiting to get rid of it.
     async fn end_process(&mut self, grace: Duration) -> (Exit, String) {
-        self.ending = true;
+        self.turn_over = true;
         self.workspace.end().await;
         self.mouth = None;
         let Some(mut process) = self.process.take() else {
@@ -309,7 +392,7 @@ pub(super) fn failed_to_start(reporter: &Reporter, stop: &Stop) -> Outcome {
 
 /// What failed is named in `data.reason`, beside what is known of it: the code is JSON-RPC's.
 fn tell(reporter: &Reporter, why: Why, exit: Exit, stderr: String) -> Outcome {
-    let mut data = match why.data {
+    let mut data = match why.data.clone() {
         Value::Object(data) => data,
         Value::Null => Map::new(),
         other => Map::from_iter([("error".to_owned(), other)]),
@@ -323,8 +406,5 @@ fn tell(reporter: &Reporter, why: Why, exit: Exit, stderr: String) -> Outcome {
         signal: exit.signal,
         stderr_tail: (!stderr.is_empty()).then_some(stderr),
     }));
-    Outcome::Failed {
-        reason: why.name.to_owned(),
-        message: why.message,
-    }
+    why.outcome()
 }

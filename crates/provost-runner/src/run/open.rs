@@ -11,7 +11,7 @@ use serde_json::{
 use super::{Run, ending::Stop, login::AuthMethod};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{acp, agents::KNOWN, brake::watch, config::By, report::Phase};
+use crate::{acp, agents::KNOWN, brake::watch, config::By, report::{Phase, State}};
 
 const MODE_NOT_AVAILABLE: &str = "mode_not_available";
 
@@ -22,10 +22,9 @@ impl Run {
         let agent = self.initialize().await?;
         self.check_agent(&agent)?;
         self.tell_confinement();
-        let opened = self.session(&agent).await?;
-        self.mode(&agent, &opened).await?;
-        self.model(&opened).await?;
-        Ok(())
+        self.opened = self.session(&agent).await?;
+        self.mode(&agent).await?;
+        self.model().await
     }
 
     async fn initialize(&mut self) -> Result<Value, Stop> {
@@ -162,14 +161,21 @@ impl Run {
     }
 
     /// Sets the mode, and sees that it took: in the wrong one an agent may ask nobody.
-    async fn mode(&mut self, agent: &Value, opened: &Value) -> Result<(), Stop> {
+    async fn mode(&mut self, agent: &Value) -> Result<(), Stop> {
         let due = self.supervised.mode.map(str::to_owned);
         let wanted = due.or_else(|| self.config.mode.clone());
-        let Some(wanted) = wanted.or_else(|| self.safe_mode(agent)) else {
-            return Ok(());
-        };
+        match wanted.or_else(|| self.safe_mode(agent)) {
+            Some(wanted) => self.set_mode(wanted).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn set_mode(&mut self, wanted: String) -> Result<(), Stop> {
+        // Between two modes it is in neither.
+        let before = self.kept.take();
+        let opened = self.opened.clone();
         let known = list(opened.pointer("/modes/availableModes"), "id");
-        let option = option_of(opened, "mode");
+        let option = option_of(&opened, "mode");
         if !known.contains(&wanted) {
             if let Some(option) = option {
                 self.set_option(option, &wanted, MODE_NOT_AVAILABLE).await?;
@@ -189,8 +195,8 @@ impl Run {
         self.mode = None;
         let current = opened.pointer("/modes/currentModeId");
         // An agent whose mode makes it ask is told so in any case: there is one that says the one mode, and is in
-        // another.
-        let told = self.supervised.mode.is_some();
+        // another. So is one that was in another since.
+        let told = self.supervised.mode.is_some() || before.is_some();
         if !told && current.and_then(Value::as_str) == Some(&wanted) {
             self.kept = Some(wanted);
             return Ok(());
@@ -262,22 +268,22 @@ impl Run {
         }
     }
 
-    async fn model(&mut self, opened: &Value) -> Result<(), Stop> {
+    pub(super) async fn model(&mut self) -> Result<(), Stop> {
         let Some(wanted) = self.config.model.clone() else {
             return Ok(());
         };
-        let Some(option) = option_of(opened, "model") else {
+        let Some(option) = option_of(&self.opened, "model").cloned() else {
             return Err(Stop::Failed {
                 code: "model_not_available",
                 message: format!("the agent lets nobody choose a model: `{wanted}` cannot be set"),
                 data: json!({ "model": wanted }),
             });
         };
-        self.set_option(option, &wanted, "model_not_available")
+        self.set_option(&option, &wanted, "model_not_available")
             .await
     }
 
-    async fn set_option(
+    pub(super) async fn set_option(
         &mut self,
         option: &Value,
         wanted: &str,
@@ -285,7 +291,9 @@ impl Run {
     ) -> Result<(), Stop> {
         let current =
             |option: &Value| option.get("currentValue").and_then(Value::as_str) == Some(wanted);
-        if current(option) && code != MODE_NOT_AVAILABLE {
+        // Later, what it said of its options when it began may be old.
+        let begins = self.state == State::Starting;
+        if current(option) && begins && code != MODE_NOT_AVAILABLE {
             return Ok(());
         }
         let id = option.get("id").cloned().unwrap_or_default();
@@ -305,6 +313,7 @@ impl Run {
             }
             Err(stop) => return Err(stop),
         };
+        self.notice_options(&answer);
         let options = answer.get("configOptions").and_then(Value::as_array);
         let after =
             options.and_then(|options| options.iter().find(|after| after.get("id") == Some(&id)));
@@ -315,6 +324,17 @@ impl Run {
                 data: json!({"wanted": wanted, "current": after.get("currentValue")}),
             }),
             _ => Ok(()),
+        }
+    }
+}
+
+impl Run {
+    /// The agent's options, whenever it says what they are now.
+    pub(super) fn notice_options(&mut self, told: &Value) {
+        if let (Some(options), Some(opened)) =
+            (told.get("configOptions"), self.opened.as_object_mut())
+        {
+            opened.insert("configOptions".to_owned(), options.clone());
         }
     }
 }
@@ -354,7 +374,7 @@ fn option_of<'a>(opened: &'a Value, category: &str) -> Option<&'a Value> {
 }
 
 /// The values of an option, of its groups as well.
-fn values(option: &Value) -> Vec<String> {
+pub(super) fn values(option: &Value) -> Vec<String> {
     let options = option.get("options").and_then(Value::as_array);
     let options = options.map(Vec::as_slice).unwrap_or_default();
     let inner = options.iter().filter_map(|group| group.get("options"));
@@ -370,7 +390,7 @@ fn list(values: Option<&Value>, field: &str) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-fn names(known: &[String]) -> String {
+pub(super) fn names(known: &[String]) -> String {
     if known.is_empty() {
         return "none that it names".to_owned();
     }

@@ -20,7 +20,7 @@ use crate::{
 /// Answers that may be on their way at once: an agent that asks more is not heard until some are found.
 const MOST_OPEN: usize = 1024;
 /// How late a limit of time may be noticed.
-const TICK: Duration = Duration::from_millis(250);
+pub(super) const TICK: Duration = Duration::from_millis(250);
 
 /// An answer of the agent: to which request, and what.
 pub(super) type Response = (u64, Result<Option<Box<RawValue>>, RpcError>);
@@ -28,6 +28,7 @@ pub(super) type Response = (u64, Result<Option<Box<RawValue>>, RpcError>);
 impl Run {
     /// Waits for the next thing. Whatever it is can wait itself: nothing is lost if this is dropped.
     pub(super) async fn step(&mut self) -> Result<Option<Response>, Stop> {
+        self.heed_cancel().await?;
         let behind = self.mouth.as_ref().is_some_and(Mouth::is_behind);
         let hearing = self.open.len() < MOST_OPEN && !behind;
         let unauthorized = self.reporter.unauthorized();
@@ -169,8 +170,8 @@ impl Run {
         if let Some(unseen) = overdue {
             self.unsupervised(&unseen)?;
         }
-        // While it waits for us, its silence is ours.
-        let idle = if self.open.is_empty() {
+        // While it waits for us, or for a prompt, its silence is ours.
+        let idle = if self.open.is_empty() && !self.turn_over {
             self.heard_at.elapsed()
         } else {
             Duration::ZERO

@@ -18,7 +18,8 @@ pub(crate) struct Proof {
     nonces: HashSet<String>,
     /// What was sent under each, in short.
     hook_ids: HashMap<String, Vec<u8>>,
-    last: u64,
+    /// By prompt: each has numbers of its own.
+    last: HashMap<String, u64>,
 }
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
@@ -40,7 +41,7 @@ impl Proof {
             hook_key: hook_key.to_vec(),
             nonces: HashSet::new(),
             hook_ids: HashMap::new(),
-            last: 0,
+            last: HashMap::new(),
         }
     }
 
@@ -113,10 +114,11 @@ impl Proof {
         if headers.get("webhook-id") != Some(&format!("{prompt}:{sequence}")) {
             return Err("named otherwise".to_owned());
         }
-        if sequence != self.last && sequence != self.last + 1 {
-            return Err(format!("{sequence} after {}", self.last));
+        let last = self.last.entry(prompt.to_owned()).or_default();
+        if sequence != *last && sequence != *last + 1 {
+            return Err(format!("{sequence} after {last}"));
         }
-        self.last = sequence;
+        *last = sequence;
         Ok(())
     }
 }

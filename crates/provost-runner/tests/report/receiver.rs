@@ -177,10 +177,9 @@ impl Receiver {
             Ok(json) if json["kind"] == "heartbeat" => seen.beats.push(json),
             Ok(mut json) => {
                 let takes = matches!(act, Act::Take | Act::Say(_) | Act::Lose | Act::BreakOff);
-                let known = seen
-                    .taken
-                    .iter()
-                    .any(|one| one["sequence"] == json["sequence"]);
+                let known = seen.taken.iter().any(|one| {
+                    one["sequence"] == json["sequence"] && one["promptId"] == json["promptId"]
+                });
                 if takes && !known {
                     seen.raw.extend(notifications(body));
                     if seen.lean {

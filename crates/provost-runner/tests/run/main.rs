@@ -23,5 +23,6 @@ mod proof;
 #[allow(dead_code, reason = "the reporter's own tests use the rest")]
 mod receiver;
 mod script;
+mod sessions;
 mod trial;
 mod work;

@@ -202,6 +202,14 @@ impl Done {
         reports.filter(|report| report["kind"] == kind).collect()
     }
 
+    /// The reports of one prompt, heartbeats left out.
+    pub(crate) fn of_prompt(&self, id: &str) -> Vec<&Value> {
+        let reports = self.reports.iter();
+        reports
+            .filter(|report| report["promptId"] == id && report["kind"] != "heartbeat")
+            .collect()
+    }
+
     pub(crate) fn terminal(&self) -> &Value {
         let ends = ["prompt_complete", "prompt_failed"];
         let ends = ends.map(|kind| self.of(kind)).concat();
