@@ -52,6 +52,7 @@ use crate::{
 
 pub use crate::brake::Brake;
 pub use ending::{Done, Ended, Outcome, Stop};
+pub(crate) use session::refuse_waiting;
 
 use ask::{Answered, Open};
 use calls::ToolCalls;
@@ -216,9 +217,7 @@ pub async fn run(setup: Setup) -> Ended {
     };
     let mut untold = vec![reporter];
     if let Some(keep) = &keep {
-        untold.extend(session::refuse_waiting(
-            keep, &reports, &journal, taken, &outcome,
-        ));
+        untold.extend(refuse_waiting(keep, &reports, &journal, taken, &outcome));
     }
     // Told before everything is delivered: whoever finds the journal of a runner that was killed meanwhile
     // knows that the prompt was answered.

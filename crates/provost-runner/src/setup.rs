@@ -222,6 +222,12 @@ fn unenforced(config: &Config, supervised: &Supervised) -> Result<Vec<String>, U
 #[derive(Clone)]
 pub struct Reports(Settings);
 
+impl From<Settings> for Reports {
+    fn from(settings: Settings) -> Self {
+        Self(settings)
+    }
+}
+
 impl Reports {
     fn new(config: &Config, journal: &Arc<Journal>, heartbeat: Option<Duration>) -> Self {
         let mut settings = Settings::new(config.identity.clone());

@@ -5,10 +5,11 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
-    config::{Config, Identity},
+    config::{Config, Identity, Keep},
     journal::{Journal, last_sequence},
     report::{Clock, End, Failure, Reporter, Settings, State},
-    setup::note,
+    run::{Outcome, refuse_waiting},
+    setup::{Reports, note},
 };
 
 /// How long delivery is tried. What is left then stays on disk, and goes first in the next run of the prompt.
@@ -20,6 +21,7 @@ const SERVER_ERROR: i64 = -32000;
 pub struct Unbegun {
     settings: Settings,
     journal: Option<PathBuf>,
+    keep: Option<Keep>,
 }
 
 impl Unbegun {
@@ -28,8 +30,11 @@ impl Unbegun {
         settings.callback.clone_from(&config.callback);
         settings.spool.clone_from(&config.spool);
         settings.spool_bytes = config.spool_bytes;
-        let journal = config.journal.clone();
-        Self { settings, journal }
+        Self {
+            settings,
+            journal: config.journal.clone(),
+            keep: config.keep.clone(),
+        }
     }
 
     /// In the journal, and to the callback where there is one.
@@ -37,6 +42,7 @@ impl Unbegun {
         let Self {
             mut settings,
             journal,
+            keep,
         } = self;
         let prompt = settings.identity.prompt_id.clone();
         let path = journal.as_deref();
@@ -46,9 +52,19 @@ impl Unbegun {
         journal.event(&started(&settings.identity));
         let noting = Arc::clone(&journal);
         settings.observe = Some(Arc::new(move |event| note(&noting, event)));
-        match Reporter::start(settings) {
+        match Reporter::start(settings.clone()) {
             Ok(reporter) => report(&reporter, reason, message).await,
             Err(error) => tracing::warn!(%error, "nobody is told that the run did not begin"),
+        }
+        if let Some(keep) = keep {
+            let outcome = Outcome::Failed {
+                reason: reason.to_owned(),
+                message: message.to_owned(),
+            };
+            let reports = Reports::from(settings);
+            for untold in refuse_waiting(&keep, &reports, &journal, keep.taken, &outcome) {
+                untold.drained(PATIENCE).await;
+            }
         }
         journal.event(&json!({"ended": {"state": "failed", "reason": reason, "message": message}}));
     }

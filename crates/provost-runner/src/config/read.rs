@@ -103,7 +103,7 @@ impl Reader {
             spool_bytes: self.count("spoolBytes").unwrap_or(SPOOL_BYTES),
             identity: identity?,
             callback,
-            prompt: prompt?,
+            prompt,
             keep,
             permissions: permissions?,
             gateway,
@@ -144,16 +144,16 @@ impl Reader {
         })
     }
 
-    /// The inner `None`: a session that stays may begin without one.
-    fn prompt(&mut self, raw: Option<Box<RawValue>>, keeps: bool) -> Option<Option<Prompt>> {
+    /// A session that stays may begin without one.
+    fn prompt(&mut self, raw: Option<Box<RawValue>>, keeps: bool) -> Option<Prompt> {
         match self.fields.remove("prompt") {
-            Some(Value::String(text)) if !text.trim().is_empty() => Some(Some(Prompt::Text(text))),
+            Some(Value::String(text)) if !text.trim().is_empty() => Some(Prompt::Text(text)),
             Some(Value::Array(blocks))
                 if !blocks.is_empty() && blocks.iter().all(Value::is_object) =>
             {
-                raw.map(|raw| Some(Prompt::Blocks(raw)))
+                raw.map(Prompt::Blocks)
             }
-            None if keeps => Some(None),
+            None if keeps => None,
             Some(_) => {
                 self.problem("prompt", "is a text, or a list of content blocks");
                 None

@@ -264,7 +264,7 @@ impl Run {
 }
 
 /// Nobody takes prompts any more: those that wait are told as failed, each by a report of its own.
-pub(super) fn refuse_waiting(
+pub(crate) fn refuse_waiting(
     keep: &Keep,
     reports: &Reports,
     journal: &Arc<Journal>,

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use provost_runner::inbox::{Followup, Inbox, NotAdded};
+use provost_runner::{
+    inbox::{Followup, Inbox, NotAdded},
+    unbegun::Unbegun,
+};
 use serde_json::{Value, json, value::to_raw_value};
 
 use crate::{
@@ -295,4 +298,21 @@ async fn what_is_asked_between_prompts_is_of_no_turn() {
     let done = trial.prompt(late).run().await;
     assert_eq!(done.answer(9)["result"]["outcome"]["outcome"], "cancelled");
     assert!(done.answer(10)["error"].is_object());
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_begin_tells_all_that_wait() {
+    let (trial, inbox) = kept(20.0).await;
+    inbox.add(2, &followup("second", "waits")).unwrap();
+    let unbegun = Unbegun::of(&trial.read());
+    unbegun.tell("cannot_start", "no such folder").await;
+    let reports = trial.receiver.taken();
+    let told: Vec<_> = reports
+        .iter()
+        .map(|one| (&one["promptId"], &one["sequence"]))
+        .collect();
+    let (first, second, one) = (json!("prompt"), json!("second"), json!(1));
+    assert_eq!(told, [(&first, &one), (&second, &one)]);
+    assert_eq!(reports[1]["error"]["data"]["reason"], "not_begun");
+    assert!(inbox.is_closed());
 }
