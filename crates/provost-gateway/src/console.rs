@@ -93,6 +93,13 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/console/runs", get(fleet::page).post(fleet::start))
         .route("/console/runs/{id}", get(fleet::run))
         .route("/console/runs/{id}/cancel", post(fleet::cancel))
+        .route("/console/runs/{id}/changes", get(fleet::changes))
+        .route("/console/runs/{id}/prompts", post(fleet::prompt))
+        .route(
+            "/console/runs/{id}/prompts/{prompt}/cancel",
+            post(fleet::cancel_prompt),
+        )
+        .route("/console/run-sessions/{name}", get(fleet::session))
         .route("/console/fragment/runs/list", get(fleet::fragment))
         .route("/console/fragment/runs/changes", get(fleet::of_all))
         .route(

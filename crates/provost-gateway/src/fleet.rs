@@ -4,16 +4,19 @@
 //! its journal, so that whoever comes after a restart knows the same.
 
 mod admit;
+mod changes;
 mod feed;
 mod folder;
 mod key;
 mod limits;
 mod process;
+mod prompts;
 mod request;
 mod run;
 mod settings;
 mod story;
 mod tend;
+mod tree;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -27,13 +30,15 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub use changes::{Change, Changed, Changes};
 pub use feed::Entry;
 pub use folder::Record;
 pub use key::PREFIX;
+pub use prompts::{PROMPT_FIELDS, PromptView};
 pub use request::FIELDS;
 pub use run::Run;
 pub use settings::{Agent, Sandbox, Settings, USUAL_OUTPUT, USUAL_WALL, usual_limits};
-pub use story::{Failure, Spent, State, Story};
+pub use story::{Failure, Prompt, Spent, State, Story};
 
 use folder::Folder;
 use key::Keys;
@@ -88,6 +93,16 @@ pub enum Refused {
     Stopped(String),
     #[error("this Idempotency-Key stands for another run")]
     KeyReused,
+    #[error("the session `{name}` is open in run {run}")]
+    SessionOpen { name: String, run: String },
+    #[error("this run ends with its prompt, so no other can follow")]
+    NotKept,
+    #[error("this run has ended, so no prompt can follow")]
+    Ended,
+    #[error("{0} prompts of this run wait already, or it has had as many as a run may")]
+    PromptsFull(usize),
+    #[error("this prompt has ended before: {}", .0.name())]
+    PromptEnded(State),
     #[error("it cannot be kept: {0}")]
     Broken(#[from] io::Error),
 }
@@ -317,6 +332,9 @@ impl Fleet {
                 _ => {
                     let run = Run::new(record, folder);
                     run.catch_up()?;
+                    if run.record.keep.is_some() && !run.story().has_ended() {
+                        run.find_prompts(self.gate.now());
+                    }
                     if run.story().has_ended() {
                         run.close();
                     }

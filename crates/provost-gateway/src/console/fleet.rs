@@ -2,6 +2,7 @@
 //! cancelled by people.
 
 mod live;
+mod prompts;
 mod told;
 
 use std::sync::Arc;
@@ -28,6 +29,8 @@ use crate::{
 };
 
 pub(super) use live::{of_all, of_one};
+use prompts::{Asked as Prompted, Named, Next};
+pub(super) use prompts::{cancel_prompt, changes, prompt, session};
 use told::{Told, told};
 
 /// Shown at once, the newest.
@@ -41,6 +44,7 @@ struct FleetPage {
     list: List,
     agents: Vec<String>,
     roots: Vec<String>,
+    sessions: Vec<Named>,
     said: Option<&'static str>,
 }
 
@@ -61,6 +65,7 @@ struct RunPage {
     shell: Shell,
     id: String,
     story: Story,
+    next: Option<Next>,
 }
 
 #[derive(Template)]
@@ -69,6 +74,8 @@ struct Story {
     csrf: Arc<str>,
     row: Row,
     prompt: String,
+    /// With what it answered.
+    prompts: Vec<Prompted>,
     told: Told,
     asked: Vec<Asked>,
     limits: Vec<String>,
@@ -84,8 +91,12 @@ struct Row {
     made: Moment,
     by: String,
     session: Option<String>,
+    /// What people call the session.
+    name: Option<String>,
     position: Option<usize>,
     open: bool,
+    /// It waits for a prompt.
+    idle: bool,
     /// In words.
     spent: String,
     /// Why it ended as it did.
@@ -119,8 +130,10 @@ impl Row {
             made: Moment::new(record.created_at, now),
             by: record.created_by.clone(),
             session: story.session_id.clone(),
+            name: record.session.clone(),
             position: fleet.position(&record.id),
             open: !story.has_ended(),
+            idle: story.state == Stage::Idle,
             spent: [
                 many(spent.turns, "turn"),
                 many(spent.tool_calls, "tool call"),
@@ -147,6 +160,7 @@ fn whole(number: &serde_json::Value) -> String {
 fn words(stage: Stage) -> &'static str {
     match stage {
         Stage::WaitingPermission => "waits for permission",
+        Stage::Idle => "waits for a prompt",
         other => other.name(),
     }
 }
@@ -156,7 +170,7 @@ fn class(stage: Stage) -> &'static str {
         Stage::Done => "yes",
         Stage::Failed | Stage::Cancelled => "no",
         Stage::WaitingPermission => "wait",
-        Stage::Queued | Stage::Starting | Stage::Running => "",
+        Stage::Queued | Stage::Starting | Stage::Running | Stage::Idle => "",
     }
 }
 
@@ -167,6 +181,7 @@ pub(super) async fn page(State(app): State<Arc<App>>, visitor: Visitor, uri: Uri
     let roots = settings.roots.iter();
     let page = FleetPage {
         list: list(&app, fleet, &visitor, &query),
+        sessions: prompts::named(fleet, app.gate.now()),
         agents: settings.agents.keys().cloned().collect(),
         roots: roots.map(|root| root.display().to_string()).collect(),
         said: query.text("done").and_then(|done| match done {
@@ -211,7 +226,14 @@ pub(super) async fn run(
 ) -> PageResult {
     let story = story(&app, &visitor, &id).await?;
     let shell = Shell::new(&app, &visitor, Here::Runs).await?;
-    Ok(html(&RunPage { shell, id, story }))
+    let run = fleet(&app, &visitor)?.run(&id);
+    let next = run.and_then(|run| prompts::next(&run));
+    Ok(html(&RunPage {
+        shell,
+        id,
+        story,
+        next,
+    }))
 }
 
 /// Its story alone, for the script.
@@ -228,14 +250,18 @@ async fn story(app: &Arc<App>, visitor: &Visitor, id: &str) -> Result<Story, Pag
     let run = fleet.run(id).ok_or_else(PageError::not_found)?;
     let now = app.gate.now();
     let reading = Arc::clone(&run);
-    let told = tokio::task::spawn_blocking(move || (told(&reading, now), reading.prompt())).await;
-    let (told, prompt) = told.unwrap_or_default();
+    let told = tokio::task::spawn_blocking(move || {
+        let prompts = prompts::asked(&reading, now);
+        (told(&reading, now), reading.prompt(), prompts)
+    });
+    let (told, prompt, prompts) = told.await.unwrap_or_default();
     let limits = run.record.limits.as_object();
     let limits = limits.into_iter().flatten();
     Ok(Story {
         csrf: visitor.session.csrf.clone(),
         row: Row::new(fleet, &run, now),
         prompt,
+        prompts,
         told,
         asked: asked(app, &run, now).await?,
         limits: limits
@@ -273,10 +299,13 @@ pub(super) async fn start(
 ) -> PageResult {
     let fleet = fleet(&app, &visitor)?;
     let mut body = Map::new();
-    for name in ["agent", "repoDir", "prompt", "taskId"] {
+    for name in ["agent", "repoDir", "prompt", "taskId", "session"] {
         if let Some(text) = fields.text(name) {
             body.insert(name.to_owned(), Value::from(text));
         }
+    }
+    if fields.text("keep").is_some() {
+        body.insert("keep".to_owned(), Value::Bool(true));
     }
     let taken = fleet.submit(body, visitor.key.identity(), None).await;
     let (run, _) = taken.map_err(|refused| PageError::bad(format!("Not started: {refused}.")))?;

@@ -36,7 +36,7 @@ impl Fleet {
         by: String,
         key: Option<String>,
     ) -> Result<(Arc<Run>, bool), Refused> {
-        let wanted = request::read(&self.settings, &self.data, body)?;
+        let mut wanted = request::read(&self.settings, &self.data, body)?;
         let _door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(key) = &key
             && let Some(before) = self.known_by(key, &by)
@@ -55,6 +55,7 @@ impl Fleet {
             return Err(Refused::Full(waiting));
         }
         self.check_stops(&wanted)?;
+        self.continue_session(&mut wanted)?;
         let run = self.keep(wanted, by, key)?;
         let mut inner = self.inner();
         inner.runs.insert(run.record.id.clone(), Arc::clone(&run));
@@ -71,6 +72,48 @@ impl Fleet {
             given.is_some_and(|given| given.key == key) && run.record.created_by == by
         };
         runs.find(same).cloned()
+    }
+
+    /// A session that has a name goes on where the last run of that name ended.
+    fn continue_session(&self, wanted: &mut Wanted) -> Result<(), Refused> {
+        let Some(name) = wanted.session.clone() else {
+            return Ok(());
+        };
+        let Some(before) = self.session(&name) else {
+            return Ok(());
+        };
+        let (record, story) = (&before.record, before.story());
+        if record.agent != wanted.agent || record.repo_dir != wanted.repo {
+            return Err(Refused::bad(format!(
+                "the session `{name}` is of agent `{}` in {}: choose another name for another one",
+                record.agent,
+                record.repo_dir.display()
+            )));
+        }
+        if !story.has_ended() {
+            let run = record.id.clone();
+            return Err(Refused::SessionOpen { name, run });
+        }
+        match story.session_id {
+            Some(_) if !story.resumes => Err(Refused::bad(format!(
+                "the agent of session `{name}` cannot go on with a session that has ended: choose another name to \
+                 begin anew"
+            ))),
+            Some(id) => {
+                wanted.request.insert("sessionId".to_owned(), id.into());
+                Ok(())
+            }
+            // It never came to one.
+            None => Ok(()),
+        }
+    }
+
+    /// The newest run of a session that has a name.
+    pub fn session(&self, name: &str) -> Option<Arc<Run>> {
+        let inner = self.inner();
+        let mut runs = inner.runs.values().rev();
+        runs.find(|run| run.record.session.as_deref() == Some(name))
+            .cloned()
     }
 
     /// What is stopped is not even begun.
@@ -100,6 +143,8 @@ impl Fleet {
             created_at: now,
             created_by: by,
             limits: request::limits_of(&wanted.limits),
+            keep: wanted.keep,
+            session: wanted.session,
             idempotency: key.map(|key| Idempotency {
                 key,
                 digest: wanted.digest,
@@ -108,7 +153,9 @@ impl Fleet {
         let folder = Folder::at(self.place().join(&id));
         folder.make()?;
         folder.write("request.json", &wanted.request)?;
-        let queued = json!({"queued": {"by": record.created_by, "agent": record.agent}});
+        let first = json!({"number": 1, "promptId": record.id, "state": "queued"});
+        let queued =
+            json!({"queued": {"by": record.created_by, "agent": record.agent}, "prompt": first});
         folder.append(&json!({"at": now.millis(), "event": queued}))?;
         // Last: a folder without it is none of ours.
         folder.write("record.json", &record)?;

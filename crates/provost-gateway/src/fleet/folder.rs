@@ -11,8 +11,11 @@ use std::{
 };
 
 use provost_core::time::Time;
+use provost_runner::inbox::Inbox;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
+
+use super::prompts::Origin;
 
 /// What is shown of what a runner said last.
 const TAIL: u64 = 4096;
@@ -36,6 +39,12 @@ pub struct Record {
     pub created_by: String,
     /// How far it may go, as its configuration has it.
     pub limits: Value,
+    /// Its session stays for so many seconds without a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<f64>,
+    /// What people call its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency: Option<Idempotency>,
 }
@@ -77,8 +86,23 @@ impl Folder {
         self.0.join("log")
     }
 
+    /// The prompts that follow the first.
+    pub(super) fn inbox(&self) -> Inbox {
+        Inbox::at(self.0.join("prompts"))
+    }
+
     pub(super) fn spool(&self) -> PathBuf {
         self.0.join("spool")
+    }
+
+    /// Who wrote a prompt, beside it.
+    pub(super) fn write_origin(&self, number: u64, origin: &Origin) -> io::Result<()> {
+        self.inbox().make()?;
+        self.write(&origin_name(number), origin)
+    }
+
+    pub(super) fn origin(&self, number: u64) -> Option<Origin> {
+        self.read(&origin_name(number))
     }
 
     /// `None`: it is not there, or nothing that could be read.
@@ -154,6 +178,10 @@ impl Folder {
         let tail = read().unwrap_or_default();
         String::from_utf8_lossy(&tail).trim().to_owned()
     }
+}
+
+fn origin_name(number: u64) -> String {
+    format!("prompts/{number:06}.origin")
 }
 
 /// For its owner alone.

@@ -14,11 +14,13 @@ use super::{
 };
 
 /// What a request may say.
-pub const FIELDS: [&str; 11] = [
+pub const FIELDS: [&str; 13] = [
     "agent",
     "prompt",
     "repoDir",
     "sessionId",
+    "session",
+    "keep",
     "modelId",
     "mode",
     "mcpServers",
@@ -27,8 +29,12 @@ pub const FIELDS: [&str; 11] = [
     "token",
     "taskId",
 ];
-const LONGEST_PROMPT: usize = 256 * 1024;
-const LONGEST_NAME: usize = 256;
+pub(super) const LONGEST_PROMPT: usize = 256 * 1024;
+pub(super) const LONGEST_NAME: usize = 256;
+/// How long a session waits for a prompt where nobody says, and at most.
+const KEEP_SECONDS: f64 = 600.0;
+const LONGEST_KEEP: f64 = 7.0 * 24.0 * 3600.0;
+const LONGEST_SESSION: usize = 64;
 /// The gate has deadlines of its own: the runner's only ends what nobody answers for.
 const PERMISSION_SECONDS: u64 = 7 * 24 * 3600;
 
@@ -40,6 +46,10 @@ pub(super) struct Wanted {
     pub(super) prompt: String,
     pub(super) task_id: Option<String>,
     pub(super) limits: Limits,
+    /// Its session stays for so many seconds without a prompt.
+    pub(super) keep: Option<f64>,
+    /// What its session is called.
+    pub(super) session: Option<String>,
     /// What the run's configuration takes over: kept until it has ended.
     pub(super) request: Map<String, Value>,
     pub(super) digest: String,
@@ -56,6 +66,8 @@ pub(super) struct Given<'a> {
     pub(super) url: &'a str,
     pub(super) key: String,
     pub(super) spool: PathBuf,
+    /// How its session stays, as its configuration has it.
+    pub(super) keep: Option<Value>,
 }
 
 pub(super) fn read(
@@ -71,10 +83,10 @@ pub(super) fn read(
     let name = named(settings, body.get("agent"))?;
     let agent = settings.agents.get(&name).ok_or_else(Refused::nothing)?;
     let repo = resolve(settings, data, body.get("repoDir"))?;
-    let limits = check(&body, agent, &repo, &settings.limits)?;
+    let (limits, stays) = check(&body, agent, &repo, &settings.limits)?;
     let mut request = body;
     let task_id = request.remove("taskId");
-    for name in ["agent", "repoDir", "limits"] {
+    for name in ["agent", "repoDir", "limits", "keep", "session"] {
         request.remove(name);
     }
     Ok(Wanted {
@@ -83,9 +95,57 @@ pub(super) fn read(
         prompt: prompt_text(request.get("prompt")),
         task_id: task_id.and_then(|id| id.as_str().map(str::to_owned)),
         limits,
+        keep: stays.keep,
+        session: stays.session,
         request,
         digest,
     })
+}
+
+/// Whether the session of a run stays, and what it is called.
+#[derive(Debug, Default)]
+struct Stays {
+    keep: Option<f64>,
+    session: Option<String>,
+}
+
+/// `keep` is true, or says for how long; a session that has a name stays.
+fn stays(body: &Map<String, Value>, problems: &mut Vec<String>) -> Stays {
+    let named = body.get("session").filter(|name| !name.is_null());
+    let session = named.and_then(Value::as_str).map(str::to_owned);
+    let plain = |name: &String| {
+        let known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        (1..=LONGEST_SESSION).contains(&name.len()) && name.chars().all(known)
+    };
+    let session = session.filter(plain);
+    if named.is_some() && session.is_none() {
+        problems.push(format!(
+            "`session` is a name of 1 to {LONGEST_SESSION} letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    if session.is_some() && body.get("sessionId").is_some_and(|id| !id.is_null()) {
+        problems.push(
+            "`session` is a name here, and `sessionId` the agent's own: give one of them"
+                .to_owned(),
+        );
+    }
+    let keep = match body.get("keep") {
+        None | Some(Value::Null) => session.is_some().then_some(KEEP_SECONDS),
+        Some(Value::Bool(keep)) => keep.then_some(KEEP_SECONDS),
+        Some(Value::Object(fields)) => {
+            let seconds = fields.get("idleSeconds").and_then(Value::as_f64);
+            let seconds = seconds.filter(|seconds| (1.0..=LONGEST_KEEP).contains(seconds));
+            if seconds.is_none() || fields.len() != 1 {
+                problems.push(format!("`keep.idleSeconds` is 1 to {LONGEST_KEEP} seconds"));
+            }
+            seconds
+        }
+        Some(_) => {
+            problems.push("`keep` is true, false or `{\"idleSeconds\": …}`".to_owned());
+            None
+        }
+    };
+    Stays { keep, session }
 }
 
 /// The one that is named, or the only one.
@@ -153,10 +213,11 @@ fn check(
     agent: &Agent,
     repo: &Path,
     usual: &Limits,
-) -> Result<Limits, Refused> {
+) -> Result<(Limits, Stays), Refused> {
     let mut problems = Vec::new();
+    let stays = stays(body, &mut problems);
     let mut request = body.clone();
-    for name in ["agent", "repoDir", "taskId"] {
+    for name in ["agent", "repoDir", "taskId", "keep", "session"] {
         request.remove(name);
     }
     let asked = request.remove("limits").unwrap_or_else(|| json!({}));
@@ -184,6 +245,7 @@ fn check(
         url: "http://127.0.0.1",
         key: "key".to_owned(),
         spool: PathBuf::new(),
+        keep: None,
     };
     let text = compose(request, given).to_string();
     let mut limits = None;
@@ -195,7 +257,7 @@ fn check(
         Err(found) => problems.extend(found.0),
     }
     match limits {
-        Some(limits) if problems.is_empty() => Ok(limits),
+        Some(limits) if problems.is_empty() => Ok((limits, stays)),
         _ => Err(Refused::Bad(problems)),
     }
 }
@@ -227,6 +289,9 @@ pub(super) fn compose(mut request: Map<String, Value>, given: Given<'_>) -> Valu
     if !given.spool.as_os_str().is_empty() {
         request.insert("spoolDir".to_owned(), json!(given.spool));
     }
+    if let Some(keep) = given.keep {
+        request.insert("keep".to_owned(), keep);
+    }
     // Ours come last: a request says nothing about them.
     if let Value::Object(ours) = ours {
         request.extend(ours);
@@ -238,7 +303,7 @@ pub(super) fn limits_of(limits: &Limits) -> Value {
     written(limits)
 }
 
-fn prompt_size(prompt: Option<&Value>) -> usize {
+pub(super) fn prompt_size(prompt: Option<&Value>) -> usize {
     match prompt {
         Some(Value::String(text)) => text.len(),
         Some(other) => other.to_string().len(),
@@ -247,7 +312,7 @@ fn prompt_size(prompt: Option<&Value>) -> usize {
 }
 
 /// For people to read.
-fn prompt_text(prompt: Option<&Value>) -> String {
+pub(super) fn prompt_text(prompt: Option<&Value>) -> String {
     match prompt {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(blocks)) => {

@@ -7,10 +7,12 @@ use std::{
 };
 
 use provost_core::time::Time;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use super::{
+    changes::{self, Changes},
     feed,
     folder::{Folder, Record},
     story::Story,
@@ -30,6 +32,8 @@ pub struct Run {
     seen: watch::Sender<u64>,
     /// Somebody wants it to end.
     pub(super) wanted: Notify,
+    /// One prompt is taken in at a time.
+    pub(super) door: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -50,6 +54,7 @@ impl Run {
             heard: Mutex::default(),
             seen: watch::channel(0).0,
             wanted: Notify::new(),
+            door: Mutex::default(),
         }
     }
 
@@ -75,6 +80,11 @@ impl Run {
         whole.map_or_else(|| self.record.prompt.clone(), |record| record.prompt)
     }
 
+    /// What changed in its folder since it began. Reads the folder. `None`: what was there before is not known.
+    pub fn changes(&self) -> Option<Changes> {
+        changes::read(&self.folder, &self.record.repo_dir)
+    }
+
     pub fn journal(&self) -> PathBuf {
         self.folder.journal()
     }
@@ -89,16 +99,41 @@ impl Run {
         feed::read(&self.folder.journal(), after)
     }
 
+    /// The answer that an event at this place of the journal tells.
+    pub(super) fn answer_at(&self, place: u64) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Line {
+            event: Event,
+        }
+        #[derive(Deserialize)]
+        struct Event {
+            prompt: Answered,
+        }
+        #[derive(Deserialize)]
+        struct Answered {
+            answer: Option<String>,
+        }
+        let mut answer = None;
+        let read = feed::lines(&self.folder.journal(), place, 1, |line, _| {
+            let line = serde_json::from_slice::<Line>(line).ok();
+            answer = line.and_then(|line| line.event.prompt.answer);
+        });
+        read.ok().and(answer).filter(|answer| !answer.is_empty())
+    }
+
     /// Reads what was written since, and tells whether it stands elsewhere now.
     pub(super) fn catch_up(&self) -> io::Result<bool> {
         let mut moved = false;
         loop {
             let mut heard = self.heard();
             let Heard { story, place } = &mut *heard;
-            let before = (story.state, story.spent.clone());
+            let before = (story.state, story.spent.clone(), story.prompts.clone());
             let journal = self.folder.journal();
-            let end = feed::lines(&journal, *place, CHUNK, |line, _| story.hear(line))?;
-            moved |= before != (story.state, story.spent.clone());
+            let end = feed::lines(&journal, *place, CHUNK, |line, end| {
+                let place = end.saturating_sub(line.len() as u64 + 1);
+                story.hear(line, place);
+            })?;
+            moved |= before != (story.state, story.spent.clone(), story.prompts.clone());
             let more = std::mem::replace(place, end) != end;
             drop(heard);
             if !more {
@@ -115,7 +150,7 @@ impl Run {
         if let Err(error) = noted {
             tracing::error!(%error, run.id = %self.record.id, "the journal of a run cannot be written");
             // Where the disk fails, what was to be told holds here at least.
-            self.heard().story.hear(line.to_string().as_bytes());
+            self.heard().story.hear(line.to_string().as_bytes(), 0);
         }
     }
 
@@ -125,6 +160,7 @@ impl Run {
             tracing::error!(%error, run.id = %self.record.id, "the end of a run cannot be written");
         }
         self.folder.forget_secrets();
+        changes::close(&self.folder, &self.record.repo_dir);
         self.seen.send_modify(|_| {});
     }
 

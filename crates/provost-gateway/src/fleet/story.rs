@@ -11,6 +11,8 @@ pub enum State {
     Starting,
     Running,
     WaitingPermission,
+    /// Its session stays, and waits for the next prompt.
+    Idle,
     Done,
     Failed,
     Cancelled,
@@ -49,12 +51,32 @@ pub struct Story {
     pub cancelled_by: Option<String>,
     /// How often it was taken up again after its runner was lost.
     pub resumed: u32,
+    /// What its session was asked, in order.
+    pub prompts: Vec<Prompt>,
     /// Whether its agent says that it can go on with a session.
-    pub(super) resumes: bool,
+    pub resumes: bool,
     /// Of the runner that was started last.
     pub(super) pid: Option<i32>,
     /// The runner that was started last has told that it began.
     pub(super) began: bool,
+}
+
+/// A prompt of the run's session: where it stands. What it says is kept elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Prompt {
+    pub number: u64,
+    pub prompt_id: String,
+    /// Never `starting` or `idle`.
+    pub state: State,
+    pub stop_reason: Option<String>,
+    pub error: Option<Failure>,
+    pub started_at: Option<i64>,
+    pub ended_at: Option<i64>,
+    /// Who wants it not to be answered.
+    pub cancelled_by: Option<String>,
+    /// Where the journal tells its end, and with it the answer.
+    pub(super) place: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -77,7 +99,20 @@ struct Event {
     spent: Option<Spent>,
     cancelling: Option<String>,
     resumed: Option<Value>,
+    prompt: Option<PromptEvent>,
     ended: Option<Ended>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PromptEvent {
+    number: u64,
+    prompt_id: String,
+    state: String,
+    stop_reason: Option<String>,
+    reason: Option<String>,
+    message: Option<String>,
+    cancelled_by: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -90,11 +125,12 @@ struct Ended {
 }
 
 impl State {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Queued,
         Self::Starting,
         Self::Running,
         Self::WaitingPermission,
+        Self::Idle,
         Self::Done,
         Self::Failed,
         Self::Cancelled,
@@ -106,6 +142,7 @@ impl State {
             Self::Starting => "starting",
             Self::Running => "running",
             Self::WaitingPermission => "waiting_permission",
+            Self::Idle => "idle",
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
@@ -126,8 +163,29 @@ impl Story {
         self.state.is_end()
     }
 
-    /// Takes in one line of the journal. Most are the agent's words, and tell nothing of this.
-    pub(super) fn hear(&mut self, line: &[u8]) {
+    /// The prompt that is under way.
+    pub fn running(&self) -> Option<&Prompt> {
+        let mut prompts = self.prompts.iter();
+        prompts.find(|prompt| prompt.state == State::Running)
+    }
+
+    /// The number of the last prompt that has ended.
+    pub(super) fn last_ended(&self) -> Option<u64> {
+        let ended = self.prompts.iter().filter(|prompt| prompt.state.is_end());
+        ended.map(|prompt| prompt.number).max()
+    }
+
+    /// How many prompts wait for their turn.
+    pub fn waiting(&self) -> usize {
+        let prompts = self.prompts.iter();
+        prompts
+            .filter(|prompt| prompt.state == State::Queued)
+            .count()
+    }
+
+    /// Takes in one line of the journal, which begins at a place in it. Most are the agent's words, and tell
+    /// nothing of this.
+    pub(super) fn hear(&mut self, line: &[u8], place: u64) {
         // The end is the end: whatever is written after it changes nothing.
         if self.has_ended() || !contains(line, b"\"event\"") {
             return;
@@ -139,10 +197,10 @@ impl Story {
         else {
             return;
         };
-        self.take(at, event);
+        self.take(at, event, place);
     }
 
-    fn take(&mut self, at: i64, event: Event) {
+    fn take(&mut self, at: i64, event: Event, place: u64) {
         if event.starting.is_some() {
             self.state = State::Starting;
             (self.pid, self.began) = (None, false);
@@ -172,6 +230,9 @@ impl Story {
         if let Some(state) = state.filter(|state| !state.is_end()) {
             self.state = state;
         }
+        if let Some(prompt) = event.prompt {
+            self.prompt(at, prompt, place);
+        }
         if let Some(ended) = event.ended {
             self.end(at, ended);
         }
@@ -192,6 +253,61 @@ impl Story {
             message: ended.message.unwrap_or_default(),
             reason,
         });
+        // A runner tells the end of every prompt; one that was lost, or never was, does not.
+        for prompt in &mut self.prompts {
+            if !prompt.state.is_end() {
+                prompt.state = match self.state {
+                    State::Cancelled => State::Cancelled,
+                    _ => State::Failed,
+                };
+                prompt.error.clone_from(&self.error);
+                prompt.ended_at = Some(at);
+            }
+        }
+    }
+
+    fn prompt(&mut self, at: i64, event: PromptEvent, place: u64) {
+        let known = self
+            .prompts
+            .iter()
+            .position(|one| one.number == event.number);
+        let known = known.unwrap_or_else(|| {
+            self.prompts.push(Prompt {
+                number: event.number,
+                prompt_id: event.prompt_id.clone(),
+                ..Prompt::default()
+            });
+            self.prompts.len() - 1
+        });
+        let Some(prompt) = self.prompts.get_mut(known) else {
+            return;
+        };
+        if event.cancelled_by.is_some() {
+            prompt.cancelled_by = event.cancelled_by;
+        }
+        let cancelled = event.stop_reason.as_deref() == Some("cancelled");
+        let stopped = event.reason.as_deref() == Some("stopped");
+        match State::parse(&event.state) {
+            Some(State::Running) => {
+                prompt.state = State::Running;
+                prompt.started_at.get_or_insert(at);
+            }
+            Some(state) if state.is_end() => {
+                prompt.state = if cancelled || stopped {
+                    State::Cancelled
+                } else {
+                    state
+                };
+                prompt.ended_at = Some(at);
+                prompt.place = Some(place);
+                prompt.stop_reason = event.stop_reason;
+                prompt.error = event.reason.map(|reason| Failure {
+                    message: event.message.unwrap_or_default(),
+                    reason,
+                });
+            }
+            _ => {}
+        }
     }
 }
 
@@ -206,7 +322,7 @@ mod tests {
     fn told(lines: &[&str]) -> Story {
         let mut story = Story::default();
         for line in lines {
-            story.hear(line.as_bytes());
+            story.hear(line.as_bytes(), 0);
         }
         story
     }
@@ -263,6 +379,35 @@ mod tests {
             assert_eq!(story.state, state, "{more:?}");
             assert_eq!((story.pid, story.resumes), (Some(7), true));
         }
+    }
+
+    #[test]
+    fn the_prompts_of_a_session_are_followed() {
+        let lines = [
+            r#"{"at":1,"event":{"starting":{}}}"#,
+            r#"{"at":2,"event":{"prompt":{"number":1,"promptId":"r","state":"running"}}}"#,
+            r#"{"at":3,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"queued"}}}"#,
+            r#"{"at":4,"event":{"prompt":{"number":1,"promptId":"r","state":"done","stopReason":"end_turn"}}}"#,
+            r#"{"at":4,"event":{"prompt":{"number":3,"promptId":"r-p3","state":"queued"}}}"#,
+            r#"{"at":5,"event":{"state":"idle"}}"#,
+        ];
+        let story = told(&lines);
+        assert_eq!((story.state, story.waiting()), (State::Idle, 2));
+        let more = [
+            r#"{"at":6,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"running"},"state":"running"}}"#,
+            r#"{"at":6,"event":{"prompt":{"number":2,"cancelledBy":"human:a"}}}"#,
+        ];
+        let story = told(&[&lines[..], &more].concat());
+        assert_eq!(story.running().map(|prompt| prompt.number), Some(2));
+        let end = [
+            r#"{"at":7,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"done","stopReason":"cancelled"}}}"#,
+            r#"{"at":8,"event":{"ended":{"state":"failed","reason":"lost","message":"m"}}}"#,
+        ];
+        let story = told(&[&lines[..], &more, &end].concat());
+        let states: Vec<_> = story.prompts.iter().map(|prompt| prompt.state).collect();
+        assert_eq!(states, [State::Done, State::Cancelled, State::Failed]);
+        let last = story.prompts.last().unwrap();
+        assert_eq!(last.error.as_ref().unwrap().reason, "lost");
     }
 
     #[test]

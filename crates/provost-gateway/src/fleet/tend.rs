@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    Fleet, Refused, limits, process,
+    Fleet, Refused, changes, limits, process,
     request::{Given, compose, resolve},
     run::Run,
 };
@@ -109,15 +109,27 @@ impl Fleet {
         }
         let mut limits = record.limits.clone();
         let story = run.story();
-        if let (true, Some(session)) = (attempt > 1, story.session_id) {
-            request.insert("sessionId".to_owned(), session.into());
-            request.insert("prompt".to_owned(), GO_ON.into());
+        let mut prompt_id = record.id.clone();
+        let mut taken = 1;
+        if let (true, Some(session)) = (attempt > 1, &story.session_id) {
+            request.insert("sessionId".to_owned(), session.as_str().into());
             limits = self.left(run)?;
+            if let Some(prompt) = story.running() {
+                request.insert("prompt".to_owned(), GO_ON.into());
+                (prompt_id, taken) = (prompt.prompt_id.clone(), prompt.number);
+            } else if let Some(last) = story.last_ended() {
+                // It waited for a prompt, and does so again.
+                request.remove("prompt");
+                taken = last;
+            }
         }
-        let prompt_id = match attempt {
-            1 => record.id.clone(),
-            _ => format!("{}-{attempt}", record.id),
-        };
+        if attempt > 1 {
+            prompt_id = format!("{prompt_id}-{attempt}");
+        }
+        let keep = record.keep.map(|seconds| {
+            let inbox = run.folder.inbox();
+            json!({"promptsDir": inbox.folder(), "taken": taken, "idleSeconds": seconds})
+        });
         let calls_back = request.contains_key("callbackUrl");
         let given = Given {
             id: &record.id,
@@ -129,8 +141,13 @@ impl Fleet {
             url: &self.url,
             key: self.keys.of(&record.id).unwrap_or_default(),
             spool: run.folder.spool(),
+            keep,
         };
         run.folder.write("run.json", &compose(request, given))?;
+        // A run is not less a run because nobody can see what it changed.
+        if let Err(error) = changes::take(&run.folder, &repo) {
+            tracing::warn!(%error, run.id = %record.id, "what the folder of a run holds cannot be kept");
+        }
         Ok(calls_back)
     }
 

@@ -178,6 +178,10 @@ impl Teller {
                 "starting" => "its runner is started".to_owned(),
                 "session" => format!("session {}", text(value, "")),
                 "state" => text(value, "").replace('_', " "),
+                "prompt" => match followed(value) {
+                    Some(told) => told,
+                    None => continue,
+                },
                 "cancelling" => format!("{} wants it to end", text(value, "")),
                 "warning" => text(value, ""),
                 "unsupervised" => {
@@ -206,6 +210,24 @@ impl Teller {
             text: cut(text),
             status: String::new(),
         });
+    }
+}
+
+/// Of the first prompt, the run's own steps tell.
+fn followed(prompt: &Value) -> Option<String> {
+    let number = prompt.get("number").and_then(Value::as_u64)?;
+    let state = text(prompt, "/state");
+    match state.as_str() {
+        "cancelling" => Some(format!("the turn of prompt {number} is cancelled")),
+        "queued" | "running" if number == 1 => None,
+        "queued" => Some(format!("prompt {number} by {}", text(prompt, "/by"))),
+        "running" => Some(format!("prompt {number} begins")),
+        "done" | "failed" => {
+            let parts = ["/stopReason", "/reason", "/message"].map(|part| text(prompt, part));
+            let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            Some(format!("prompt {number} {state}: {}", parts.join(" · ")))
+        }
+        _ => None,
     }
 }
 

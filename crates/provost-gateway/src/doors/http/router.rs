@@ -61,6 +61,15 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/v1/runs/{id}", get(runs::detail))
         .route("/v1/runs/{id}/events", get(runs::events))
         .route("/v1/runs/{id}/cancel", post(runs::cancel))
+        .route("/v1/runs/{id}/changes", get(runs::changes))
+        .route(
+            "/v1/runs/{id}/prompts",
+            get(runs::prompts).post(runs::add_prompt),
+        )
+        .route(
+            "/v1/runs/{id}/prompts/{prompt}/cancel",
+            post(runs::cancel_prompt),
+        )
         .route("/policies", get(policies::list))
         .route("/keys", get(keys::list).post(keys::create))
         .route("/keys/{name}", delete(keys::remove))

@@ -1,6 +1,7 @@
 //! `/v1/runs`: agents that are run on this machine, for the people whose machine it is.
 
 mod events;
+mod prompts;
 mod view;
 
 use std::{sync::Arc, time::Duration};
@@ -21,6 +22,7 @@ use crate::{
 };
 
 pub(super) use events::events;
+pub(super) use prompts::{add_prompt, cancel_prompt, prompts};
 
 const USUAL_LIMIT: u64 = 50;
 const MOST: u64 = 200;
@@ -58,13 +60,13 @@ pub(super) async fn list(
     params: Params,
 ) -> ApiResult {
     let fleet = fleet(&app)?;
-    let params = params.known(&["state", "agent", "task_id", "before", "limit"])?;
+    let params = params.known(&["state", "agent", "task_id", "session", "before", "limit"])?;
     let stage = match params.text("state") {
         Some(name) => Some(stage(&name)?),
         None => None,
     };
     let (agent, task) = (params.text("agent"), params.text("task_id"));
-    let before = params.text("before");
+    let (before, session) = (params.text("before"), params.text("session"));
     let limit = params
         .number("limit")?
         .unwrap_or(USUAL_LIMIT)
@@ -75,6 +77,7 @@ pub(super) async fn list(
                 .as_ref()
                 .is_none_or(|agent| run.record.agent == *agent)
             && (task.is_none() || run.record.task_id == task)
+            && (session.is_none() || run.record.session == session)
             && before.as_ref().is_none_or(|before| run.record.id < *before)
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -100,7 +103,7 @@ pub(super) async fn detail(
 ) -> ApiResult {
     let fleet = fleet(&app)?;
     let run = find(fleet, &id)?;
-    Ok(Json(view::whole(fleet, &run)).into_response())
+    Ok(Json(view::whole(fleet, &run).await).into_response())
 }
 
 pub(super) async fn cancel(
@@ -128,6 +131,24 @@ pub(super) async fn cancel(
         }
     };
     Ok((status, Json(view::view(fleet, &run))).into_response())
+}
+
+pub(super) async fn changes(
+    State(app): State<Arc<App>>,
+    Person(_): Person,
+    Segment(id): Segment,
+) -> ApiResult {
+    let run = find(fleet(&app)?, &id)?;
+    let changes = tokio::task::spawn_blocking(move || run.changes()).await;
+    match changes.ok().flatten() {
+        Some(changes) => Ok(Json(changes).into_response()),
+        None => Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            "no_snapshot",
+            "what the folder of this run held before it began is not known",
+        )
+        .help("it is kept when a run starts, and compared until its end")),
+    }
 }
 
 fn fleet(app: &App) -> Result<&Arc<Fleet>, ApiError> {
@@ -170,6 +191,24 @@ fn refused(refused: Refused) -> ApiError {
             "idempotency_key_reused",
             message,
         ),
+        Refused::SessionOpen { run, .. } => ApiError::conflict("session_open", message)
+            .with("run", run.clone())
+            .help(format!(
+                "POST /v1/runs/{run}/prompts sends it the next prompt"
+            )),
+        Refused::NotKept => ApiError::conflict("not_kept", message).help(
+            "start a run with `keep: true`, or with `session` and a name, to send it more prompts",
+        ),
+        Refused::Ended => ApiError::conflict("already_ended", message)
+            .help("start a run with the same `session`, or with its `sessionId`, to go on"),
+        Refused::PromptsFull(_) => {
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, "queue_full", message)
+                .help("come back when some are answered, or start another run")
+                .retry_after(TRY_AGAIN)
+        }
+        Refused::PromptEnded(state) => {
+            ApiError::conflict("already_ended", message).with("state", state.name())
+        }
         Refused::Broken(error) => {
             tracing::error!(%error, "a run could not be taken in");
             ApiError::new(

@@ -127,6 +127,7 @@ fn a_request_says_nothing_about_what_is_the_gateways() {
         url: "http://127.0.0.1:9",
         key: "k".to_owned(),
         spool: place.path().join("spool"),
+        keep: None,
     };
     let composed = compose(wanted.request, given);
     let config = config::read(&composed.to_string(), &repo, Missing::Callback).unwrap();
@@ -134,4 +135,44 @@ fn a_request_says_nothing_about_what_is_the_gateways() {
     assert_eq!(config.permissions.by, config::By::Gateway);
     assert_eq!(config.limits.turns, Some(10));
     assert_eq!(config.env["TOKEN"], "secret");
+}
+
+#[test]
+fn a_session_stays_if_that_is_wanted() {
+    let place = tempfile::tempdir().unwrap();
+    let (root, data) = (place.path().join("root"), place.path().join("data"));
+    for folder in [&root, &data] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let settings = settings(&root);
+    let wanted = |more: Value| {
+        let mut body = asked(json!({"prompt": "p", "repoDir": root}));
+        body.extend(asked(more));
+        read(&settings, &data, body)
+    };
+    for (more, keep, session) in [
+        (json!({}), None, None),
+        (json!({"keep": false}), None, None),
+        (json!({"keep": true}), Some(600.0), None),
+        (json!({"keep": {"idleSeconds": 30}}), Some(30.0), None),
+        (json!({"session": "docs"}), Some(600.0), Some("docs")),
+    ] {
+        let wanted = wanted(more).unwrap();
+        assert_eq!((wanted.keep, wanted.session.as_deref()), (keep, session));
+        assert!(!wanted.request.contains_key("keep"));
+    }
+    for more in [
+        json!({"keep": "yes"}),
+        json!({"keep": {"idleSeconds": 0}}),
+        json!({"keep": {"idle": 3}}),
+        json!({"session": "a b"}),
+        json!({"session": ""}),
+        json!({"session": 7}),
+        json!({"session": "a", "sessionId": "b"}),
+    ] {
+        assert!(
+            matches!(wanted(more.clone()), Err(Refused::Bad(_))),
+            "{more}"
+        );
+    }
 }

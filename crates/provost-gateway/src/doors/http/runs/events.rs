@@ -36,7 +36,12 @@ pub(in crate::doors::http) async fn events(
     params: Params,
 ) -> ApiResult {
     let run = find(fleet(&app)?, &id)?;
-    let params = params.known(&["after"])?;
+    let params = params.known(&["after", "follow"])?;
+    let follow = match params.text("follow").as_deref() {
+        None | Some("true") => true,
+        Some("false") => false,
+        Some(_) => return Err(ApiError::bad_request("`follow` is true or false")),
+    };
     let after = match headers.get("last-event-id") {
         Some(given) => {
             let given = given
@@ -53,6 +58,7 @@ pub(in crate::doors::http) async fn events(
         app,
         run,
         after,
+        follow,
         backlog: VecDeque::new(),
     };
     // By this a browser knows that it need not come back.
@@ -77,6 +83,8 @@ struct Reader {
     standing: Standing,
     run: Arc<Run>,
     after: u64,
+    /// It goes on with what happens from now on.
+    follow: bool,
     more: watch::Receiver<u64>,
     backlog: VecDeque<Entry>,
 }
@@ -103,7 +111,7 @@ impl Reader {
             if self.read().await {
                 continue;
             }
-            if ended {
+            if ended || !self.follow {
                 return None;
             }
             tokio::select! {

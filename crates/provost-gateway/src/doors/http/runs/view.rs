@@ -5,7 +5,7 @@ use std::sync::Arc;
 use provost_core::time::Time;
 use serde_json::{Value, json};
 
-use crate::fleet::{Fleet, Run};
+use crate::fleet::{Fleet, Prompt, Run};
 
 pub(super) fn view(fleet: &Fleet, run: &Arc<Run>) -> Value {
     let (record, story) = (&run.record, run.story());
@@ -29,14 +29,59 @@ pub(super) fn view(fleet: &Fleet, run: &Arc<Run>) -> Value {
         "resumed": story.resumed,
         "spent": story.spent,
         "limits": record.limits,
+        "session": record.session,
+        "keep": record.keep.map(|seconds| json!({"idleSeconds": seconds})),
+        "waiting": story.waiting(),
     })
 }
 
-/// With all of its prompt.
-pub(super) fn whole(fleet: &Fleet, run: &Arc<Run>) -> Value {
+/// With all of its prompt, those that followed, and what the agent answered last.
+pub(super) async fn whole(fleet: &Fleet, run: &Arc<Run>) -> Value {
     let mut view = view(fleet, run);
+    let prompts = prompts(run).await;
+    let answered = prompts.iter().rev().find_map(|one| one.get("answer"));
+    let answer = answered.cloned().unwrap_or_default();
+    let reading = Arc::clone(run);
+    let text = tokio::task::spawn_blocking(move || reading.prompt()).await;
     if let Some(fields) = view.as_object_mut() {
-        fields.insert("prompt".to_owned(), run.prompt().into());
+        if let Ok(text) = text {
+            fields.insert("prompt".to_owned(), text.into());
+        }
+        fields.insert("answer".to_owned(), answer);
+        fields.insert("prompts".to_owned(), prompts.into());
     }
     view
+}
+
+/// What its session was asked and answered.
+pub(super) async fn prompts(run: &Arc<Run>) -> Vec<Value> {
+    let reading = Arc::clone(run);
+    let prompts = tokio::task::spawn_blocking(move || reading.prompts()).await;
+    let prompts = prompts.unwrap_or_default().into_iter();
+    let prompts = prompts.map(|one| {
+        let mut view = prompt(&one.prompt);
+        if let Some(fields) = view.as_object_mut() {
+            fields.insert("prompt".to_owned(), one.text.into());
+            fields.insert("by".to_owned(), one.by.into());
+            // The words of the agent, and nothing where it said none.
+            if let Some(answer) = one.answer {
+                fields.insert("answer".to_owned(), answer.into());
+            }
+        }
+        view
+    });
+    prompts.collect()
+}
+
+pub(super) fn prompt(prompt: &Prompt) -> Value {
+    json!({
+        "promptId": prompt.prompt_id,
+        "number": prompt.number,
+        "state": prompt.state,
+        "startedAt": prompt.started_at.map(Time::from_millis),
+        "endedAt": prompt.ended_at.map(Time::from_millis),
+        "stopReason": prompt.stop_reason,
+        "error": prompt.error,
+        "cancelledBy": prompt.cancelled_by,
+    })
 }
