@@ -12,7 +12,7 @@ use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, connect::Connect, console, demo, doctor,
-    grants::Grants, hook, keys::Keys, mcp, people::People, policy::Policy, run, serve, stop,
+    grants::Grants, hook, keys::Keys, mcp, people::People, policy::Policy, run, runs::Runs, serve, stop,
     traces::Traces,
 };
 
@@ -190,6 +190,9 @@ pub(crate) enum Command {
     Mcp(mcp::Args),
     /// Run a coding agent unattended over ACP, with reports, limits and supervision
     Run(Box<run::Args>),
+    /// List, follow, ask and cancel the agents that the gateway runs
+    #[command(subcommand)]
+    Runs(Runs),
     /// Stop everything, some agents or one session: deny their calls and pending approvals
     Stop(stop::StopArgs),
     /// Lift a stop

@@ -15,6 +15,7 @@ pub(crate) mod mcp;
 pub(crate) mod people;
 pub(crate) mod policy;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod stop;
 mod terminal;
@@ -42,6 +43,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Hook(args) => hook::run(context, args).await,
         Command::Mcp(args) => mcp::run(context, args).await,
         Command::Run(args) => run::run(context, *args).await,
+        Command::Runs(command) => runs::run(context, command).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,
         Command::Version => version::run(context),

@@ -96,10 +96,14 @@ impl Events {
     }
 
     pub(crate) async fn next(&mut self) -> Option<String> {
+        Some(self.message().await?.data)
+    }
+
+    pub(crate) async fn message(&mut self) -> Option<Message> {
         loop {
             let line = self.lines.next().await.ok()??;
             if let Some(message) = self.parser.take(&String::from_utf8_lossy(&line)) {
-                return Some(message.data);
+                return Some(message);
             }
         }
     }

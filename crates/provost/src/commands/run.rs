@@ -5,6 +5,7 @@ mod install;
 mod place;
 mod progress;
 mod replay;
+mod sessions;
 mod told;
 mod watch;
 
@@ -37,6 +38,8 @@ use crate::{
     user_folder::user_folder,
 };
 
+pub(crate) use replay::Player;
+
 /// As of shells.
 const NOT_STARTED: u8 = 127;
 const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
@@ -47,6 +50,8 @@ const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_CO
   FACTORY_SUPERVISOR_CONFIG_PATH=run.json provost run
   provost run --config run.json --sandbox
   provost run claude 'make the tests pass' --repo . --watch
+  provost run claude 'write the docs' --session docs, then
+  provost run --session docs 'shorter, please'
   git diff | provost run claude --quiet > review.md
   provost run --prompt 'update the docs' --agent 'opencode acp' --permissions gateway
   provost run replay ~/.local/state/provost/runs/run-1/journal.jsonl
@@ -99,9 +104,12 @@ pub(crate) struct Args {
     /// A file with the agent's key for the gateway
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The session to continue
-    #[arg(long, value_name = "ID")]
+    /// A name for the session: the first run begins it, the next ones continue it
+    #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// The agent's own id of the session to continue
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
     /// The model, as the agent calls it
     #[arg(long, value_name = "ID")]
     model: Option<String>,
@@ -126,6 +134,8 @@ pub(crate) struct Args {
 enum Action {
     /// Show the journal of a run as it happened, or send its reports again
     Replay(replay::Args),
+    /// List the sessions that have names, and forget them
+    Sessions(sessions::SessionsArgs),
 }
 
 /// `provost run-confined SPEC -- COMMAND`, by which the runner starts a confined agent: this process becomes it.
@@ -186,10 +196,13 @@ fn who(name: &str) -> Result<By, String> {
 }
 
 pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exit> {
-    if let Some(Action::Replay(args)) = args.action {
-        return replay::run(context, args).await;
+    match args.action.take() {
+        Some(Action::Replay(args)) => return replay::run(context, args).await,
+        Some(Action::Sessions(args)) => return sessions::run(context, args),
+        None => {}
     }
-    let named = asked::take(&mut args)?;
+    let mut named = asked::take(&mut args)?;
+    let mut session = sessions::hold(context, &mut args, &mut named)?;
     // Also where no gateway is asked: the file says what is run.
     context.refuse_relative_variables()?;
     let watch = args.watch;
@@ -199,6 +212,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
     if let Some(profile) = named {
         config.command = Some(install::command(profile, args.yes)?);
         config.agent = Some(profile);
+    }
+    if let Some(session) = &mut session {
+        session.begin(context, &config);
     }
     let unbegun = Unbegun::of(&config);
     if let Some((exit, reason, message)) = reach(&config).await? {
@@ -266,6 +282,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         (true, true) => told::last_line(&ended, journal.as_deref())?,
         (true, false) => told::summary(&ended, journal.as_deref()),
         (false, _) => told::end(context, &ended, journal.as_deref(), args.quiet)?,
+    }
+    if let Some(session) = session {
+        session.end(&ended)?;
     }
     Ok(exit(&ended))
 }
@@ -345,7 +364,7 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
         config.unknown_agent = what == "allow";
     }
     config.limits.strict |= args.strict_limits;
-    given(&mut config.session, &args.session);
+    given(&mut config.session, &args.session_id);
     given(&mut config.model, &args.model);
     given(&mut config.mode, &args.mode);
     match args.sandbox.as_deref() {

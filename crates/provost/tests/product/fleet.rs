@@ -2,6 +2,7 @@
 
 mod refusals;
 mod restarts;
+mod sessions;
 
 use std::{
     fs,

@@ -1,7 +1,7 @@
-"""An ACP agent that does what its prompt says: `unasked`, `ask`, `hang` or anything else, which is answered at once."""
+"""An ACP agent that does what its prompt says: `unasked`, `ask`, `hang`, `write` or anything else, which is answered at once."""
 import json, os, sys
 
-session, prompt = f"s-{os.getpid()}", None
+session, prompt, folder = f"s-{os.getpid()}", None, "."
 
 
 def send(**message):
@@ -34,6 +34,9 @@ def prompted(message):
         send(id=100, method="session/request_permission",
              params={"sessionId": session, "toolCall": call, "options": options})
     elif "hang" not in text:
+        if "write" in text:
+            with open(os.path.join(folder, "note.txt"), "a") as note:
+                note.write(f"{text}\n")
         end("end_turn")
 
 
@@ -45,9 +48,10 @@ for line in sys.stdin:
         secret = {"name": "scripted", "version": str("CARGO_MANIFEST_DIR" in os.environ)}
         send(id=message["id"], result={"protocolVersion": 1, "agentInfo": secret, "agentCapabilities": can})
     elif method == "session/new":
+        folder = message["params"]["cwd"]
         send(id=message["id"], result={"sessionId": session})
     elif method == "session/load":
-        session = message["params"]["sessionId"]
+        session, folder = message["params"]["sessionId"], message["params"]["cwd"]
         send(id=message["id"], result={})
     elif method == "session/prompt":
         prompted(message)

@@ -7,6 +7,7 @@ mod login;
 mod matrix;
 mod metering;
 mod sandbox;
+mod sessions;
 
 use std::{
     fs,

@@ -42,7 +42,7 @@ pub(super) fn take(args: &mut Args) -> anyhow::Result<Option<&'static Profile>> 
     args.prompt = match (given, from_file) {
         (Some(prompt), _) => Some(prompt),
         (None, Some(file)) => Some(read(&file)?),
-        (None, None) if named.is_some() => Some(from_input()?),
+        (None, None) if named.is_some() || args.session.is_some() => Some(from_input()?),
         (None, None) => None,
     };
     Ok(named)

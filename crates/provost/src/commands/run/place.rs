@@ -55,11 +55,15 @@ pub(super) fn gateway(
 
 /// Where a run's journal and spool are. Not in the folder that it works in: that is the agent's.
 pub(super) fn folder(context: &Context, run: &str) -> PathBuf {
-    let base = match &context.global.data {
+    base(context).join("runs").join(file_name(run))
+}
+
+/// What is kept of runs and sessions.
+pub(super) fn base(context: &Context) -> PathBuf {
+    match &context.global.data {
         Some(data) => data.clone(),
         None => state().join("provost"),
-    };
-    base.join("runs").join(file_name(run))
+    }
 }
 
 /// Where confined agents have their homes. Nothing is kept for a user without a home.

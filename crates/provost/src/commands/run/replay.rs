@@ -24,6 +24,8 @@ use crate::{
     output,
 };
 
+pub(crate) use show::Player;
+
 const TOKEN_VARIABLE: &str = "PROVOST_CALLBACK_TOKEN";
 
 #[derive(Debug, clap::Args)]

@@ -71,19 +71,22 @@ pub(super) async fn show(
     Ok(Exit::Ok)
 }
 
-enum Player {
+/// Shows the lines of a journal, or prints them.
+pub(crate) struct Player(Output);
+
+enum Output {
     Json,
     Screen { screen: Box<Screen>, pen: Pen },
 }
 
 impl Player {
-    fn new(as_json: bool) -> Self {
+    pub(crate) fn new(as_json: bool) -> Self {
         if as_json {
-            return Self::Json;
+            return Self(Output::Json);
         }
         let pen = Pen::new();
         let screen = Box::new(Screen::new(pen.style(), Show::Replay));
-        Self::Screen { screen, pen }
+        Self(Output::Screen { screen, pen })
     }
 
     async fn wait(&mut self, pause: Duration, speed: f64) -> anyhow::Result<()> {
@@ -94,7 +97,7 @@ impl Player {
                 return Ok(());
             }
             sleep(left.min(TICK)).await;
-            if let Self::Screen { screen, pen } = self {
+            if let Output::Screen { screen, pen } = &mut self.0 {
                 let passed = began.elapsed().as_secs_f64() * speed;
                 let passed = Duration::try_from_secs_f64(passed).unwrap_or_default();
                 pen.write(&[], &screen.bottom(passed))?;
@@ -102,10 +105,10 @@ impl Player {
         }
     }
 
-    fn line(&mut self, line: &Line) -> anyhow::Result<()> {
-        match self {
-            Self::Json => json(&line.text)?,
-            Self::Screen { screen, pen } => {
+    pub(crate) fn line(&mut self, line: &Line) -> anyhow::Result<()> {
+        match &mut self.0 {
+            Output::Json => json(&line.text)?,
+            Output::Screen { screen, pen } => {
                 screen.resize(pen.width());
                 let lines = screen.line(line);
                 pen.write(&lines, &screen.bottom(Duration::ZERO))?;
@@ -115,9 +118,9 @@ impl Player {
     }
 
     fn complain(&mut self, complaint: &str) -> anyhow::Result<()> {
-        match self {
-            Self::Json => output::note(complaint),
-            Self::Screen { screen, pen } => {
+        match &mut self.0 {
+            Output::Json => output::note(complaint),
+            Output::Screen { screen, pen } => {
                 let mut lines = screen.end();
                 lines.push(output::paint(
                     &format!("! {complaint}"),
@@ -129,8 +132,8 @@ impl Player {
         Ok(())
     }
 
-    fn end(&mut self) -> anyhow::Result<()> {
-        if let Self::Screen { screen, pen } = self {
+    pub(crate) fn end(&mut self) -> anyhow::Result<()> {
+        if let Output::Screen { screen, pen } = &mut self.0 {
             let mut lines = screen.end();
             lines.extend(screen.bottom(Duration::ZERO));
             pen.write(&lines, &[])?;
