@@ -217,9 +217,10 @@ pub(crate) fn last_sequence(path: &Path, prompt: &str) -> u64 {
         };
         let started = event.as_ref().and_then(|event| {
             let first = event.pointer("/started/promptId");
-            let follows = event
-                .get("prompt")
-                .filter(|one| one.get("state").is_some_and(|state| state == "running"));
+            let follows = event.get("prompt").filter(|one| {
+                let state = one.get("state").and_then(Value::as_str);
+                matches!(state, Some("running" | "not_begun"))
+            });
             first.or_else(|| follows?.get("promptId"))
         });
         if let Some(started) = started {

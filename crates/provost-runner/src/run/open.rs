@@ -11,7 +11,13 @@ use serde_json::{
 use super::{Run, ending::Stop, login::AuthMethod};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{acp, agents::KNOWN, brake::watch, config::By, report::{Phase, State}};
+use crate::{
+    acp,
+    agents::KNOWN,
+    brake::watch,
+    config::By,
+    report::{Phase, State},
+};
 
 const MODE_NOT_AVAILABLE: &str = "mode_not_available";
 

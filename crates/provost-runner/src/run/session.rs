@@ -281,6 +281,9 @@ pub(crate) fn refuse_waiting(
             break;
         };
         let ended = not_begun(&inbox, number, outcome);
+        journal.event(&json!({"prompt": {
+            "promptId": followup.prompt_id, "number": number, "state": "not_begun",
+        }}));
         match reports.of(&followup.prompt_id, 0) {
             Ok(reporter) => {
                 reporter.end(end_of(&ended));

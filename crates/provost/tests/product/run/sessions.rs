@@ -58,6 +58,26 @@ fn a_prompt_follows(agent: Agent) {
         .iter()
         .filter(|line| line["event"]["started"].is_object());
     assert_eq!(begun.count(), 1, "one process");
+    the_same_again(&work, &reports);
+}
+
+/// A replay sends the reports of both prompts as they were first sent.
+#[track_caller]
+fn the_same_again(work: &Work, reports: &[Value]) {
+    let receiver = Receiver::start(0);
+    let url = format!("http://{}/callback", receiver.addr);
+    let journal = work.journal("run");
+    let words = ["run", "replay", journal.to_str().unwrap(), "--to", &url];
+    let mut command = work.site.command(&words);
+    let output = command.env("PROVOST_CALLBACK_TOKEN", "a-token").output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let told = receiver.told(reports.len());
+    let again = told
+        .iter()
+        .map(|one| serde_json::from_str::<Value>(&one.body).unwrap());
+    assert_eq!(again.collect::<Vec<_>>(), reports);
 }
 
 #[test]

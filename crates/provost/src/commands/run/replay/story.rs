@@ -32,13 +32,24 @@ pub(super) struct Story {
     prompt: Option<u64>,
     answer: Option<Box<RawValue>>,
     ended: bool,
+    /// Whose reports they are: of the run, and of the prompt that is under way.
+    identity: Option<Identity>,
+    session: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Event {
     started: Option<Started>,
     session: Option<String>,
+    prompt: Option<Box<RawValue>>,
     ended: Option<Box<RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Prompted {
+    prompt_id: String,
+    state: String,
 }
 
 #[derive(Deserialize)]
@@ -128,16 +139,24 @@ impl Story {
             return Vec::new();
         };
         if let Some(started) = event.started {
-            *self = Self::default();
-            return vec![Tell::Run(Identity {
+            let identity = Identity {
                 run_id: started.run_id,
                 task_id: started.task_id,
                 sandbox_id: started.sandbox_id,
                 prompt_id: started.prompt_id,
-            })];
+            };
+            *self = Self {
+                identity: Some(identity.clone()),
+                ..Self::default()
+            };
+            return vec![Tell::Run(identity)];
         }
         if let Some(session) = event.session {
+            self.session = Some(session.clone());
             return vec![Tell::Session(session)];
+        }
+        if let Some(prompt) = event.prompt {
+            return self.prompted(&prompt);
         }
         let Some(ended) = event.ended else {
             return Vec::new();
@@ -146,6 +165,39 @@ impl Story {
             Some(failed) => self.ends(Some(failed)),
             None => self.close(),
         }
+    }
+
+    /// A prompt of a session: each is told of as a run of its own would be.
+    fn prompted(&mut self, event: &RawValue) -> Vec<Tell> {
+        let prompt: Prompted = serde_json::from_str(event.get()).unwrap_or_default();
+        match prompt.state.as_str() {
+            "running" | "not_begun" => self.follows(prompt.prompt_id),
+            "done" | "failed" => {
+                let told = self.answer.take();
+                let told = told.and_then(|answer| end::answered(&answer));
+                let end = end::failed(event).or(told);
+                // One that was taken back has no answer of the agent's.
+                self.ends(end.or_else(|| end::answered(event)))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn follows(&mut self, prompt: String) -> Vec<Tell> {
+        let Some(mut identity) = self.identity.clone() else {
+            return Vec::new();
+        };
+        if identity.prompt_id == prompt {
+            return Vec::new();
+        }
+        identity.prompt_id = prompt;
+        *self = Self {
+            identity: Some(identity.clone()),
+            session: self.session.take(),
+            ..Self::default()
+        };
+        let session = self.session.clone().map(Tell::Session);
+        [Tell::Run(identity)].into_iter().chain(session).collect()
     }
 
     /// A run ends once.
