@@ -12,8 +12,8 @@ use provost_gateway::secret::Secret;
 
 use crate::commands::{
     approvals::Approvals, check, completions, connect::Connect, console, demo, doctor,
-    grants::Grants, hook, keys::Keys, mcp, people::People, policy::Policy, run, runs::Runs, serve, stop,
-    traces::Traces,
+    grants::Grants, hook, keys::Keys, mcp, people::People, policy::Policy, run, runs::Runs, serve,
+    stop, traces::Traces,
 };
 
 const EXAMPLES: &str = "\

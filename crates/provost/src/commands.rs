@@ -42,7 +42,7 @@ pub(crate) async fn run(context: Context, command: Command) -> anyhow::Result<Ex
         Command::Policy(command) => policy::run(context, command).await,
         Command::Hook(args) => hook::run(context, args).await,
         Command::Mcp(args) => mcp::run(context, args).await,
-        Command::Run(args) => run::run(context, *args).await,
+        Command::Run(args) => Box::pin(run::run(context, *args)).await,
         Command::Runs(command) => runs::run(context, command).await,
         Command::Stop(args) => stop::stop(context, args).await,
         Command::Resume(args) => stop::resume(context, args).await,

@@ -11,8 +11,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     By, Callback, Config, Confine, Gateway, Home, Identity, Keep, Limits, Permissions, Prompt,
-    Sandbox,
-    Secret, Unsupervised, fields::Reader,
+    Sandbox, Secret, Unsupervised, fields::Reader,
 };
 use crate::agents::{self, Offers, Profile};
 use crate::sandbox::{TOOLCHAINS, Toolchain, UnixSockets, toolchain};
