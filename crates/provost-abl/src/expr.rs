@@ -34,7 +34,7 @@ pub use ast::{ArithmeticOp, CompareOp, Expr, ExprKind, Quantifier, Step};
 pub use error::{EvalError, ExprError, Span};
 pub use explain::{Explanation, Reason, Seen};
 pub use functions::Function;
-pub use lint::{Lint, Type, Types, lints, lints_beside, strict_lints};
+pub use lint::{Lint, Type, Types, lints, lints_beside, never_holds, strict_lints};
 pub use parser::{MAX_DEPTH, MAX_SOURCE, Parsed, parse};
 pub use path::{Ambiguous, starts_with, within};
 pub use pattern::Pattern;

@@ -8,7 +8,7 @@ use super::ast::{CompareOp, Expr, ExprKind, Step};
 use super::error::Span;
 use super::functions::Function;
 
-pub use strict::strict_lints;
+pub use strict::{never_holds, strict_lints};
 pub use types::{Type, Types};
 
 /// A remark on an expression that parses.

@@ -3,11 +3,12 @@
 
 use std::{ops::Range, sync::Arc};
 
-use provost_abl::expr::{Expr, ExprKind, Program, Span, Step};
+use provost_abl::expr::{self, Expr, ExprKind, Program, Span, Step};
 
 use super::{
     Policy, PolicySet, Rule,
     facts::COMPUTED,
+    lint::ALWAYS_SET,
     scope::{ROOTS, TEXTS},
     set::{CompiledPolicy, CompiledRule, Test},
     shape,
@@ -196,10 +197,24 @@ pub fn compile_when(source: &str) -> Result<Program, PolicyError> {
             }),
     );
     if errors.is_empty() {
+        errors.extend(never_holds(&program, &place));
+    }
+    if errors.is_empty() {
         Ok(program.strict().with_computed(&COMPUTED))
     } else {
         Err(errors)
     }
+}
+
+/// A rule whose condition holds of no call is a slip: it does not do what it says.
+fn never_holds(program: &Program, place: &Place) -> Option<CompileError> {
+    let lint = expr::never_holds(program.expr(), shape::type_of, &ALWAYS_SET)?;
+    Some(CompileError {
+        place: place.clone(),
+        message: lint.message,
+        help: lint.help,
+        span: Some(lint.span.start..lint.span.end),
+    })
 }
 
 /// Steps into what is a text for every call, such as `agent.name`.

@@ -15,7 +15,7 @@ use crate::{glob::Glob, grant::Grant};
 
 /// What every call has, and what is computed of it, where it is computed at all. A call may have no session,
 /// and an address no host.
-const ALWAYS_SET: [&str; 7] = [
+pub(super) const ALWAYS_SET: [&str; 7] = [
     "agent",
     "tool",
     "now",

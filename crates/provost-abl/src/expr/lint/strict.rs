@@ -2,6 +2,9 @@
 //! kinds whatever the call says, and lengths that mean one thing of a text and another of a list.
 
 mod clash;
+mod holds;
+
+pub use self::holds::never_holds;
 
 use self::clash::{Clash, is_no_number};
 use super::{
@@ -14,15 +17,9 @@ use crate::expr::functions::Function;
 
 /// All remarks that only a gate needs, in source order. `types` are those of the host's names.
 pub fn strict_lints(expr: &Expr, types: Types) -> Vec<Lint> {
-    let mut linter = Linter {
-        known: Known::new(types),
-        shaped: Vec::new(),
-        lints: Vec::new(),
-    };
-    linter.condition(expr);
-    linter.visit(expr);
-    linter.lints.sort_by_key(|lint| lint.span.start);
-    linter.lints
+    let mut lints = Linter::read(expr, types).lints;
+    lints.sort_by_key(|lint| lint.span.start);
+    lints
 }
 
 /// What a value is, as far as its expression tells.
@@ -57,9 +54,23 @@ struct Linter<'e> {
     /// What the condition around us has found to be a list, or to be text.
     shaped: Vec<&'e Expr>,
     lints: Vec<Lint>,
+    /// Conditions that hold of no call, and which of the lints says why.
+    dead: Vec<(&'e Expr, usize)>,
 }
 
 impl<'e> Linter<'e> {
+    fn read(expr: &'e Expr, types: Types) -> Self {
+        let mut linter = Self {
+            known: Known::new(types),
+            shaped: Vec::new(),
+            lints: Vec::new(),
+            dead: Vec::new(),
+        };
+        linter.condition(expr);
+        linter.visit(expr);
+        linter
+    }
+
     fn visit(&mut self, expr: &'e Expr) {
         let outer = self.shaped.len();
         match &expr.kind {
@@ -68,7 +79,7 @@ impl<'e> Linter<'e> {
             ExprKind::Not(of) => self.condition(of),
             ExprKind::Compare {
                 op, left, right, ..
-            } => self.compare(*op, expr.span, left, right),
+            } => self.compare(*op, expr, left, right),
             ExprKind::Call {
                 function: Function::Length,
                 args,
@@ -77,7 +88,7 @@ impl<'e> Linter<'e> {
                     self.length(expr.span, of);
                 }
             }
-            ExprKind::Empty(of) => self.emptiness(expr.span, of),
+            ExprKind::Empty(of) => self.emptiness(expr, of),
             ExprKind::Arithmetic { first, rest } => self.arithmetic(expr.span, first, rest),
             _ => {}
         }
@@ -86,7 +97,7 @@ impl<'e> Linter<'e> {
             name, list, body, ..
         } = &expr.kind
         {
-            self.members(name, list);
+            self.members(expr, name, list);
             self.known.enter(name, list);
             self.condition(body);
         }
@@ -134,11 +145,12 @@ impl<'e> Linter<'e> {
         }
     }
 
-    fn compare(&mut self, op: CompareOp, span: Span, left: &Expr, right: &Expr) {
-        let symbol = op.symbol();
+    fn compare(&mut self, op: CompareOp, whole: &'e Expr, left: &'e Expr, right: &'e Expr) {
+        let (symbol, span) = (op.symbol(), whole.span);
         match (op, self.kind_of(left), self.kind_of(right)) {
-            _ if self.clash(op, span, left, right) => {}
+            _ if self.clash(op, whole, left, right) => {}
             (CompareOp::Equal | CompareOp::NotEqual, Some(a), Some(b)) if !a.is_like(b) => {
+                self.dead(whole);
                 self.never(span, symbol, a, b);
             }
             (CompareOp::Equal | CompareOp::NotEqual, None, Some(Kind::List))
@@ -154,6 +166,7 @@ impl<'e> Linter<'e> {
                 );
             }
             (CompareOp::In, _, Some(kind)) if kind != Kind::List => {
+                self.dead(whole);
                 self.report(
                     right.span,
                     format!(
@@ -166,6 +179,7 @@ impl<'e> Linter<'e> {
             (_, a, b) if op.is_ordering() => {
                 for (kind, side) in [(a, left), (b, right)] {
                     if let Some(kind @ (Kind::Bool | Kind::List | Kind::Object)) = kind {
+                        self.dead(whole);
                         self.report(
                             side.span,
                             format!("`{symbol}` can never be judged: a side is {}", kind.name()),
@@ -183,6 +197,7 @@ impl<'e> Linter<'e> {
                 Some(kind),
                 _,
             ) if !(kind == Kind::Text || (op == CompareOp::Contains && kind == Kind::List)) => {
+                self.dead(whole);
                 self.report(
                     left.span,
                     format!(
@@ -199,7 +214,7 @@ impl<'e> Linter<'e> {
     }
 
     /// A name that is text for every call beside a number, or a number beside what is none.
-    fn clash(&mut self, op: CompareOp, span: Span, left: &Expr, right: &Expr) -> bool {
+    fn clash(&mut self, op: CompareOp, whole: &'e Expr, left: &Expr, right: &Expr) -> bool {
         let equality = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
         let sides = match &right.kind {
             ExprKind::List(items) if op == CompareOp::In && !items.is_empty() => {
@@ -219,8 +234,11 @@ impl<'e> Linter<'e> {
         } else {
             return false;
         };
+        if clash.never_matches(op) {
+            self.dead(whole);
+        }
         let (message, help) = clash.remark(op, named, other);
-        self.report(span, message, help);
+        self.report(whole.span, message, help);
         true
     }
 
@@ -244,10 +262,11 @@ impl<'e> Linter<'e> {
     }
 
     /// A quantifier goes over a list.
-    fn members(&mut self, name: &str, list: &Expr) {
+    fn members(&mut self, whole: &'e Expr, name: &str, list: &Expr) {
         if let Some(kind) = self.kind_of(list)
             && kind != Kind::List
         {
+            self.dead(whole);
             self.report(
                 list.span,
                 format!(
@@ -259,13 +278,14 @@ impl<'e> Linter<'e> {
         }
     }
 
-    fn emptiness(&mut self, span: Span, of: &Expr) {
+    fn emptiness(&mut self, whole: &'e Expr, of: &Expr) {
         if matches!(
             self.known.type_of(of),
             Some(Type::Name | Type::Word | Type::Number | Type::Bool)
         ) {
+            self.dead(whole);
             self.report(
-                span,
+                whole.span,
                 format!("`EMPTY {of}` never holds: `{of}` is never empty"),
                 "compare it, or remove the condition".to_owned(),
             );
@@ -307,6 +327,11 @@ impl<'e> Linter<'e> {
             Type::Object(_) | Type::Open => Kind::Object,
         });
         known.or_else(|| kind_of(expr))
+    }
+
+    /// The next remark says why this condition holds of no call.
+    fn dead(&mut self, condition: &'e Expr) {
+        self.dead.push((condition, self.lints.len()));
     }
 
     fn report(&mut self, span: Span, message: String, help: String) {

@@ -621,13 +621,10 @@ fn p17_conditions_that_never_match_are_told() {
         lints.collect::<Vec<_>>()
     };
     for (when, message) in [
-        ("risks == 'deletes'", "can never be judged"),
-        ("params == 'x'", "can never be judged"),
         ("agent == 5", "`agent` is text"),
         ("agent > 5", "`agent` is text"),
         ("now > 5", "`now` is text"),
-        ("EMPTY agent", "never empty"),
-        ("url.port == 'https'", "`url.port` is a number"),
+        ("NOT (url.port == 'https')", "`url.port` is a number"),
         ("tool == 'y'", "`tool` is never `y` here"),
         ("tool IN ['a', 'b']", "`tool` is never `a` or `b` here"),
         ("'cursor' == agent", "`agent` is never `cursor` here"),
@@ -645,6 +642,34 @@ fn p17_conditions_that_never_match_are_told() {
         "'deletes' IN risks AND url IS SET AND url.port == 443",
     ] {
         assert_eq!(lints(when), Vec::<String>::new(), "{when}");
+    }
+}
+
+#[test]
+fn p17_a_rule_that_can_never_match_is_refused() {
+    let refused = |action: &str, when: &str| {
+        let rule = json!({"tools": ["z"], "action": action, "when": when});
+        let compiled = PolicySet::compile(vec![policy("p", "*", json!([rule]))]);
+        compiled.err().map(|mut errors| errors.remove(0).message)
+    };
+    for (when, message) in [
+        ("risks == 'deletes'", "can never be judged"),
+        ("command == 'ls'", "can never be judged"),
+        ("params == 'x'", "can never be judged"),
+        ("params.x == 1 AND command == 'ls'", "can never be judged"),
+        ("EMPTY agent", "never empty"),
+        ("url.port == 'https'", "`url.port` is a number"),
+        ("false", "never holds"),
+        ("1 == 2", "never holds"),
+        ("NOT (1 == 1)", "never holds"),
+    ] {
+        for action in ["allow", "deny", "human_approval"] {
+            let told = refused(action, when).unwrap_or_default();
+            assert!(told.contains(message), "{action} {when}: {told}");
+        }
+    }
+    for when in ["true", "1 == 1", "params.x == 1 OR false"] {
+        assert_eq!(refused("allow", when), None, "{when}");
     }
 }
 

@@ -28,6 +28,10 @@ impl Clash {
         }
     }
 
+    pub(super) fn never_matches(self, op: CompareOp) -> bool {
+        self != Self::Numeral && op != CompareOp::NotEqual
+    }
+
     /// The message and the help.
     pub(super) fn remark(self, op: CompareOp, named: &Expr, other: &Expr) -> (String, String) {
         let comes_to = match (self, op) {
