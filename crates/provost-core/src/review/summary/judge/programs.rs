@@ -206,10 +206,19 @@ fn writes_disk(name: &str, args: &[Word]) -> bool {
 
 /// By force, or everything at once.
 fn kills(name: &str, args: &[Word]) -> bool {
-    let forced = [
-        "-9", "-KILL", "-SIGKILL", "-kill", "KILL", "SIGKILL", "9", "-1",
-    ];
-    KILLING.contains(&name) || (name == "kill" && has(args, &forced))
+    KILLING.contains(&name) || (name == "kill" && !sends_nothing(args))
+}
+
+/// `kill` that lists the signals, or only asks whether a process is there.
+fn sends_nothing(args: &[Word]) -> bool {
+    let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+    matches!(
+        words.as_slice(),
+        [] | [
+            "-l" | "-L" | "--list" | "--table" | "--help" | "--version" | "-0",
+            ..
+        ] | ["-s" | "-n" | "--signal", "0", ..]
+    )
 }
 
 fn installs(name: &str, args: &[Word]) -> bool {

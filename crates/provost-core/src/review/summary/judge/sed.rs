@@ -85,6 +85,12 @@ fn is_suffix(word: &str) -> bool {
     word.is_empty() || word.starts_with('.')
 }
 
+/// No script, or one only because a name may begin with the letter of a command that takes any text.
+fn is_file_rather(word: &str) -> bool {
+    let is_name = word.starts_with(['a', 'i', 'c']) && !word.contains(['\\', ' ', '\n']);
+    is_name || Reader::new(word).script().is_none()
+}
+
 /// The files that it reads, and whether these are all.
 pub(super) fn files(args: &[Word]) -> (Vec<String>, bool) {
     let (mut files, mut sure) = (Vec::new(), true);
@@ -158,13 +164,21 @@ impl<'a> Call<'a> {
         if !given && !call.inputs.is_empty() {
             call.inputs.remove(0);
         }
+        let begins_empty = operands.first().is_some_and(|word| word.is_empty());
         let mut operands = operands.into_iter();
+        let mut script = None;
         if !given {
             // BSD's `-i ''`: the word behind it is no script yet.
-            let script = operands.find(|word| !(call.in_place && is_suffix(word)));
+            script = operands.find(|word| !(call.in_place && is_suffix(word)));
             call.scripts.extend(script);
         }
         call.files = operands.collect();
+        // To GNU's sed the empty word is the script, and the one behind it a file.
+        if call.in_place && begins_empty && order == Order::Anywhere {
+            let alone = call.files.is_empty();
+            let file = script.filter(|word| alone || is_file_rather(word));
+            call.files.splice(..0, file);
+        }
         call
     }
 

@@ -42,7 +42,8 @@ fn ordinary_commands_are_not_risky() {
             "rm one.txt",
             "chmod 644 a",
             "chmod +x run.sh",
-            "kill 123",
+            "kill -0 123",
+            "kill -l 9",
             "for f in *.rs; do wc -l \"$f\"; done",
             "if [ -f x ]; then echo y; fi",
             "[[ -n $X ]] && ls",
@@ -360,7 +361,17 @@ fn the_rest() {
     );
     all_have(
         &[KillsProcesses],
-        &["kill -9 -1", "kill -9 12", "pkill x", "kill -s KILL 1"],
+        &[
+            "kill -9 -1",
+            "kill -9 12",
+            "pkill x",
+            "kill -s KILL 1",
+            "kill 1",
+            "kill -TERM 123",
+            "kill -- -123",
+            "kill %1",
+            "kill $(pgrep x)",
+        ],
     );
     all_have(
         &[InstallsPackages],

@@ -70,6 +70,22 @@ fn p19_only_scripts_that_are_read_to_their_end_are_plain() {
 }
 
 #[test]
+fn p19_an_empty_word_behind_in_place_is_the_script_of_gnu_sed() {
+    for (words, files) in [
+        (&["-i", "", "a.txt"][..], "a.txt"),
+        (&["-i", "", "a.txt", "b.txt"], "a.txt b.txt"),
+        (&["-i", "", "notes.txt", "b.txt"], "notes.txt b.txt"),
+        (&["-i", "", "/foo/d", "b.txt"], "b.txt"),
+        (&["-i", "", "s/a/b/", "b.txt"], "b.txt"),
+        (&["-i", "", "1d", "b.txt"], "b.txt"),
+        (&["-i", "", "/etc/x"], "/etc/x"),
+        (&["-n", "", "a.txt"], ""),
+    ] {
+        assert_eq!(sed(words).in_place.join(" "), files, "{words:?}");
+    }
+}
+
+#[test]
 fn p19_flags_behind_files_change_them_in_place() {
     for (words, files) in [
         (&["-i", "s/x/y/", "a.py", "-E"][..], "a.py -E"),
