@@ -11,6 +11,7 @@ use std::sync::Arc;
 use provost_abl::expr::{Function, Program};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use scope::effective;
 pub use scope::{Asked, Breadth, GrantScope, Remembered};
 
 use crate::{

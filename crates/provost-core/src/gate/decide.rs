@@ -307,25 +307,26 @@ impl Gate {
         }
         walk.counted = true;
         let repeat = self.settings.load().repeat;
-        self.count(&walk.subject, ruling.rate_limit, repeat, now)
-            .await
+        let act = repeat.map(|limit| (limit, walk.subject.act(walk.executor())));
+        let agent = &walk.subject.call.agent;
+        self.count(agent, ruling.rate_limit, act, now).await
     }
 
-    /// Counts what was asked against its limits.
+    /// Counts what was asked against its limits. `act` stands for what must not be repeated.
     pub(super) async fn count(
         &self,
-        subject: &Subject,
+        agent: &Arc<str>,
         rate: Option<RateLimit>,
-        repeat: Option<LoopLimit>,
+        act: Option<(LoopLimit, u64)>,
         now: Time,
     ) -> Result<Result<(), Limited>, GateError> {
-        let agent = &subject.call.agent;
         let limited_total = rate.is_some_and(|limit| limit.max_total.is_some());
         if limited_total && self.limits.needs_total(agent) {
             self.limits
                 .set_total(agent, self.store.total_calls(agent).await?);
         }
-        let act = if repeat.is_some() { subject.act() } else { 0 };
+        let (repeat, act) = act.unzip();
+        let act = act.unwrap_or_default();
         Ok(self.limits.enter(agent, act, rate, repeat, now))
     }
 

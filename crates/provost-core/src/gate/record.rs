@@ -1,11 +1,12 @@
 //! From what was decided to the record of it.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use crate::{
     approval::{Approval, Decision, Status},
-    call::{Call, Digest},
+    call::{Call, Digest, Executor},
     door::Door,
+    grant::effective,
     heavy::{self, Lane},
     ids::{GrantId, TraceId},
     json,
@@ -39,14 +40,18 @@ impl Subject {
         }
     }
 
-    /// Stands for the agent's act, whichever session it is done in.
-    pub(super) fn act(&self) -> u64 {
-        if self.call.session.is_none() {
+    /// Stands for the agent's act, whichever session it is done in, and whatever the agent says of it where that
+    /// takes no effect.
+    pub(super) fn act(&self, executor: Executor) -> u64 {
+        let effect = effective(&self.call.tool, executor, &self.call.params);
+        if self.call.session.is_none() && matches!(effect, Cow::Borrowed(_)) {
             return self.digest.short();
         }
         let act = Call {
+            agent: self.call.agent.clone(),
             session: None,
-            ..(*self.call).clone()
+            tool: self.call.tool.clone(),
+            params: effect.into_owned(),
         };
         act.digest().short()
     }

@@ -205,7 +205,9 @@ impl Gate {
     async fn enter_request(&self, subject: &Subject) -> Result<Option<Limited>, GateError> {
         let now = self.now();
         let ruling = self.policy.load().evaluate(&subject.call, now);
-        let entered = self.count(subject, ruling.rate_limit, None, now).await?;
+        let entered = self
+            .count(&subject.call.agent, ruling.rate_limit, None, now)
+            .await?;
         let Err(limited) = entered else {
             return Ok(None);
         };

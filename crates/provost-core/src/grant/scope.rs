@@ -2,6 +2,8 @@
 //! file, files of the same kind in the same folder. A wider scope is a choice of its own, and never there for the
 //! asking where the call showed a risk. Whatever a scope does not speak of must be equal.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -325,6 +327,21 @@ fn is_clear(question: &Question) -> bool {
         && !question.injection_risk
         && !question.hides_secret
         && !question.summary.as_ref().is_some_and(risky)
+}
+
+/// The arguments of a call that take effect: without what the agent says of it, where the tool is known to do nothing
+/// with that.
+pub(crate) fn effective<'a>(
+    tool: &str,
+    executor: Executor,
+    params: &'a Map<String, Value>,
+) -> Cow<'a, Map<String, Value>> {
+    let is_described = params.get("description").is_some_and(Value::is_string);
+    if is_described && known::only_describes(tool, executor == Executor::Gateway) {
+        Cow::Owned(undescribed(params))
+    } else {
+        Cow::Borrowed(params)
+    }
 }
 
 /// The arguments without what the agent says of its call.

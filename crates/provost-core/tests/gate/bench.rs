@@ -57,10 +57,10 @@ impl Backend for Counting {
     }
 }
 
-/// `allow.*` is allowed, `deny.*` denied, `l1.*` for supervisors, `l2.*` for people.
+/// `allow.*` and `claude.*` are allowed, `deny.*` denied, `l1.*` for supervisors, `l2.*` for people.
 fn rules() -> PolicySet {
     let rules = json!([
-        {"tools": ["allow.*"], "action": "allow"},
+        {"tools": ["allow.*", "claude.*"], "action": "allow"},
         {"tools": ["deny.*"], "action": "deny"},
         {"tools": ["l1.*"], "action": "supervisor"},
         {"tools": ["l2.*", "filesystem.*"], "action": "human_approval"},

@@ -88,6 +88,47 @@ async fn p10_a_new_session_does_not_begin_a_loop_anew() {
 }
 
 #[tokio::test]
+async fn p10_a_new_description_does_not_begin_a_loop_anew() {
+    let repeat = Some(LoopLimit {
+        max: 2,
+        window: Duration::from_secs(10),
+    });
+    let bench = Bench::with(Settings {
+        repeat,
+        ..Settings::default()
+    })
+    .await;
+    for (tool, params, expected) in [
+        ("claude.Bash", json!({"command": "ls"}), true),
+        (
+            "claude.Bash",
+            json!({"command": "ls", "description": "a"}),
+            true,
+        ),
+        (
+            "claude.Bash",
+            json!({"command": "ls", "description": "b"}),
+            false,
+        ),
+        (
+            "claude.Bash",
+            json!({"command": "ls -l", "description": "b"}),
+            true,
+        ),
+        // Nobody knows what another tool does with it.
+        ("claude.Other", json!({"description": "a"}), true),
+        ("claude.Other", json!({"description": "b"}), true),
+        ("claude.Other", json!({"description": "c"}), true),
+    ] {
+        let ask = bench.ask(tool, params);
+        let told = format!("{:?}", ask.call);
+        let decided = bench.gate.walk(ask, None).await.unwrap();
+        let permitted = matches!(decided, Decided::Permitted(_));
+        assert_eq!(permitted, expected, "{told} {decided:?}");
+    }
+}
+
+#[tokio::test]
 async fn p10_only_so_many_callers_of_one_agent_wait() {
     let bench = Bench::with(Settings {
         max_waiting_per_agent: 3,
