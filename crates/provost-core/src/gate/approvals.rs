@@ -48,6 +48,8 @@ pub enum Resolving {
     Done(Box<Approval>),
     /// A yes, and more people are needed.
     Counted(Box<Approval>),
+    /// This person's yes was counted before: nothing changed.
+    CountedBefore(Box<Approval>),
     /// Decided before, or expired: this is how it stands.
     Already(Box<Approval>),
     /// The choice means nothing for this question: nothing was decided.
@@ -74,7 +76,11 @@ impl Resolving {
                 "policy denies the changed call ({rule}: {reason}); change it otherwise, approve it as it was \
                  asked, or deny it"
             )),
-            Self::Done(_) | Self::Counted(_) | Self::Already(_) | Self::NotFound => None,
+            Self::Done(_)
+            | Self::Counted(_)
+            | Self::CountedBefore(_)
+            | Self::Already(_)
+            | Self::NotFound => None,
         }
     }
 }
@@ -144,6 +150,10 @@ impl Gate {
         }
         if let Some(refused) = self.unfit(&approval, decider, status, &resolution) {
             return Ok(refused);
+        }
+        let needs_more = approval.question.needed > 1 && status == Status::Approved;
+        if needs_more && decider.has_approved(&approval) {
+            return Ok(Resolving::CountedBefore(Box::new(approval)));
         }
         let grant = self.standing(&approval.question, &resolution, decider, now);
         let decision = Decision {

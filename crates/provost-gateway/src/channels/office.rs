@@ -112,7 +112,9 @@ fn answered(app: &App, resolving: Resolving) -> Answered {
     let why = resolving.why().unwrap_or_default();
     match resolving {
         Resolving::Done(approval) => Answered::Decided(shown(&approval)),
-        Resolving::Counted(approval) => Answered::Counted(shown(&approval)),
+        Resolving::Counted(approval) | Resolving::CountedBefore(approval) => {
+            Answered::Counted(shown(&approval))
+        }
         Resolving::Already(approval) => Answered::Already(shown(&approval)),
         Resolving::Unfit(_) | Resolving::Denied { .. } => Answered::AskAgain(why),
         Resolving::Forbidden(_) | Resolving::Held(_) => Answered::Refused(why),

@@ -25,6 +25,8 @@ pub(super) enum Acted {
     Done(Box<Approval>),
     /// A yes, and more people are needed.
     Counted(Box<Approval>),
+    /// The same, said before.
+    CountedBefore(Box<Approval>),
     /// Somebody was first, or its time is over.
     Already(Box<Approval>),
     /// Why not, in words for the one who chose.
@@ -65,6 +67,7 @@ fn acted(resolving: Resolving) -> Acted {
     match resolving {
         Resolving::Done(approval) => Acted::Done(approval),
         Resolving::Counted(approval) => Acted::Counted(approval),
+        Resolving::CountedBefore(approval) => Acted::CountedBefore(approval),
         Resolving::Already(approval) => Acted::Already(approval),
         _ => Acted::NotFound,
     }

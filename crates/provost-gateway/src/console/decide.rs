@@ -34,6 +34,7 @@ use crate::{
 
 const HANDED_UP: &str = "handed_up";
 const CHANGED: &str = "changed";
+const COUNTED_BEFORE: &str = "counted_before";
 /// Decided in one go at most.
 const MOST: usize = 200;
 const LONGEST_ID: usize = 64;
@@ -68,10 +69,14 @@ async fn decide_one(app: &App, visitor: &Visitor, id: &str, fields: &Fields) -> 
     if let Some(asked) = confirm::once_more(app, visitor, id, fields).await? {
         return Ok(asked);
     }
-    match act(app, visitor, id, chosen, note).await? {
-        Acted::Done(approval) | Acted::Counted(approval) => {
+    let acted = act(app, visitor, id, chosen, note).await?;
+    let before = matches!(acted, Acted::CountedBefore(_));
+    match acted {
+        Acted::Done(approval) | Acted::Counted(approval) | Acted::CountedBefore(approval) => {
             let open = is_open(&approval) && word != HANDED_UP;
-            let word = if open {
+            let word = if before {
+                COUNTED_BEFORE
+            } else if open {
                 "counted"
             } else if is_as_asked(&approval) && word == CHANGED {
                 "approved"
@@ -170,7 +175,7 @@ pub(super) async fn many(
         match act(&app, &visitor, id, chosen.clone(), note.clone()).await? {
             Acted::Done(approval) | Acted::Counted(approval) if is_open(&approval) => counted += 1,
             Acted::Done(_) | Acted::Counted(_) => decided += 1,
-            Acted::Already(_) | Acted::Refused(_) | Acted::NotFound => {}
+            Acted::CountedBefore(_) | Acted::Already(_) | Acted::Refused(_) | Acted::NotFound => {}
         }
     }
     let left = (ids.len() - decided - counted).to_string();
@@ -282,10 +287,13 @@ pub(super) fn said(query: &Fields, to: Option<&Approval>) -> Option<String> {
         HANDED_UP => "Left to people",
         CHANGED => "Approved as edited",
         "counted" => "Your yes was counted; more people are needed",
+        COUNTED_BEFORE => "You had approved this already; more people are needed",
         _ => return None,
     };
     let left = match query.number("left") {
-        Some(left) if left > 0 => format!("; {left} had been decided already, or could not be"),
+        Some(left) if left > 0 => {
+            format!("; {left} had been decided already, by you or others, or could not be")
+        }
         _ => String::new(),
     };
     let counted = query.number("counted").filter(|counted| *counted > 0);
@@ -308,6 +316,8 @@ fn stored<'a>(approval: &Approval, done: &'a str) -> &'a str {
         let handed_up = state.escalation.is_some() && done == HANDED_UP;
         return if handed_up || state.votes.is_empty() {
             HANDED_UP
+        } else if done == COUNTED_BEFORE {
+            done
         } else {
             "counted"
         };

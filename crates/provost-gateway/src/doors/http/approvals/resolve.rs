@@ -146,7 +146,7 @@ pub(in crate::doors::http) async fn resolve(
     let why = resolving.why().unwrap_or_default();
     match resolving {
         Resolving::Done(approval) => Ok(done(&approval, status)),
-        Resolving::Counted(approval) => Ok(json!({
+        Resolving::Counted(approval) | Resolving::CountedBefore(approval) => Ok(json!({
             "id": approval.question.id,
             "status": Status::Pending,
             "approvals_needed": approval.question.needed,

@@ -148,7 +148,9 @@ fn answer(app: &App, resolving: Resolving) -> ApiResult {
     let shown = |approval: &Approval| -> Value { view(approval, app.gate.now()) };
     let why = resolving.why().unwrap_or_default();
     match resolving {
-        Resolving::Done(approval) | Resolving::Counted(approval) => {
+        Resolving::Done(approval)
+        | Resolving::Counted(approval)
+        | Resolving::CountedBefore(approval) => {
             Ok(Json(with_remembered(&approval, shown(&approval))).into_response())
         }
         Resolving::Already(approval) => Err(over(&approval, &shown(&approval), app)),
