@@ -169,6 +169,11 @@ pub(super) fn folds_marked<T>(runs: &[Run<T>]) -> bool {
     runs.iter().any(|run| run.folded && run.marked)
 }
 
+/// Whether something is folded away, whatever it is.
+pub(super) fn folds_any<T>(runs: &[Run<T>]) -> bool {
+    runs.iter().any(|run| run.folded)
+}
+
 fn cut(mut text: String, at: usize) -> (String, String) {
     let rest = text.get(at..).unwrap_or_default().to_owned();
     text.truncate(text.len() - rest.len());

@@ -18,7 +18,7 @@ use crate::app::App;
 use super::{
     diff::{Line, changes, lines},
     ended::Ended,
-    fold::{Folding, Run, fold, folds_marked},
+    fold::{Folding, Run, fold, folds_any, folds_marked},
     moment::{Moment, roughly},
     visible::json,
     visitor::Visitor,
@@ -255,7 +255,7 @@ impl Shown {
         self.more == 0 && !self.hidden
     }
 
-    /// Something that deserves a look is folded away.
+    /// Something that deserves a look is folded away. Every step of a command does: not all that destroys is known.
     pub(super) fn folds_marked(&self) -> bool {
         let claim = self.claim.as_ref();
         self.exact.folds_marked()
@@ -278,7 +278,7 @@ impl Shown {
 impl Exactly {
     fn folds_marked(&self) -> bool {
         match self {
-            Self::Command(runs) => folds_marked(runs),
+            Self::Command(runs) => folds_any(runs),
             Self::Change { what, runs, .. } => folds_marked(what) || folds_marked(runs),
             Self::Arguments(runs) => folds_marked(runs),
             Self::Nothing => false,

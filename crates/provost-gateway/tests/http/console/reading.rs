@@ -265,6 +265,37 @@ async fn p14_harmless_acts_denials_and_edits_are_not_asked_about_again() {
 }
 
 #[tokio::test]
+async fn p14_a_command_with_folded_steps_is_asked_about_once_more() {
+    let app = TestApp::new().await;
+    let tab = Tab::signed_in(&app, "human-key").await;
+    let steps: Vec<_> = (1..=10).map(|n| format!("echo step{n}")).collect();
+    let command = format!("{} && kubectl delete ns prod", steps.join(" && "));
+    let id = asked(&app, "claude.Bash", json!({"command": command})).await;
+    tab.get("/").await.is(200).says("3 more lines");
+    let page = decide(&tab, &id, &[("do", "approve")]).await.is(428);
+    page.says("kubectl delete ns prod");
+    page.says("is longer than what you were shown");
+    assert_eq!(status(&app, &id).await, "pending");
+    let form = [("do", "approve"), ("id", &*id)];
+    let page_of_many = tab.post("/console/decide", &form).await.is(428);
+    page_of_many.says("kubectl delete ns prod");
+    let confirmed = field(&page, "confirmed").unwrap();
+    let form = [("do", "approve"), ("confirmed", &*confirmed)];
+    decide(&tab, &id, &form).await.is(303);
+    assert_eq!(status(&app, &id).await, "approved");
+    // What shows all its steps, and the rest of a long change, are approved at once.
+    let content = "line\n".repeat(60);
+    for (tool, arguments) in [
+        ("claude.Bash", json!({"command": steps[..4].join(" && ")})),
+        ("pay.run", json!({"path": "a", "content": content})),
+    ] {
+        let id = asked(&app, tool, arguments).await;
+        decide(&tab, &id, &[("do", "approve")]).await.is(303);
+        assert_eq!(status(&app, &id).await, "approved");
+    }
+}
+
+#[tokio::test]
 async fn p14_an_edit_that_would_run_something_unread_is_asked_about_once_more() {
     let app = TestApp::new().await;
     let tab = Tab::signed_in(&app, "human-key").await;
@@ -606,6 +637,30 @@ async fn p14_who_voted_is_seen_and_not_asked_again() {
     assert_eq!(after["waiting_for"], json!(["bob"]));
     let other = app.ask(Who::Admin, "GET", &path, Value::Null).await.body;
     assert_eq!(other["you_approved"], false);
+}
+
+#[tokio::test]
+async fn p14_a_second_yes_of_the_same_person_says_so() {
+    let app = TestApp::new().await;
+    needs_two(&app);
+    let alice = Tab::signed_in(&app, "human-key").await;
+    let id = asked(&app, "pay.run", json!({})).await;
+    for (said, other) in [
+        ("Your yes was counted", "You had approved this already"),
+        ("You had approved this already", "Your yes was counted"),
+    ] {
+        let page = decide(&alice, &id, &[("do", "approve")]).await.is(303);
+        let page = alice.get(page.goes_to()).await.is(200);
+        page.says(&format!("{said}; more people are needed."));
+        page.says_not(other);
+    }
+    let form = [("do", "approve"), ("id", &*id)];
+    let page = alice.post("/console/decide", &form).await.is(303);
+    let page = alice.get(page.goes_to()).await.is(200);
+    page.says("1 had been decided already, by you or others");
+    let path = format!("/approvals/{id}");
+    let after = app.ask(Who::Admin, "GET", &path, Value::Null).await.body;
+    assert_eq!(after["votes"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
