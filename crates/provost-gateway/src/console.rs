@@ -41,6 +41,7 @@ use std::sync::{Arc, OnceLock};
 use axum::{
     Router,
     middleware::map_response,
+    response::Redirect,
     routing::{get, post},
 };
 use http::HeaderMap;
@@ -117,9 +118,16 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/console/login", get(login::page).post(login::sign_in))
         .route("/console/logout", post(login::sign_out))
         .route("/console/assets/{name}", get(assets::serve))
+        .route("/console", get(to_inbox))
+        .route("/console/", get(to_inbox))
         .route("/console/{*rest}", get(no_page))
         .method_not_allowed_fallback(wrong_method)
         .layer(map_response(page::secured))
+}
+
+/// Where somebody who guesses the address wants to go.
+async fn to_inbox() -> Redirect {
+    Redirect::to("/")
 }
 
 async fn no_page() -> PageError {

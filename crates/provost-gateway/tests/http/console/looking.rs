@@ -28,6 +28,8 @@ async fn every_answer_is_locked_down() {
         ("/console/fragment/inbox", 200),
         ("/console/fragment/count", 200),
         ("/console/events", 200),
+        ("/console", 303),
+        ("/console/", 303),
         ("/console/approval/none", 404),
         ("/console/trace/none", 404),
         ("/console/nothing/here", 404),
