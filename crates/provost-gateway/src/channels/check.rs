@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use provost_core::time::Time;
 
-use super::{Channels, Problem};
+use super::{Channels, Problem, telegram::Checked};
 use crate::app::App;
 
 /// For everything that one channel is asked.
@@ -70,8 +70,12 @@ async fn check_all(app: &App, channels: &Channels) -> bool {
             return true;
         };
         let checked = tokio::time::timeout(PATIENCE, telegram.check(&people)).await;
-        let problems = checked.unwrap_or_else(|_| vec![too_slow("telegram")]);
-        note(app, channels, "telegram", problems)
+        let checked = checked.unwrap_or_else(|_| Checked::with(too_slow("telegram")));
+        if checked.is_cut_short {
+            channels.standings.cut_short("telegram", checked.problems);
+            return false;
+        }
+        note(app, channels, "telegram", checked.problems)
     };
     let email = async {
         let Some(email) = channels.email.as_ref() else {

@@ -130,6 +130,17 @@ impl Standings {
         news
     }
 
+    /// A check that was not let to its end adds to what is known, and says nothing about the rest.
+    pub(super) fn cut_short(&self, channel: &str, problems: Vec<Problem>) {
+        self.change(channel, |standing| {
+            for problem in problems {
+                if !standing.problems.contains(&problem) {
+                    standing.problems.push(problem);
+                }
+            }
+        });
+    }
+
     pub(super) fn of(&self, channel: &str) -> Standing {
         let standings = self.by_name.lock();
         let standings = standings.unwrap_or_else(PoisonError::into_inner);
@@ -214,6 +225,17 @@ mod tests {
     }
 
     #[test]
+    fn p12_a_check_that_is_cut_short_forgets_no_problem() {
+        let standings = Standings::default();
+        let of = |person: &str| Problem::of_person(person.into(), "no chat", "press Start");
+        standings.checked("telegram", vec![of("bob")], Time::from_millis(1));
+        standings.cut_short("telegram", vec![of("bob"), of("alice")]);
+        let standing = standings.of("telegram");
+        assert_eq!(standing.problems, [of("bob"), of("alice")]);
+        assert_eq!(standing.checked_at, Some(Time::from_millis(1)));
+    }
+
+    #[test]
     fn p12_a_channel_is_unchecked_until_it_was_tried() {
         let standings = Standings::default();
         let unchecked = |is_checked| {
@@ -222,6 +244,8 @@ mod tests {
             standing.unchecked
         };
         assert!(unchecked(true) && !unchecked(false));
+        standings.cut_short("telegram", Vec::new());
+        assert!(unchecked(true), "it was told to wait");
         standings.checked("telegram", Vec::new(), Time::from_millis(1));
         assert!(!unchecked(true));
     }

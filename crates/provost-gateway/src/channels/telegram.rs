@@ -41,7 +41,9 @@ use self::{
 use super::more_wait;
 use crate::{secret::Secret, web::Web};
 
-pub use self::{api::check_token, poll::Pace, trouble::Trouble, webhook::SECRET_HEADER};
+pub use self::{
+    api::check_token, check::Checked, poll::Pace, trouble::Trouble, webhook::SECRET_HEADER,
+};
 
 /// The channel's name.
 pub const NAME: &str = "telegram";

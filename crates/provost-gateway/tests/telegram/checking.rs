@@ -7,7 +7,7 @@ use provost_core::{
     people::{Address, Directory, Person},
 };
 use provost_gateway::{
-    channels::telegram::{Mode, Settings, Telegram, check_token},
+    channels::telegram::{Checked, Mode, Settings, Telegram, check_token},
     web::Web,
 };
 use serde_json::json;
@@ -39,9 +39,9 @@ async fn p12_a_chat_that_never_pressed_start_is_told_with_what_to_do() {
     let fake = Fake::start().await;
     let telegram = telegram(&fake.url, &[ALICE], Mode::Poll);
     let people = people(&[("alice", ALICE), ("bob", 8)]);
-    assert_eq!(telegram.check(&people).await, []);
+    assert_eq!(telegram.check(&people).await, Checked::default());
     fake.api().never_started.insert(8);
-    let problems = telegram.check(&people).await;
+    let problems = telegram.check(&people).await.problems;
     let [problem] = &*problems else {
         panic!("{problems:?}")
     };
@@ -64,7 +64,7 @@ async fn p12_a_wrong_token_is_told_with_what_to_do_and_never_repeated() {
         allow: vec![ALICE],
     };
     let telegram = Telegram::new(settings, Web::new(1 << 20)).unwrap();
-    let problems = telegram.check(&people(&[("alice", ALICE)])).await;
+    let problems = telegram.check(&people(&[("alice", ALICE)])).await.problems;
     let [problem] = &*problems else {
         panic!("{problems:?}")
     };
@@ -80,9 +80,11 @@ async fn p12_troubles_of_the_moment_are_no_fault_of_a_person() {
     let telegram = telegram(&fake.url, &[ALICE], Mode::Poll);
     let people = people(&[("alice", ALICE)]);
     fake.script("getChat", too_many(3));
-    assert_eq!(telegram.check(&people).await, []);
+    let checked = telegram.check(&people).await;
+    assert_eq!(checked.problems, []);
+    assert!(checked.is_cut_short, "nobody knows of the chat");
     fake.script("getChat", error(502, "Bad Gateway"));
-    let problems = telegram.check(&people).await;
+    let problems = telegram.check(&people).await.problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].person, None, "{problems:?}");
 }

@@ -10,12 +10,20 @@ use crate::channels::Problem;
 /// More chats are not looked at in one round.
 const MOST: usize = 200;
 
+/// What a check found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    pub problems: Vec<Problem>,
+    /// Telegram asked to wait: nobody knows of the other chats.
+    pub is_cut_short: bool,
+}
+
 impl Telegram {
     /// Sends nothing.
-    pub async fn check(&self, people: &Directory) -> Vec<Problem> {
+    pub async fn check(&self, people: &Directory) -> Checked {
         let me = match self.api.get_me().await {
             Ok(me) => me,
-            Err(trouble) => return vec![of_bot(&trouble)],
+            Err(trouble) => return Checked::with(of_bot(&trouble)),
         };
         let bot = &me.username;
         let chats = people.people.iter().flat_map(|person| {
@@ -23,20 +31,35 @@ impl Telegram {
             here.filter_map(|at| Some((person.name.clone(), Address::named(&at.address)?)))
         });
         let chats: Vec<_> = chats.take(MOST).collect();
-        let mut problems = Vec::new();
+        let mut checked = Checked::default();
         for (person, address) in chats {
             match self.api.get_chat(&address).await {
-                Err(Trouble::Refused(why)) => problems.push(of_chat(person, &why, bot)),
-                // The bot's own troubles were looked for above; being told to wait is none.
-                Err(Trouble::Wait(_)) => break,
-                Err(trouble @ Trouble::Unreachable(_)) => {
-                    problems.push(of_bot(&trouble));
+                Err(Trouble::Refused(why)) => {
+                    checked.problems.push(of_chat(person, &why, bot));
+                }
+                Err(Trouble::Wait(_)) => {
+                    checked.is_cut_short = true;
                     break;
                 }
+                Err(trouble @ Trouble::Unreachable(_)) => {
+                    checked.problems.push(of_bot(&trouble));
+                    break;
+                }
+                // The bot's own troubles were looked for above.
                 Ok(()) | Err(Trouble::Token(_) | Trouble::Conflict(_)) => {}
             }
         }
-        problems
+        checked
+    }
+}
+
+impl Checked {
+    /// All there is to know.
+    pub(crate) fn with(problem: Problem) -> Self {
+        Self {
+            problems: vec![problem],
+            is_cut_short: false,
+        }
     }
 }
 
