@@ -131,6 +131,26 @@ async fn a_person_changes_a_call_and_a_supervisor_does_not() {
 }
 
 #[tokio::test]
+async fn p18_a_call_of_an_unknown_tool_is_recorded() {
+    let app = TestApp::new().await;
+    let said = app.ask(
+        Who::Agent,
+        "POST",
+        "/tool/nope.x",
+        json!({"params": {"a": 1}}),
+    );
+    let said = said.await;
+    assert_eq!(said.status, 404, "{}", said.body);
+    assert_eq!(said.body["error"]["code"], "unknown_tool");
+    let id = said.body["trace_id"].as_str().unwrap();
+    let path = format!("/traces/{id}");
+    let trace = app.ask(Who::Human, "GET", &path, Value::Null).await.body;
+    assert_eq!(trace["tool"], "nope.x");
+    assert_eq!(trace["verdict"], "invalid");
+    assert_eq!(trace["params"], json!({"a": 1}));
+}
+
+#[tokio::test]
 async fn unknown_tools_denials_and_bad_arguments_have_their_own_status() {
     let app = TestApp::new().await;
     for (path, body, status, code) in [

@@ -6,7 +6,7 @@ use std::{io::Read as _, net::Shutdown};
 
 use serde_json::json;
 
-use cases::{Case, asking, deciding, looking, running};
+use cases::{Case, asking, calling_nobody, deciding, looking, running};
 
 use crate::{
     echo::Echo,
@@ -179,7 +179,7 @@ fn bad_input_gets_a_clear_error_and_changes_nothing() {
     headers(&agent, &alice);
     not_http(&agent);
     too_large(&agent, &alice, &id);
-    let wrong = [
+    let mistaken = [
         wrong(&agent, asking()),
         wrong(&keyed, asking()),
         wrong(&alice, looking()),
@@ -188,10 +188,10 @@ fn bad_input_gets_a_clear_error_and_changes_nothing() {
     ]
     .concat();
     assert!(
-        wrong.is_empty(),
+        mistaken.is_empty(),
         "{} of them:\n{}",
-        wrong.len(),
-        wrong.join("\n")
+        mistaken.len(),
+        mistaken.join("\n")
     );
 
     let after = (
@@ -201,6 +201,8 @@ fn bad_input_gets_a_clear_error_and_changes_nothing() {
     );
     assert_eq!(before, after);
     assert_eq!(gateway.traces().len(), 1);
+    assert_eq!(wrong(&agent, calling_nobody()), Vec::<String>::new());
+    assert_eq!(gateway.traces().len(), 3);
     assert_eq!(admin.get("/grants").json(), json!([]));
     assert_eq!(admin.get("/stop").json(), json!([]));
     assert_eq!(echo.all_executions().len(), 1);

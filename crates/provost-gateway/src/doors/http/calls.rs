@@ -12,9 +12,10 @@ use http::StatusCode;
 use provost_core::{
     call::{Call, NOT_EXACT, is_exact, is_name},
     door::Door,
-    gate::Ask,
+    gate::{Ask, Decided},
     ids::TraceId,
     ports::Backend,
+    trace::Answer,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ pub(super) struct Asked {
     folder: Option<Box<str>>,
     /// Why the arguments do not fit the tool, where the door knows already.
     misfit: Option<Box<str>>,
+    /// There is no such tool: that is recorded, and this is the answer.
+    unknown: Option<Box<ApiError>>,
 }
 
 impl Asked {
@@ -68,6 +71,7 @@ impl Asked {
             backend: None,
             folder,
             misfit: None,
+            unknown: None,
         }
     }
 
@@ -103,15 +107,10 @@ fn tool_call(
 ) -> ApiResult<Asked> {
     // A dispatcher's call is judged, and recorded, as the command it runs.
     let tool = app.backends.judged(tool, &mut body.params);
-    let Some(backend) = app.backends.find(&tool) else {
-        return Err(servers::no_such_tool(app, &tool).unwrap_or_else(|| {
-            ApiError::new(
-                StatusCode::NOT_FOUND,
-                "unknown_tool",
-                format!("unknown tool `{tool}`"),
-            )
-            .help("`GET /tools` lists the tools there are")
-        }));
+    let backend = app.backends.find(&tool);
+    let unknown = match &backend {
+        Some(_) => None,
+        None => Some(Box::new(not_found(app, &tool)?)),
     };
     let call = Call {
         agent,
@@ -120,12 +119,27 @@ fn tool_call(
         params: body.params,
     };
     Ok(Asked {
-        call,
-        door: Door::Http,
-        backend: Some(backend),
-        folder: None,
-        misfit: None,
+        backend,
+        misfit: unknown.as_ref().map(|_| no_such_tool(&tool).into()),
+        unknown,
+        ..Asked::decided(call, Door::Http, None)
     })
+}
+
+/// The answer to a call of a tool that nobody has. Where a server should have it, or no tool can be called that, there
+/// is nothing to record.
+fn not_found(app: &App, tool: &str) -> ApiResult<ApiError> {
+    if let Some(error) = servers::not_to_be_had(app, tool) {
+        return Err(error);
+    }
+    let error = ApiError::new(StatusCode::NOT_FOUND, "unknown_tool", no_such_tool(tool))
+        .help("`GET /tools` lists the tools there are");
+    if is_name(tool) { Ok(error) } else { Err(error) }
+}
+
+/// What a call of a tool that nobody has is told, by every door.
+pub(super) fn no_such_tool(tool: &str) -> String {
+    format!("unknown tool `{tool}`")
 }
 
 pub(super) fn decide(
@@ -189,6 +203,7 @@ fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = 
         backend,
         folder,
         misfit,
+        unknown,
     } = asked;
     // A call that only asks may name a tool of ours as well.
     if backend.is_none()
@@ -234,7 +249,12 @@ fn decided(app: Arc<App>, asked: Asked, manner: Manner) -> impl Future<Output = 
                 failed,
             });
         }
-        answer::answer(decided, &agent, &tool)
+        match (decided, unknown) {
+            (Decided::Refused(refusal), Some(unknown)) if refusal.answer == Answer::Invalid => {
+                Err(unknown.with("trace_id", refusal.trace_id.as_str()))
+            }
+            (decided, _) => answer::answer(decided, &agent, &tool),
+        }
     }
 }
 

@@ -96,7 +96,7 @@ fn refused(error: TrustError, server: &Upstream, tool: &str) -> ApiError {
 }
 
 /// Why a tool cannot be called that an MCP server should have.
-pub(super) fn no_such_tool(app: &App, tool: &str) -> Option<ApiError> {
+pub(super) fn not_to_be_had(app: &App, tool: &str) -> Option<ApiError> {
     let server = app.mcp.of_tool(tool)?;
     let (name, own) = tool.split_once('.')?;
     if server.is_held(own) {

@@ -71,10 +71,27 @@ async fn unknown_methods_tools_and_parameters_are_errors_of_the_protocol() {
     // What wants no answer gets none, and does nothing.
     let told = json!({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "ok.run"}});
     assert_eq!(client.post(&told).await.status, StatusCode::ACCEPTED);
-    // Arguments that fit no tool are recorded; nothing else was a call.
+    // Arguments that fit no tool and tools that nobody has are recorded; nothing else was a call.
     let traces = door.traces().await;
     let verdicts: Vec<_> = traces.iter().map(|trace| &trace["verdict"]).collect();
-    assert_eq!(verdicts, ["invalid"], "{traces:?}");
+    assert_eq!(verdicts, ["invalid", "invalid"], "{traces:?}");
+}
+
+#[tokio::test]
+async fn p18_a_call_of_an_unknown_tool_is_recorded() {
+    let door = Door::open().await;
+    let client = door.client(Who::Agent, "2025-06-18").await;
+    let params = json!({"name": "nope.x", "arguments": {"a": 1}});
+    let request = door.request("tools/call", &params);
+    let said = client.post(&request).await.json().await;
+    assert_eq!(said["error"]["message"], "unknown tool `nope.x`");
+    let traces = door.traces().await;
+    let [trace] = &*traces else {
+        panic!("{traces:?}")
+    };
+    assert_eq!(trace["tool"], "nope.x");
+    assert_eq!(trace["verdict"], "invalid");
+    assert_eq!(said["error"]["data"]["trace_id"], trace["trace_id"]);
 }
 
 #[tokio::test]

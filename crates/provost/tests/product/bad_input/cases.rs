@@ -114,10 +114,8 @@ pub(super) fn asking() -> Vec<Case<'static>> {
             "bad_request",
         ),
         post("/tool/notes.add?wait=soon", "{}", 400, "bad_request"),
-        post("/tool/no.such.tool", "{}", 404, "unknown_tool"),
         post("/tool/%ff", "{}", 400, "bad_request"),
         post("/tool/notes.add%00", "{}", 400, "bad_request"),
-        post("/tool/..%2f..%2fetc", "{}", 404, "unknown_tool"),
         post("/tool/", "{}", 404, "not_found"),
         post("/tool", "{}", 404, "not_found"),
         get("/decide", 405, "method_not_allowed"),
@@ -145,6 +143,14 @@ pub(super) fn asking() -> Vec<Case<'static>> {
         }
     }
     cases
+}
+
+/// Calls of tools that nobody has, which are recorded.
+pub(super) fn calling_nobody() -> Vec<Case<'static>> {
+    vec![
+        post("/tool/no.such.tool", "{}", 404, "unknown_tool"),
+        post("/tool/..%2f..%2fetc", "{}", 404, "unknown_tool"),
+    ]
 }
 
 /// What somebody who looks may get wrong.

@@ -31,7 +31,8 @@ const BETWEEN_SIGNS: Duration = Duration::from_secs(5);
 
 pub(super) struct Act {
     pub(super) call: Call,
-    pub(super) backend: Arc<dyn Backend>,
+    /// `None`: nothing runs it, and its misfit says so.
+    pub(super) backend: Option<Arc<dyn Backend>>,
     /// Why its arguments do not fit, where they do not.
     pub(super) misfit: Option<Box<str>>,
     pub(super) progress: Progress,
@@ -58,9 +59,9 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
     let app = &exchange.app;
     let began_at = app.gate.now();
     let changed = Arc::new(OnceLock::new());
-    let backend: Arc<dyn Backend> = Arc::new(Noting {
-        backend: act.backend,
-        changed: changed.clone(),
+    let backend = act.backend.map(|backend| -> Arc<dyn Backend> {
+        let changed = changed.clone();
+        Arc::new(Noting { backend, changed })
     });
     let mut ask = Ask {
         call: act.call,
@@ -83,7 +84,7 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
         waiting: None,
         question: None,
     };
-    let walk = app.gate.walk(ask.clone(), Some(backend.clone()));
+    let walk = app.gate.walk(ask.clone(), backend.clone());
     let mut decided = signs.attend(exchange, walk).await?;
     if let Some(Decided::Waiting(approval)) = decided {
         signs.question = match waiting::offer(exchange, &approval, act.chosen) {
@@ -93,7 +94,7 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
             Offer::Leave => return Ok(Passed::Left(approval)),
         };
         ask.wait = Wait::UntilDecided;
-        let walk = app.gate.walk(ask.clone(), Some(backend));
+        let walk = app.gate.walk(ask.clone(), backend);
         signs.waiting = Some(&approval);
         decided = signs.attend(exchange, walk).await?;
         if decided.is_none() {
@@ -109,7 +110,7 @@ pub(super) async fn pass(exchange: &Exchange, act: Act) -> Result<Passed, GateEr
         },
         Decided::Refused(refusal) => Passed::Refused(refusal),
         Decided::Waiting(approval) => Passed::Left(approval),
-        // With a backend and without an idempotency key there are no others.
+        // With a backend or a misfit, and without an idempotency key, there are no others.
         Decided::Permitted(_) | Decided::KeyMismatch | Decided::KeyUnsettled { .. } => {
             return Err(GateError::Busy);
         }

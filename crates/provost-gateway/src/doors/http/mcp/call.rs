@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use provost_core::{
-    call::{Call, NOT_EXACT, is_exact},
+    call::{Call, NOT_EXACT, is_exact, is_name},
     gate::{End, Executed, Permit},
     ports::{Backend, ForwardError, Forwarded, ToolInfo},
     trace::Answer,
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     access::Caller,
     backends::mcp::{CallLine, Upstream},
+    doors::http::calls::no_such_tool,
 };
 
 /// More than that at once, and some are missed.
@@ -69,14 +70,18 @@ pub(super) async fn call(exchange: &Exchange, params: Map<String, Value>) -> Res
     // A dispatcher's call is judged, and recorded, as the command it runs.
     let tool: Arc<str> = (*backends.judged(&params.name, &mut arguments)).into();
     let (heard, runner) = runner(exchange, &tool, params.meta.as_ref());
-    let Some(Runner {
-        backend,
-        speaks_mcp,
-    }) = runner
-    else {
-        return not_run(exchange, &tool);
+    let (backend, speaks_mcp) = match runner {
+        Some(runner) => (Some(runner.backend), runner.speaks_mcp),
+        None => match held(exchange, &tool) {
+            Some(held) => return Ok(held),
+            None if is_name(&tool) => (None, false),
+            None => return Err(unknown(&tool)),
+        },
     };
-    let misfit = shapeless.map(Into::into);
+    let misfit = match &backend {
+        None => Some(no_such_tool(&tool).into()),
+        Some(_) => shapeless.map(Into::into),
+    };
     let misfit = misfit.or_else(|| backends.misfit(&tool, &mut arguments));
     let call = Call {
         agent: agent.clone(),
@@ -151,20 +156,18 @@ fn runner(
     (wanted.then_some(heard), Some(runner))
 }
 
-/// A tool that nothing runs. One that changed is there, and still not to be had.
-fn not_run(exchange: &Exchange, tool: &str) -> Result<Value, Fault> {
-    let upstream = exchange.app.backends.upstream(tool);
-    if let Some((upstream, (_, name))) = upstream.zip(tool.split_once('.'))
-        && upstream.is_held(name)
-    {
+/// A tool that changed is there, and still not to be had.
+fn held(exchange: &Exchange, tool: &str) -> Option<Value> {
+    let upstream = exchange.app.backends.upstream(tool)?;
+    let (_, name) = tool.split_once('.')?;
+    upstream.is_held(name).then(|| {
         let why = upstream.held_back(name);
-        return Ok(failure(&format!(
+        failure(&format!(
             "Not run: {why} until a person accepts it. Go on without it, and tell the person you work for: \
              `provost mcp trust {}` shows what changed.",
             upstream.name()
-        )));
-    }
-    Err(unknown(tool))
+        ))
+    })
 }
 
 /// A call's way to an upstream server and back.
@@ -196,7 +199,7 @@ impl Backend for Line {
 }
 
 fn unknown(tool: &str) -> Fault {
-    Fault::params(format!("unknown tool `{tool}`"))
+    Fault::params(no_such_tool(tool))
 }
 
 /// What a server of MCP answered, as it is; what another backend answered, as text.

@@ -72,7 +72,7 @@ pub(super) async fn pass(exchange: &Exchange, reading: Reading) -> Result<Value,
     };
     let act = Act {
         call,
-        backend: Arc::new(backend),
+        backend: Some(Arc::new(backend)),
         misfit: None,
         progress: Progress::new(meta.as_ref(), exchange.out.as_ref()),
         heard: None,
