@@ -108,6 +108,9 @@ pub(super) const SENDER_LABELS: &[&str] = &[
     "Dari",
     "प्रेषक",
     "จาก",
+    "Šalje",
+    "Frá",
+    "Nork",
 ];
 
 pub(super) const SIGNATURES: &[&str] = &[
@@ -265,4 +268,12 @@ pub(super) const HEAD_LABELS: &[&str] = &[
     "ส่ง",
     "ถึง",
     "เรื่อง",
+    "Poslano",
+    "Prima",
+    "Predmet",
+    "Efni",
+    "Bidalia",
+    "Bidaltze-data",
+    "Nori",
+    "Gaia",
 ];
