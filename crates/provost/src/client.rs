@@ -23,6 +23,7 @@ use provost_gateway::secret::Secret;
 use serde_json::Value;
 
 pub(crate) use connector::Connector;
+use error::AskedWith;
 pub(crate) use error::{ClientError, Refusal};
 pub(crate) use feed::{Events, Feed};
 pub(crate) use lines::Lines;
@@ -171,8 +172,15 @@ impl Client {
         &self.base
     }
 
-    pub(crate) fn has_key(&self) -> bool {
-        self.key.is_some()
+    fn asked_with(&self) -> AskedWith {
+        let variable = || Key::new(&std::env::var("PROVOST_KEY").ok()?);
+        match &self.key {
+            None => AskedWith::NoKey,
+            Some(key) if variable().is_some_and(|variable| variable.0 == key.0) => {
+                AskedWith::Variable
+            }
+            Some(_) => AskedWith::Key,
+        }
     }
 
     pub(crate) async fn get(&self, target: Target) -> Result<Answer, ClientError> {
@@ -240,7 +248,7 @@ impl Client {
             &self.base,
             head.status,
             &body,
-            self.has_key(),
+            self.asked_with(),
         ))
     }
 

@@ -14,6 +14,10 @@ use crate::exit::Exit;
 /// hangs up while it is still being sent, and its answer may be lost.
 const ALWAYS_TAKEN: usize = 64 * 1024;
 
+/// What helps who did not know which key they asked with.
+const OF_VARIABLE: &str = "you asked with the key in PROVOST_KEY; `unset PROVOST_KEY` to ask with the gateway's admin \
+    key, if its data folder is on this machine";
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
     #[error("no gateway of yours is running")]
@@ -56,10 +60,26 @@ pub(crate) struct Refusal {
     pub(crate) help: Option<String>,
     /// All it said.
     pub(crate) body: Value,
-    had_key: bool,
+    key: AskedWith,
+}
+
+/// The key that a request was sent with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskedWith {
+    NoKey,
+    Key,
+    /// The one of PROVOST_KEY.
+    Variable,
 }
 
 impl Refusal {
+    fn is_about_key(&self) -> bool {
+        matches!(
+            self.status,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+        )
+    }
+
     pub(crate) fn code(&self) -> &str {
         let code = self.body.pointer("/error/code");
         code.and_then(Value::as_str).unwrap_or_default()
@@ -100,7 +120,7 @@ impl ClientError {
         Self::Unreachable { url, why }
     }
 
-    pub(super) fn refused(url: &str, status: StatusCode, body: &[u8], had_key: bool) -> Self {
+    pub(super) fn refused(url: &str, status: StatusCode, body: &[u8], key: AskedWith) -> Self {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let text = |name: &str| {
             body.pointer(name)
@@ -119,7 +139,7 @@ impl ClientError {
             message,
             help,
             body,
-            had_key,
+            key,
         }))
     }
 
@@ -201,10 +221,14 @@ impl ClientError {
                 Some("send less, or raise `limits.body_bytes` in the gateway's config".to_owned())
             }
             Self::BadUrl => Some("write it as http://host:port, without user, password, query or fragment".to_owned()),
-            Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && !refusal.had_key => Some(
+            Self::Refused(refusal) if refusal.status == StatusCode::UNAUTHORIZED && refusal.key == AskedWith::NoKey => Some(
                 "give a key with --key or PROVOST_KEY, or name the gateway's data folder with --data"
                     .to_owned(),
             ),
+            Self::Refused(refusal) if refusal.is_about_key() && refusal.key == AskedWith::Variable => {
+                let or = refusal.help.as_ref().map(|help| format!("; or {help}"));
+                Some(format!("{OF_VARIABLE}{}", or.unwrap_or_default()))
+            }
             Self::Refused(refusal) => refusal
                 .help
                 .clone()
@@ -245,7 +269,8 @@ mod tests {
             ("trace", "provost traces list"),
         ] {
             let body = format!(r#"{{"error": {{"message": "{what} not found"}}}}"#);
-            let error = ClientError::refused("x", StatusCode::NOT_FOUND, body.as_bytes(), true);
+            let error =
+                ClientError::refused("x", StatusCode::NOT_FOUND, body.as_bytes(), AskedWith::Key);
             assert!(
                 error.help().is_some_and(|help| help.contains(command)),
                 "{what}"
@@ -254,12 +279,32 @@ mod tests {
     }
 
     fn refused(status: u16, body: &str, had_key: bool) -> ClientError {
+        let key = if had_key {
+            AskedWith::Key
+        } else {
+            AskedWith::NoKey
+        };
         ClientError::refused(
             "http://gate",
             StatusCode::from_u16(status).unwrap(),
             body.as_bytes(),
-            had_key,
+            key,
         )
+    }
+
+    #[test]
+    fn p17_a_refused_key_of_the_environment_is_named() {
+        let body = br#"{"error": {"message": "an agent asks", "help": "use another key"}}"#;
+        for (status, key, named) in [
+            (StatusCode::FORBIDDEN, AskedWith::Variable, true),
+            (StatusCode::UNAUTHORIZED, AskedWith::Variable, true),
+            (StatusCode::FORBIDDEN, AskedWith::Key, false),
+            (StatusCode::NOT_FOUND, AskedWith::Variable, false),
+        ] {
+            let help = ClientError::refused("x", status, body, key).help().unwrap();
+            assert_eq!(help.contains("unset PROVOST_KEY"), named, "{help}");
+            assert!(help.contains("use another key"), "{help}");
+        }
     }
 
     #[test]

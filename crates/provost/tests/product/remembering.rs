@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     echo::Echo,
-    harness::{ALICE, POLICY, Site},
+    harness::{AGENT, ALICE, POLICY, Site},
 };
 
 fn said(output: &Output) -> String {
@@ -103,6 +103,18 @@ fn p04_a_risky_call_is_remembered_to_the_letter_or_not_at_all() {
     bash("rm -rf build").is(200);
     bash("rm -rf build").is(200);
     bash("rm -rf .").is(202);
+}
+
+#[test]
+fn p17_an_agents_key_in_the_environment_is_named() {
+    let echo = Echo::start();
+    let site = Site::new(&echo, POLICY);
+    let _gateway = site.start();
+    let mut command = site.command(&["approvals", "list"]);
+    let refused = command.env("PROVOST_KEY", AGENT).output().unwrap();
+    let told = said(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{told}");
+    assert!(told.contains("`unset PROVOST_KEY`"), "{told}");
 }
 
 #[test]
