@@ -2,6 +2,7 @@
 //! as it came.
 
 mod safe;
+mod wrap;
 
 use std::{
     fmt::Display,
@@ -10,7 +11,10 @@ use std::{
 
 use serde::Serialize;
 
-pub(crate) use safe::{safe, safe_lines, shorten};
+pub(crate) use self::{
+    safe::{safe, safe_lines, shorten},
+    wrap::wrapped,
+};
 
 /// One line of a result. A closed pipe is the caller's to pass on.
 pub(crate) fn line(text: impl Display) -> io::Result<()> {

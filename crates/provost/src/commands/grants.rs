@@ -4,7 +4,16 @@ use clap::Subcommand;
 use serde_json::{Map, Value};
 
 use super::view::{items, left, some_text, text};
-use crate::{client::Target, context::Context, exit::Exit, output, table::Table};
+use crate::{
+    client::Target,
+    context::Context,
+    exit::Exit,
+    output,
+    table::{Table, columns},
+};
+
+/// Before what a grant is limited to.
+const INDENT: &str = "  ";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Grants {
@@ -94,8 +103,11 @@ async fn list(context: &Context) -> anyhow::Result<Exit> {
         for grant in items(&grants) {
             let only = only(grant);
             if !only.is_empty() {
-                let (id, only) = (text(grant, "id"), output::safe_lines(&only));
-                output::line(format!("\n{id} only: {only}"))?;
+                output::line(format!("\n{} only:", text(grant, "id")))?;
+                for line in output::safe_lines(&only).lines() {
+                    let line = format!("{INDENT}{line}");
+                    output::line(output::wrapped(&line, columns(), INDENT))?;
+                }
             }
         }
     }

@@ -100,6 +100,14 @@ fn p04_a_risky_call_is_remembered_to_the_letter_or_not_at_all() {
     let told = said(&narrow);
     assert!(narrow.status.success(), "{told}");
     assert!(told.contains("exactly these arguments"), "{told}");
+    let listed = said(&alice(&site, &["grants", "list"]));
+    assert!(
+        listed.contains("exactly these arguments: those"),
+        "{listed}"
+    );
+    for line in listed.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
     bash("rm -rf build").is(200);
     bash("rm -rf build").is(200);
     bash("rm -rf .").is(202);

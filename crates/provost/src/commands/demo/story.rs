@@ -4,7 +4,7 @@ use std::{fmt::Display, io};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     actors::{Told, call},
@@ -43,8 +43,6 @@ To be the agent, in a third terminal:
 const FRAME: &str = "   │ ";
 /// Where the text after `agent ▶` begins.
 const HANGING: &str = "           ";
-/// On terminals that are narrower, lines break as they like.
-const NARROWEST: usize = 40;
 
 /// Whether the story is told while it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,42 +298,9 @@ fn wrapped(text: &str, columns: usize) -> String {
         } else {
             HANGING.to_owned()
         };
-        wrapped_line(line, columns, &indent)
+        output::wrapped(line, columns, &indent)
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn wrapped_line(line: &str, columns: usize, indent: &str) -> String {
-    let mut shown = String::new();
-    let mut rest = line.to_owned();
-    while let Some(end) = end_of_row(&rest, columns) {
-        let cut = rest.get(..end).and_then(|row| row.trim_end().rfind(' '));
-        // A word that is longer than a row is broken.
-        let cut = cut.map(|at| at + 1).filter(|at| *at > indent.len() + 8);
-        let (row, after) = rest.split_at(cut.unwrap_or(end));
-        shown.push_str(row.trim_end());
-        shown.push('\n');
-        rest = format!("{indent}{after}");
-    }
-    shown + &rest
-}
-
-/// Where the text is cut, if it is longer than a row. Colours have no width.
-fn end_of_row(text: &str, columns: usize) -> Option<usize> {
-    let columns = columns.max(NARROWEST);
-    let (mut used, mut in_color) = (0, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            '\u{1b}' => in_color = true,
-            'm' if in_color => in_color = false,
-            _ if in_color => {}
-            c => used += c.width().unwrap_or(0),
-        }
-        if used > columns {
-            return Some(at);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
