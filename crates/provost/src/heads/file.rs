@@ -43,7 +43,7 @@ impl Kept {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{file}`, where the heads of the record are kept, cannot be read: {why}\n\
-     help: nobody can tell whether records are missing. Look at the record with `provost traces list`; \
+     help: nobody can tell whether records are missing. Look at the record with `provost traces export --data DIR`; \
      `provost traces accept-gap` writes the file anew and notes it in the record"
 )]
 pub(crate) struct Unreadable {

@@ -569,6 +569,13 @@ fn p11_kept_heads_that_cannot_be_read_are_no_yes() {
             panic!("{text}: it started all the same");
         };
         assert!(log.contains("accept-gap"), "{text}: {log}");
+        // The command that it names needs no gateway.
+        assert!(log.contains("`provost traces export --data DIR`"), "{log}");
+        let data = site.data();
+        let data = data.to_str().unwrap();
+        let exported = site.provost(&["traces", "export", "--data", data]);
+        assert!(exported.status.success(), "{exported:?}");
+        assert!(!exported.stdout.is_empty(), "{exported:?}");
     }
     accepted(&site);
 }
