@@ -286,6 +286,9 @@ fn p19_the_policy_for_coding_agents_keeps_to_the_project() {
             json!({"file_path": "/srv/project/provost-data/admin.key"}),
         ),
         ("cursor.Read", json!({"path": "/etc/passwd"})),
+        ("codex.view_image", json!({"path": "/root/id.png"})),
+        ("codex.view_image", json!({"path": "/srv/project/.x/a.png"})),
+        ("codex.view_image", json!({})),
         ("cursor.Read", json!({"target_file": "/srv/project/a"})),
         ("cursor.Grep", json!({"pattern": ".", "path": "/root"})),
         (
@@ -325,6 +328,7 @@ fn p19_the_policy_for_coding_agents_keeps_to_the_project() {
             json!({"command": "ls -la /srv/project/src && ls src"}),
         ),
         ("claude.Glob", json!({"pattern": "src/**/*.ts"})),
+        ("codex.view_image", json!({"path": "/srv/project/a.png"})),
         (
             "claude.Read",
             json!({"file_path": "/srv/project/src/main.rs"}),
