@@ -67,7 +67,8 @@ impl Number {
         if !float.is_finite() {
             return None;
         }
-        if Decimal::of_f64(float) == Some(decimal) {
+        // What a double stands for, and what it is written as.
+        if [Decimal::of_f64(float), Decimal::shortest(float)] == [Some(decimal); 2] {
             return Some(Self(Repr::Float(float)));
         }
         Some(Self(Repr::Exact {

@@ -52,7 +52,7 @@ impl Decimal {
         }
     }
 
-    fn shortest(float: f64) -> Option<Self> {
+    pub(super) fn shortest(float: f64) -> Option<Self> {
         Self::parse(&format!("{float:e}"))
     }
 
