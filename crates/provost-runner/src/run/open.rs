@@ -1,6 +1,6 @@
 //! Getting to know the agent and opening its session, with the mode and the model that are wanted.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::{
@@ -9,6 +9,7 @@ use serde_json::{
 };
 
 use super::{Run, ending::Stop, login::AuthMethod};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
     report::{Phase, State},
 };
 
+/// So long an agent says nothing when it has told all of the past.
+const QUIET: Duration = Duration::from_millis(500);
+const LONGEST_REPLAY: Duration = Duration::from_secs(30);
 const MODE_NOT_AVAILABLE: &str = "mode_not_available";
 
 impl Run {
@@ -112,10 +116,23 @@ impl Run {
         // What it tells of the past is marked as such.
         self.phase = Phase::Replay;
         let opened = self.opening("session/load", &place).await;
+        if opened.is_ok() {
+            self.hear_replay().await?;
+        }
         self.phase = Phase::Live;
         opened
             .map(value)
             .map_err(|stop| not_resumed(stop, &session))
+    }
+
+    /// Gemini CLI answers first and repeats the past afterwards. It is over when the agent is quiet: what it did in
+    /// an earlier run is not to be taken for something that it does now.
+    async fn hear_replay(&mut self) -> Result<(), Stop> {
+        let answered = Instant::now();
+        while self.heard_at.elapsed() < QUIET && answered.elapsed() < LONGEST_REPLAY {
+            self.step().await?;
+        }
+        Ok(())
     }
 
     /// Where the session is, and what it has: the servers are passed on as they are written.

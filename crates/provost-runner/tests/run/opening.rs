@@ -216,6 +216,32 @@ async fn a_session_is_loaded_and_what_it_replays_is_marked() {
     assert_eq!(phases, [(Some("replay"), 2), (None, 1)]);
 }
 
+/// Gemini CLI answers before it has told all of it.
+#[tokio::test]
+async fn what_is_replayed_after_the_answer_is_the_past_too() {
+    let did = json!({"sessionUpdate": "tool_call", "toolCallId": "1", "kind": "execute", "title": "t",
+        "status": "completed"});
+    let load = unanswered(&[says("old 1")])
+        .result("{}")
+        .after(&[update_of(&did), says("old 2")]);
+    let trial = Trial::new().await.set("sessionId", "s");
+    let trial = trial
+        .set("permissions", "deny")
+        .set("unknownAgent", "allow")
+        .on("initialize", able(&json!({"loadSession": true})))
+        .on("session/load", load)
+        .prompt(turn(&[says("new")]));
+    let done = trial.run().await;
+    done.complete("end_turn");
+    let updates = done.of("session_update");
+    let told = |phase: Option<&str>| {
+        let told = updates.iter().filter(|one| one["phase"].as_str() == phase);
+        told.map(|one| one["notifications"].as_array().unwrap().len())
+            .sum::<usize>()
+    };
+    assert_eq!((told(Some("replay")), told(None)), (3, 1));
+}
+
 #[tokio::test]
 async fn a_session_is_resumed_rather_than_loaded() {
     let both = json!({"loadSession": true, "sessionCapabilities": {"resume": {}}});
