@@ -93,6 +93,8 @@ pub struct Ground<'a> {
     pub own: &'a Path,
     /// The MCP servers that the run names.
     pub servers: &'a [String],
+    /// The session that the run goes on with.
+    pub session: Option<&'a str>,
     /// As the agent would have it without the overlay.
     pub environment: &'a Environment,
     /// The kernel keeps it within bounds, whatever it runs.

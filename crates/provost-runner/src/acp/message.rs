@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
+const LONGEST_DETAILS: usize = 500;
+
 #[derive(Debug)]
 pub enum Message {
     Request {
@@ -28,7 +30,7 @@ pub enum Message {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message} ({code})")]
+#[error("{message}{} ({code})", self.details())]
 pub struct RpcError {
     pub code: i64,
     #[serde(default)]
@@ -44,6 +46,17 @@ impl RpcError {
             message: message.into(),
             data: None,
         }
+    }
+
+    /// What many agents mean stands here: their message is "Internal error".
+    fn details(&self) -> String {
+        let details = self.data.as_ref().and_then(|data| data.get("details"));
+        let details = details.and_then(Value::as_str).unwrap_or_default();
+        let details: String = details.chars().take(LONGEST_DETAILS).collect();
+        if details.is_empty() {
+            return details;
+        }
+        format!(": {details}")
     }
 }
 
@@ -198,6 +211,17 @@ mod tests {
             panic!()
         };
         assert_eq!((&*method, params.unwrap().get()), ("session/update", raw));
+    }
+
+    #[test]
+    fn an_error_says_what_is_meant() {
+        let mut error = RpcError::new(-32603, "Internal error");
+        assert_eq!(error.to_string(), "Internal error (-32603)");
+        error.data = Some(serde_json::json!({"details": "no such session"}));
+        assert_eq!(
+            error.to_string(),
+            "Internal error: no such session (-32603)"
+        );
     }
 
     #[test]

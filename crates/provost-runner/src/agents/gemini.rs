@@ -1,7 +1,7 @@
 //! Gemini CLI: a home of its own, with settings and a policy. It takes a file in the place of the machine's
 //! administrator only if that is root's, and else goes on without.
 
-use std::path::Path;
+use std::{fs, io, path::Path};
 
 use serde_json::{Value, json};
 
@@ -87,7 +87,11 @@ fn overlay(ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
     ] {
         ground.link(OWN, &home.join(name), &format!("gemini/.gemini/{name}"))?;
     }
-    ground.keep(OWN, &home.join("tmp"), "gemini/.gemini/tmp")?;
+    let kept = home.join("tmp");
+    ground.keep(OWN, &kept, "gemini/.gemini/tmp")?;
+    if let Some(session) = ground.session {
+        set_aside(&kept, session).map_err(|error| Unsafe::Files { agent: OWN, error })?;
+    }
     let mut arguments: Vec<String> = ["--approval-mode", "default", "-e", "none"]
         .map(str::to_owned)
         .into();
@@ -100,6 +104,34 @@ fn overlay(ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
         arguments,
         ..Overlay::default()
     })
+}
+
+/// It names the file of a session by the minute in which it opens it, and writes a new beginning there before it
+/// loads what was in it: a session that is gone on with within its first minute would be lost. So the file gets
+/// a name that it does not give, and finds all the same.
+fn set_aside(kept: &Path, session: &str) -> io::Result<()> {
+    const PREFIX: &str = "session-";
+    const ASIDE: &str = "session-kept-";
+    let short: String = session.chars().take(8).collect();
+    for project in fs::read_dir(kept)?.flatten() {
+        let Ok(chats) = fs::read_dir(project.path().join("chats")) else {
+            continue;
+        };
+        for chat in chats.flatten() {
+            let name = chat.file_name();
+            let name = name.to_string_lossy();
+            let Some(rest) = name.strip_prefix(PREFIX) else {
+                continue;
+            };
+            if !name.starts_with(ASIDE) && rest.ends_with(&format!("-{short}.jsonl")) {
+                fs::rename(
+                    chat.path(),
+                    chat.path().with_file_name(format!("{ASIDE}{rest}")),
+                )?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The login and the model are the user's.
@@ -150,4 +182,29 @@ fn env_files(repo: &Path) -> Result<(), Unsafe> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_a_session_that_goes_on_is_set_aside() {
+        let kept = tempfile::tempdir().unwrap();
+        let chats = kept.path().join("work/chats");
+        fs::create_dir_all(&chats).unwrap();
+        fs::create_dir(kept.path().join("bin")).unwrap();
+        let ours = "session-2026-11-17T19-35-46f27bb1.jsonl";
+        let others = "session-2026-11-17T19-35-76d1a2a0.jsonl";
+        for name in [ours, others] {
+            fs::write(chats.join(name), name).unwrap();
+        }
+        for _ in 0..2 {
+            set_aside(kept.path(), "46f27bb1-ba8a-4fcb-a99a-9c9b580b3f64").unwrap();
+        }
+        let moved = chats.join("session-kept-2026-11-17T19-35-46f27bb1.jsonl");
+        assert_eq!(fs::read_to_string(moved).unwrap(), ours);
+        assert!(!chats.join(ours).exists());
+        assert!(chats.join(others).exists());
+    }
 }

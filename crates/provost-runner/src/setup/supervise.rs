@@ -70,6 +70,7 @@ pub(super) fn supervised(
         start: folder.path(),
         own: folder.own(),
         servers: &agents::servers(config),
+        session: config.session.as_deref(),
         environment,
         confined: config.sandbox.confine == Confine::Required,
     })?;
