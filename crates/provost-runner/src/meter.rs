@@ -188,8 +188,10 @@ impl Meter {
         if tool.announces {
             self.spoke();
         }
+        // Some agents tell of a call only when it is over.
         if self.seen.len() < MOST_CALLS && self.seen.insert(tool.id.clone()) {
             self.tool_calls += 1;
+            self.spoke();
         }
         if matches!(tool.status, Some(Status::Completed | Status::Failed)) {
             self.answered = true;
@@ -268,6 +270,14 @@ mod tests {
                 files_changed: 2
             }
         );
+    }
+
+    /// Gemini CLI asks about a call before it tells of it.
+    #[test]
+    fn a_call_that_was_not_announced_is_another_turn() {
+        let over = |id: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"});
+        let meter = seeing(Limits::default(), &[over("1"), over("2"), over("2")]);
+        assert_eq!((meter.spent().turns, meter.spent().tool_calls), (2, 2));
     }
 
     #[test]
