@@ -26,12 +26,19 @@ enum Allowed {
         old: String,
         new: String,
     },
+    /// The whole of a file, whatever was in it.
+    Content {
+        path: PathBuf,
+        text: String,
+    },
 }
 
 impl Released {
     /// What a permission that was given lets the agent have done. Nothing where it does not say all of it.
     pub(super) fn allow(&mut self, tool_call: &Map<String, Value>, repo: &Path) {
-        let found = command(tool_call, repo).or_else(|| write(tool_call));
+        let found = command(tool_call, repo)
+            .or_else(|| write(tool_call))
+            .or_else(|| content(tool_call));
         if let Some(act) = found {
             if self.acts.len() >= MOST {
                 self.acts.remove(0);
@@ -82,6 +89,12 @@ impl Allowed {
                 };
                 same && path == place && new == text
             }
+            (
+                Self::Content { path, text },
+                Act::Write {
+                    path: place, new, ..
+                },
+            ) => path == place && text == new,
             _ => false,
         }
     }
@@ -153,6 +166,17 @@ fn write(tool_call: &Map<String, Value>) -> Option<Allowed> {
         old: text("oldText").unwrap_or_default(),
         new: text("newText")?,
     })
+}
+
+/// A file and all of its text, and nothing else that might change what is written.
+fn content(tool_call: &Map<String, Value>) -> Option<Allowed> {
+    let input = tool_call.get("rawInput")?.as_object()?;
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let path = text("path")
+        .or_else(|| text("file_path"))
+        .map(PathBuf::from)?;
+    let text = text("content")?.to_owned();
+    (input.len() == 2 && path.is_absolute()).then_some(Allowed::Content { path, text })
 }
 
 #[cfg(test)]
@@ -230,5 +254,26 @@ mod tests {
         assert!(!released.take(&write("1", "2")));
         let twice = allowed(json!({"content": [diff, diff]})).take(&write("1", "2"));
         assert!(!twice);
+    }
+
+    #[test]
+    fn the_same_text_of_a_file_is_asked_about_once() {
+        let write = |path: &str, new: &str| Act::Write {
+            path: path.into(),
+            old: Old::Text("1".to_owned()),
+            new: new.to_owned(),
+        };
+        let asked = json!({"title": "write", "rawInput": {"path": "/a", "content": "2"}});
+        let mut released = allowed(asked);
+        assert!(!released.take(&write("/a", "3")));
+        assert!(!released.take(&write("/b", "2")));
+        assert!(!released.take(&run("2", &[], "/")));
+        assert!(released.take(&write("/a", "2")));
+        assert!(!released.take(&write("/a", "2")));
+        // What else is asked may change what is written.
+        let more = json!({"rawInput": {"path": "/a", "content": "2", "mode": "append"}});
+        assert!(!allowed(more).take(&write("/a", "2")));
+        let relative = json!({"rawInput": {"path": "a", "content": "2"}});
+        assert!(!allowed(relative).take(&write("a", "2")));
     }
 }
