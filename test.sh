@@ -6,8 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 profile=default
+peers=()
 if [ "${1:-}" = --full ]; then
   profile=full
+  peers=(--full)
   shift
 fi
 
@@ -53,7 +55,7 @@ export PROVOST_TEST_PYTHON
 
 # ---- the programs of others that Provost is tested with: Claude Code, MCP servers and clients
 say "peers"
-PROVOST_TEST_PEERS=$(scripts/peers.sh)
+PROVOST_TEST_PEERS=$(scripts/peers.sh "${peers[@]}")
 export PROVOST_TEST_PEERS
 
 command -v cargo >/dev/null 2>&1 || { echo "a Rust toolchain is needed: cargo is not found" >&2; exit 1; }

@@ -44,7 +44,8 @@ pub(crate) const POLICY: &str = "policies:
 ";
 
 pub(crate) const PROVOST: &str = env!("CARGO_BIN_EXE_provost");
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Some agents take half a minute to start where much else runs.
+const PATIENCE: Duration = Duration::from_mins(1);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Looks again and again until there is something to see. The one place where a test waits for time.

@@ -1,17 +1,18 @@
-//! A model that does as it is told: one command in a shell, then a last word. It speaks the APIs of Anthropic,
-//! OpenAI (chats and responses) and Gemini on loopback, and remembers what it hears of the command.
+//! A model that does as it is told: calls of tools, turn by turn, then a last word. It speaks the APIs of Anthropic,
+//! OpenAI (chats and responses) and Gemini on loopback, and remembers what it hears of its calls.
 
+mod anthropic;
 mod chat;
 mod gemini;
 mod responses;
-mod shell;
+mod tools;
 
 use std::{
     io::{self, BufRead, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, Sender},
     },
     thread,
@@ -27,9 +28,23 @@ const STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 pub(crate) const LAST_WORD: &str = "That is all.";
 
+/// What the model has its agent do.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Run {
+        command: String,
+        /// Another folder than the agent's own.
+        folder: Option<String>,
+    },
+    Write {
+        path: String,
+        text: String,
+    },
+}
+
 /// What the model says next.
 enum Turn {
-    Call(Call),
+    Calls(Vec<Call>),
     Last,
 }
 
@@ -39,16 +54,29 @@ struct Call {
     arguments: Value,
 }
 
+/// What each answer of the model is said to have cost.
+#[derive(Clone, Copy)]
+struct Usage {
+    input: u64,
+    output: u64,
+}
+
 pub(crate) struct Model {
     pub(crate) addr: SocketAddr,
     script: Arc<Script>,
 }
 
 struct Script {
-    command: String,
-    /// What became of the command, in the words the model is told.
+    /// What is done in each turn.
+    turns: Mutex<Vec<Vec<Act>>>,
+    /// What became of the calls, in the words the model is told.
     results: Mutex<Vec<String>>,
+    /// Every request, as it came.
+    asked: Mutex<Vec<String>>,
     calls: AtomicU64,
+    /// Every call has the id of the first.
+    repeats_ids: AtomicBool,
+    tokens: AtomicU64,
     /// The tools that the model was offered.
     offered: Mutex<Vec<Value>>,
     /// Says that the model was asked, and waits for a word.
@@ -71,14 +99,36 @@ impl Held {
     }
 }
 
+impl Act {
+    pub(crate) fn run(command: &str) -> Self {
+        Self::Run {
+            command: command.to_owned(),
+            folder: None,
+        }
+    }
+}
+
+impl Usage {
+    fn total(self) -> u64 {
+        self.input + self.output
+    }
+}
+
 impl Model {
     pub(crate) fn that_runs(command: &str) -> Self {
+        Self::that_does(vec![vec![Act::run(command)]])
+    }
+
+    pub(crate) fn that_does(turns: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let addr = listener.local_addr().unwrap();
         let script = Arc::new(Script {
-            command: command.to_owned(),
+            turns: Mutex::new(turns),
             results: Mutex::default(),
+            asked: Mutex::default(),
             calls: AtomicU64::new(0),
+            repeats_ids: AtomicBool::new(false),
+            tokens: AtomicU64::new(1),
             offered: Mutex::default(),
             hold: Mutex::default(),
         });
@@ -93,7 +143,21 @@ impl Model {
         Self { addr, script }
     }
 
-    /// Holds the command back until it is released.
+    /// From now on, and for the next prompt.
+    pub(crate) fn then_does(&self, turns: Vec<Vec<Act>>) {
+        *self.script.turns.lock().unwrap() = turns;
+    }
+
+    pub(crate) fn repeats_ids(&self) {
+        self.script.repeats_ids.store(true, Ordering::Relaxed);
+    }
+
+    /// So many tokens are said to have been read, and as many written, by each answer.
+    pub(crate) fn spends(&self, tokens: u64) {
+        self.script.tokens.store(tokens, Ordering::Relaxed);
+    }
+
+    /// Holds the next call back until it is released.
     pub(crate) fn hold(&self) -> Held {
         let ((say, asked), (go, wait)) = (mpsc::channel(), mpsc::channel());
         *self.script.hold.lock().unwrap() = Some((say, wait));
@@ -105,11 +169,23 @@ impl Model {
         self.script.offered.lock().unwrap().clone()
     }
 
-    /// What the model was told of its command, at last.
+    /// What the model was told of its calls, at last.
     #[track_caller]
     pub(crate) fn was_told(&self) -> String {
         let results = self.script.results.lock().unwrap();
         results.last().expect("the model was told nothing").clone()
+    }
+
+    /// Whether it was told this of any of its calls.
+    pub(crate) fn heard(&self, text: &str) -> bool {
+        let results = self.script.results.lock().unwrap();
+        results.iter().any(|result| result.contains(text))
+    }
+
+    /// Whether this stood anywhere in what it was asked.
+    pub(crate) fn was_reminded_of(&self, text: &str) -> bool {
+        let asked = self.script.asked.lock().unwrap();
+        asked.iter().any(|asked| asked.contains(text))
     }
 }
 
@@ -119,30 +195,8 @@ impl Script {
         let Ok((path, asked)) = request(&mut BufReader::new(stream)) else {
             return;
         };
-        let streamed = asked["stream"] == true;
-        let (kind, body) = if path.ends_with("/chat/completions") {
-            let turn = self.turn(chat::offered(&asked), chat::results(&asked));
-            chat::answer(&turn, streamed)
-        } else if path.ends_with("/responses") {
-            let turn = self.turn(responses::offered(&asked), responses::results(&asked));
-            (STREAM, responses::events(&turn))
-        } else if path.contains(":generateContent") || path.contains(":streamGenerateContent") {
-            let turn = self.turn(gemini::offered(&asked), gemini::results(&asked));
-            gemini::answer(&turn, path.contains(":stream"))
-        } else if path.ends_with("/v1/messages") {
-            let blocks = self.blocks(&asked);
-            if streamed {
-                (STREAM, events(&blocks))
-            } else {
-                (JSON, whole(&blocks).to_string())
-            }
-        } else {
-            (
-                JSON,
-                json!({"input_tokens": 1, "data": [{"id": "scripted", "object": "model"}]})
-                    .to_string(),
-            )
-        };
+        self.asked.lock().unwrap().push(asked.to_string());
+        let (kind, body) = self.answer(&path, &asked);
         let length = body.len();
         let _ = stream.write_all(
             format!(
@@ -153,111 +207,79 @@ impl Script {
         );
     }
 
-    fn blocks(&self, asked: &Value) -> Vec<Value> {
-        let tools = asked["tools"].as_array().into_iter().flatten();
-        let mut offered = self.offered.lock().unwrap();
-        offered.extend(tools.clone().cloned());
-        drop(offered);
-        let names = tools.map(|tool| tool["name"].clone());
-        match self.turn(texts(names), tool_results(asked)) {
-            Turn::Call(call) => vec![
-                json!({"type": "tool_use", "id": call.id, "name": call.tool, "input": call.arguments}),
-            ],
-            Turn::Last => vec![json!({"type": "text", "text": LAST_WORD})],
+    fn answer(&self, path: &str, asked: &Value) -> (&'static str, String) {
+        let streamed = asked["stream"] == true;
+        let tokens = self.tokens.load(Ordering::Relaxed);
+        let usage = Usage {
+            input: tokens,
+            output: tokens,
+        };
+        if path.ends_with("/chat/completions") {
+            let turn = self.turn(chat::tools(asked), chat::results(asked));
+            chat::answer(&turn, usage, streamed)
+        } else if path.ends_with("/responses") {
+            let turn = self.turn(responses::tools(asked), responses::results(asked));
+            (STREAM, responses::events(&turn, usage))
+        } else if path.contains(":generateContent") || path.contains(":streamGenerateContent") {
+            let turn = self.turn(gemini::tools(asked), gemini::results(asked));
+            gemini::answer(&turn, usage, path.contains(":stream"))
+        } else if path.ends_with("/v1/messages") {
+            let turn = self.turn(anthropic::tools(asked), anthropic::results(asked));
+            anthropic::answer(&turn, usage, streamed)
+        } else {
+            let known = json!({"input_tokens": 1, "data": [{"id": "scripted", "object": "model"}]});
+            (JSON, known.to_string())
         }
     }
 
-    /// The command where there is a shell and it was not run yet. Side calls, for titles, have no tools.
-    fn turn(&self, offered: Vec<String>, results: Vec<String>) -> Turn {
-        let shell = shell::of(&offered);
-        match shell {
-            Some(tool) if results.is_empty() => {
+    /// The turn that is due by how many results there are. Side calls, for titles, have no tools.
+    fn turn<'a>(&self, offered: impl Iterator<Item = &'a Value>, results: Vec<String>) -> Turn {
+        let offered: Vec<Value> = offered.cloned().collect();
+        self.offered.lock().unwrap().extend(offered.clone());
+        let done = results.len();
+        self.results.lock().unwrap().extend(results);
+        match self.due(&offered, done) {
+            Some(due) => {
                 self.held();
-                // Each call has its own id: an agent that comes back to an old one takes a second of that name
-                // for the first.
-                let number = self.calls.fetch_add(1, Ordering::Relaxed);
-                Turn::Call(Call {
-                    id: format!("toolu_{number}"),
-                    arguments: shell::arguments(&tool, &self.command),
+                let calls = due.into_iter().map(|(tool, arguments)| Call {
+                    id: self.id(),
                     tool,
-                })
+                    arguments,
+                });
+                Turn::Calls(calls.collect())
             }
-            _ => {
-                self.results.lock().unwrap().extend(results);
-                Turn::Last
-            }
+            None => Turn::Last,
         }
+    }
+
+    fn due(&self, offered: &[Value], mut done: usize) -> Option<Vec<(String, Value)>> {
+        let turns = self.turns.lock().unwrap();
+        for turn in &*turns {
+            if done < turn.len() {
+                return turn.iter().map(|act| tools::call(act, offered)).collect();
+            }
+            done -= turn.len();
+        }
+        None
+    }
+
+    /// Each call has its own id: an agent that comes back to an old one takes a second of that name for the first.
+    fn id(&self) -> String {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.repeats_ids.load(Ordering::Relaxed) {
+            return "toolu_0".to_owned();
+        }
+        format!("toolu_{number}")
     }
 
     fn held(&self) {
-        if let Some((asked, go)) = self.hold.lock().unwrap().take() {
+        let hold = self.hold.lock().unwrap().take();
+        if let Some((asked, go)) = hold {
             asked.send(()).unwrap();
-            go.recv_timeout(LONGEST_HOLD).unwrap();
+            // Whoever was to release it may have gone.
+            let _ = go.recv_timeout(LONGEST_HOLD);
         }
     }
-}
-
-fn texts(values: impl Iterator<Item = Value>) -> Vec<String> {
-    values
-        .filter_map(|value| value.as_str().map(str::to_owned))
-        .collect()
-}
-
-fn tool_results(asked: &Value) -> Vec<String> {
-    let messages = asked["messages"].as_array().into_iter().flatten();
-    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
-    let results = blocks.filter(|block| block["type"] == "tool_result");
-    let results = results.map(|block| block["content"].to_string());
-    // What a killed agent had begun is told as interrupted when it comes back: that is no result.
-    results
-        .filter(|result| !result.contains("interrupt"))
-        .collect()
-}
-
-fn stop_reason(blocks: &[Value]) -> &'static str {
-    let is_call = blocks.iter().any(|block| block["type"] == "tool_use");
-    if is_call { "tool_use" } else { "end_turn" }
-}
-
-fn message(content: &[Value], stop: Option<&str>) -> Value {
-    json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted",
-        "content": content, "stop_reason": stop, "stop_sequence": null,
-        "usage": {"input_tokens": 1, "output_tokens": 1}})
-}
-
-fn whole(blocks: &[Value]) -> Value {
-    message(blocks, Some(stop_reason(blocks)))
-}
-
-fn events(blocks: &[Value]) -> String {
-    let mut events = vec![json!({"type": "message_start", "message": message(&[], None)})];
-    for (index, block) in blocks.iter().enumerate() {
-        let (empty, delta) = if block["type"] == "tool_use" {
-            let mut empty = block.clone();
-            empty["input"] = json!({});
-            let input = block["input"].to_string();
-            (
-                empty,
-                json!({"type": "input_json_delta", "partial_json": input}),
-            )
-        } else {
-            let delta = json!({"type": "text_delta", "text": block["text"]});
-            (json!({"type": "text", "text": ""}), delta)
-        };
-        events.extend([
-            json!({"type": "content_block_start", "index": index, "content_block": empty}),
-            json!({"type": "content_block_delta", "index": index, "delta": delta}),
-            json!({"type": "content_block_stop", "index": index}),
-        ]);
-    }
-    let delta = json!({"stop_reason": stop_reason(blocks), "stop_sequence": null});
-    events.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}}));
-    events.push(json!({"type": "message_stop"}));
-    let event = |event: &Value| {
-        let kind = event["type"].as_str().unwrap_or_default();
-        format!("event: {kind}\ndata: {event}\n\n")
-    };
-    events.iter().map(event).collect()
 }
 
 /// The path without its query, and the body.

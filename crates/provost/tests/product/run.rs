@@ -1,6 +1,7 @@
 //! `provost run` with real coding agents, whose model is scripted: reported to a receiver, asking a gateway.
 
 mod agents;
+mod ends;
 mod hostile;
 mod kinds;
 mod login;

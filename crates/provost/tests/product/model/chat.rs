@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{JSON, LAST_WORD, STREAM, Turn, texts};
+use super::{JSON, LAST_WORD, STREAM, Turn, Usage};
 
-pub(super) fn offered(asked: &Value) -> Vec<String> {
+pub(super) fn tools(asked: &Value) -> impl Iterator<Item = &Value> {
     let tools = asked["tools"].as_array().into_iter().flatten();
-    texts(tools.map(|tool| tool["function"]["name"].clone()))
+    tools.map(|tool| &tool["function"])
 }
 
 pub(super) fn results(asked: &Value) -> Vec<String> {
@@ -15,9 +15,7 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let last = messages
-        .iter()
-        .rposition(|message| message["role"] == "user");
+    let last = messages.iter().rposition(is_said);
     let messages = messages.iter().skip(last.unwrap_or(0));
     let results = messages.filter(|message| message["role"] == "tool");
     results
@@ -25,20 +23,35 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A call of the shell, or the last word.
-pub(super) fn answer(turn: &Turn, streamed: bool) -> (&'static str, String) {
+/// By a person, and not by the agent in between.
+fn is_said(message: &Value) -> bool {
+    let own = |text: &str| text.trim_start().starts_with('<');
+    let content = &message["content"];
+    let parts = content.as_array().into_iter().flatten();
+    let mut texts = parts
+        .filter_map(|part| part["text"].as_str())
+        .chain(content.as_str());
+    message["role"] == "user" && texts.any(|text| !own(text))
+}
+
+/// Calls, or the last word.
+pub(super) fn answer(turn: &Turn, usage: Usage, streamed: bool) -> (&'static str, String) {
     let (mut message, reason) = match turn {
-        Turn::Call(call) => {
-            let function = json!({"name": call.tool, "arguments": call.arguments.to_string()});
-            let call = json!({"index": 0, "id": call.id, "type": "function", "function": function});
+        Turn::Calls(calls) => {
+            let calls = calls.iter().enumerate().map(|(index, call)| {
+                let function = json!({"name": call.tool, "arguments": call.arguments.to_string()});
+                json!({"index": index, "id": call.id, "type": "function", "function": function})
+            });
+            let calls: Vec<Value> = calls.collect();
             (
-                json!({"role": "assistant", "tool_calls": [call]}),
+                json!({"role": "assistant", "tool_calls": calls}),
                 "tool_calls",
             )
         }
         Turn::Last => (json!({"role": "assistant", "content": LAST_WORD}), "stop"),
     };
-    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+    let usage = json!({"prompt_tokens": usage.input, "completion_tokens": usage.output,
+        "total_tokens": usage.total()});
     if !streamed {
         message["content"] = message.get("content").cloned().unwrap_or_default();
         let choice = json!({"index": 0, "message": message, "finish_reason": reason});

@@ -2,17 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{JSON, LAST_WORD, STREAM, Turn, texts};
+use super::{JSON, LAST_WORD, STREAM, Turn, Usage};
 
-pub(super) fn offered(asked: &Value) -> Vec<String> {
+pub(super) fn tools(asked: &Value) -> impl Iterator<Item = &Value> {
     let tools = asked["tools"].as_array().into_iter().flatten();
-    let functions = tools.flat_map(|tool| {
+    tools.flat_map(|tool| {
         tool["functionDeclarations"]
             .as_array()
             .into_iter()
             .flatten()
-    });
-    texts(functions.map(|function| function["name"].clone()))
+    })
 }
 
 pub(super) fn results(asked: &Value) -> Vec<String> {
@@ -34,17 +33,19 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn answer(turn: &Turn, streamed: bool) -> (&'static str, String) {
-    let part = match turn {
-        Turn::Call(call) => {
-            json!({"functionCall": {"id": call.id, "name": call.tool, "args": call.arguments}})
-        }
-        Turn::Last => json!({ "text": LAST_WORD }),
+pub(super) fn answer(turn: &Turn, usage: Usage, streamed: bool) -> (&'static str, String) {
+    let parts = match turn {
+        Turn::Calls(calls) => calls
+            .iter()
+            .map(|call| json!({"functionCall": {"id": call.id, "name": call.tool, "args": call.arguments}}))
+            .collect(),
+        Turn::Last => vec![json!({ "text": LAST_WORD })],
     };
-    let content = json!({"role": "model", "parts": [part]});
+    let content = json!({"role": "model", "parts": parts});
     let answer = json!({
         "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+        "usageMetadata": {"promptTokenCount": usage.input, "candidatesTokenCount": usage.output,
+            "totalTokenCount": usage.total()},
         "modelVersion": "scripted",
     });
     if streamed {

@@ -4,6 +4,7 @@ use std::{
     fs,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
+    thread,
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     echo::Echo,
     harness::{Gateway, PROVOST, Site, eventually},
-    model::Model,
+    model::{Act, Model},
 };
 
 use super::kinds::Agent;
@@ -29,7 +30,9 @@ pub(super) struct Work {
     pub(super) site: Site,
     pub(super) model: Model,
     agent: Agent,
-    command: String,
+    turns: Vec<Vec<Act>>,
+    /// Whose processes they are, where it is not the one that the tests are run by.
+    user: Option<&'static str>,
 }
 
 /// A run that was started.
@@ -46,16 +49,39 @@ pub(super) fn asking(gateway: &Gateway) -> Value {
 impl Work {
     /// An agent whose model has it run that command.
     pub(super) fn of(agent: Agent, command: &str) -> Self {
+        Self::doing(agent, vec![vec![Act::run(command)]])
+    }
+
+    /// An agent whose model has it do more than that, turn by turn.
+    pub(super) fn doing(agent: Agent, turns: Vec<Vec<Act>>) -> Self {
         let site = Site::new(&Echo::start(), POLICY);
         fs::create_dir(site.path("work")).unwrap();
         let work = Self {
             site,
-            model: Model::that_runs(command),
+            model: Model::that_does(turns.clone()),
             agent,
-            command: command.to_owned(),
+            turns,
+            user: None,
         };
         work.settle();
         work
+    }
+
+    /// Something else than what it was made for.
+    pub(super) fn does(&mut self, turns: Vec<Vec<Act>>) {
+        self.model.then_does(turns.clone());
+        self.turns = turns;
+    }
+
+    /// All of it belongs to somebody who may do little, and so runs. Where the tests are not root's, it does anyhow.
+    pub(super) fn belongs_to_nobody(&mut self) {
+        const NOBODY: &str = "nobody";
+        let given = Command::new("chown")
+            .args(["-R", NOBODY])
+            .arg(self.site.path("."))
+            .status()
+            .unwrap();
+        self.user = given.success().then_some(NOBODY);
     }
 
     fn settle(&self) {
@@ -68,7 +94,7 @@ impl Work {
 
     /// The same once more, with a model that remembers nothing.
     pub(super) fn again(&mut self) {
-        self.model = Model::that_runs(&self.command);
+        self.model = Model::that_does(self.turns.clone());
         self.settle();
     }
 
@@ -79,12 +105,15 @@ impl Work {
     /// Claude Code asks first and writes its session down a little later: what is not there yet cannot be resumed.
     pub(super) fn until_kept(&self, session: &str) {
         let projects = self.site.path(".claude/projects");
+        let Some(Act::Run { command, .. }) = self.turns.iter().flatten().next() else {
+            return;
+        };
         eventually("the agent keeping its session", || {
             let mut projects = fs::read_dir(&projects).ok()?.flatten();
             projects.find_map(|project| {
                 let file = project.path().join(format!("{session}.jsonl"));
                 let kept = fs::read_to_string(file).ok()?;
-                kept.contains(&self.command).then_some(())
+                kept.contains(command).then_some(())
             })
         });
     }
@@ -94,6 +123,20 @@ impl Work {
         if self.agent == Agent::Claude {
             self.until_kept(session);
         }
+    }
+
+    /// What ran, by what each command wrote down with `note`.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.site.path("work/notes")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// How the questions of a run were decided: `allowed`, `rejected`, `cancelled`.
+    pub(super) fn decisions(&self, run: &str) -> Vec<String> {
+        let lines = self.journal_lines(run);
+        let outcomes = lines.iter().filter_map(|line| line.get("decision"));
+        let outcomes = outcomes.filter_map(|decision| decision["outcome"].as_str());
+        outcomes.map(str::to_owned).collect()
     }
 
     pub(super) fn journal(&self, run: &str) -> PathBuf {
@@ -158,7 +201,14 @@ impl Work {
         let run = config["runId"].as_str().unwrap();
         let (file, journal) = (self.site.path(&format!("{run}.json")), self.journal(run));
         fs::write(&file, config.to_string()).unwrap();
-        let mut command = Command::new(PROVOST);
+        let mut command = match self.user {
+            Some(user) => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", user, "--", PROVOST]);
+                command
+            }
+            None => Command::new(PROVOST),
+        };
         command.args(["run", "--data"]).arg(self.site.path("runs"));
         if config.get("callbackUrl").is_none() {
             command.arg("--no-callback");
@@ -178,6 +228,31 @@ impl Work {
     }
 }
 
+/// Where a test fails, what its runs did says why.
+impl Drop for Work {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            return;
+        }
+        let runs = fs::read_dir(self.site.path("runs/runs"));
+        for run in runs.into_iter().flatten().flatten() {
+            let text = fs::read_to_string(run.path().join("journal.jsonl")).unwrap_or_default();
+            eprintln!("the journal of {}:", run.path().display());
+            for line in text.lines() {
+                eprintln!("  {}", line.chars().take(600).collect::<String>());
+            }
+        }
+    }
+}
+
+/// A command that leaves a line in the folder's notes, and says that it ran in other words than its own.
+pub(super) fn note(line: &str) -> String {
+    format!("echo {line} >> notes && printf %s-%s it ran")
+}
+
+/// What the model is told by a command that ran.
+pub(super) const RAN: &str = "it-ran";
+
 impl Runner {
     pub(super) fn id(&self) -> i32 {
         self.child.id().try_into().unwrap()
@@ -189,12 +264,13 @@ impl Runner {
 
     /// The group of processes that the agent is.
     pub(super) fn agents_group(&self) -> Pid {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
-        let mut children = tasks.filter_map(|task| {
-            let children = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
-            children.split(' ').find_map(|id| id.trim().parse().ok())
-        });
-        Pid::from_raw(children.next().expect("the agent does not run")).unwrap()
+        child_of(self.id()).expect("the agent does not run")
+    }
+
+    /// The agent's own process, below the one that keeps it.
+    pub(super) fn agent(&self) -> Pid {
+        let keeper = self.agents_group().as_raw_nonzero().get();
+        child_of(keeper).expect("the agent does not run")
     }
 
     /// Without a warning, and its agent with it.
@@ -207,4 +283,13 @@ impl Runner {
         let journal = fs::read_to_string(&self.journal).unwrap();
         assert!(!journal.contains("\"ended\""), "it had ended before");
     }
+}
+
+fn child_of(process: i32) -> Option<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let mut children = tasks.filter_map(|task| {
+        let children = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
+        children.split(' ').find_map(|id| id.trim().parse().ok())
+    });
+    Pid::from_raw(children.next()?)
 }

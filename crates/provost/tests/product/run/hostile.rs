@@ -12,7 +12,7 @@ impl Agent {
     pub(super) fn spoil(self, home: &Path, repo: &Path, mark: &Path) {
         let touch = format!("touch {}", mark.display());
         fs::create_dir_all(repo.join(".git")).unwrap();
-        match self {
+        match self.kind() {
             Self::Claude => claude(home, repo, &touch),
             Self::Codex => codex(home, repo, mark),
             Self::Gemini => gemini(home, repo, &touch),
@@ -21,6 +21,7 @@ impl Agent {
             Self::Qwen => qwen(home, repo, &touch),
             Self::Goose => goose(home),
             Self::Kimi => kimi(home, &touch),
+            Self::OlderClaude | Self::OtherCodex => unreachable!("it is of another kind"),
         }
     }
 }

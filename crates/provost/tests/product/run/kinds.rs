@@ -16,9 +16,22 @@ pub(super) enum Agent {
     Goose,
     Kimi,
     Kilo,
+    /// An older adapter of Claude Code.
+    OlderClaude,
+    /// Another adapter of Codex, by another maker.
+    OtherCodex,
 }
 
 impl Agent {
+    /// The agent that its settings and its variables are those of.
+    pub(super) fn kind(self) -> Self {
+        match self {
+            Self::OlderClaude => Self::Claude,
+            Self::OtherCodex => Self::Codex,
+            agent => agent,
+        }
+    }
+
     pub(super) fn command(self) -> Value {
         let node = peers::newer_node();
         let module = peers::node_module;
@@ -40,12 +53,20 @@ impl Agent {
             Self::Goose => json!([module("@aaif/goose-binary-linux-x64/bin/goose"), "acp"]),
             Self::Kimi => json!([node, module("@moonshot-ai/kimi-code/dist/main.mjs"), "acp"]),
             Self::Kilo => json!([module("@kilocode/cli-linux-x64/bin/kilo"), "acp"]),
+            Self::OlderClaude => {
+                let script = "@agentclientprotocol/claude-agent-acp/dist/index.js";
+                json!(["node", peers::other_module(script)])
+            }
+            Self::OtherCodex => {
+                let program = "@zed-industries/codex-acp-linux-x64/bin/codex-acp";
+                json!([peers::other_module(program)])
+            }
         }
     }
 
     pub(super) fn env(self, home: &Path, model: SocketAddr) -> Value {
         let base = format!("http://{model}");
-        match self {
+        match self.kind() {
             Self::Claude => json!({
                 "HOME": home, "ANTHROPIC_BASE_URL": base, "ANTHROPIC_API_KEY": "x",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
@@ -69,13 +90,14 @@ impl Agent {
             }),
             Self::Kimi => json!({ "HOME": home }),
             Self::Kilo => json!({"HOME": home, "KILO_DISABLE_MODELS_FETCH": "1"}),
+            Self::OlderClaude | Self::OtherCodex => unreachable!("it is of another kind"),
         }
     }
 
     /// What its user has in the home: which model, and where.
     pub(super) fn settle(self, home: &Path, model: SocketAddr) {
         let base = format!("http://{model}/v1");
-        match self {
+        match self.kind() {
             Self::OpenCode => write(home, ".config/opencode/opencode.json", &open_code(&base)),
             Self::Kilo => write(home, ".config/kilo/kilo.json", &open_code(&base)),
             Self::Codex => write(home, ".codex/config.toml", &codex(&base)),
@@ -84,7 +106,7 @@ impl Agent {
                 write(home, ".gemini/settings.json", &auth.to_string());
             }
             Self::Kimi => write(home, ".kimi-code/config.toml", &kimi(&base)),
-            Self::Claude | Self::Qwen | Self::Goose => {}
+            _ => {}
         }
     }
 }

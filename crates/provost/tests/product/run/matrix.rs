@@ -8,7 +8,10 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::{Agent, Work};
+use super::{
+    Agent, Work,
+    agents::{RAN, note},
+};
 
 /// The agent has a shell command to run, and settings of all kinds that let it.
 pub(super) fn hostile(agent: Agent, command: &str) -> Work {
@@ -30,15 +33,21 @@ pub(super) fn said(output: &Output) -> String {
 /// Nothing runs that nobody allowed, whatever its settings say.
 #[track_caller]
 fn nothing_runs_unseen(agent: Agent) {
-    let work = hostile(agent, "touch done");
+    let work = hostile(agent, &note("a"));
     let output = work.run(&json!({"permissions": "deny"}));
-    let said = said(&output);
-    assert!(!work.exists("done"), "{agent:?} ran it: {said}");
+    nothing_was_run(agent, &work, "run", &said(&output));
+}
+
+/// It asked, was told no, and did nothing.
+#[track_caller]
+fn nothing_was_run(agent: Agent, work: &Work, run: &str, said: &str) {
+    assert_eq!(work.notes(), [] as [&str; 0], "{agent:?} ran it: {said}");
+    assert!(!work.model.heard(RAN), "{agent:?} says that it ran: {said}");
     assert!(
         !work.site.path("mark").exists(),
         "{agent:?} ran what was planted: {said}"
     );
-    let journal = work.journal_lines("run");
+    let journal = work.journal_lines(run);
     let decisions: Vec<&Value> = journal
         .iter()
         .filter_map(|line| line.get("decision"))
