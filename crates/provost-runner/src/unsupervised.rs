@@ -97,11 +97,17 @@ impl ActWatch {
         if self.calls.len() >= MOST_CALLS {
             self.calls.retain(|_, seen| !seen.over);
         }
-        self.calls.entry(id.clone()).or_default().take(tool);
+        let seen = self.calls.entry(id.clone()).or_default();
+        // Models give the ids: one that is announced again is another call's.
+        if tool.announces && seen.over {
+            *seen = Seen::default();
+        }
+        seen.take(tool);
         match tool.status {
             Some(Status::Completed) => self.completed(id),
             Some(Status::Failed) => {
                 self.calls.remove(id);
+                self.allowed.remove(id);
                 None
             }
             Some(Status::InProgress) => {
@@ -149,6 +155,8 @@ impl ActWatch {
         if let Some(seen) = self.calls.get_mut(id) {
             seen.over = true;
         }
+        // The yes was for this one call.
+        self.allowed.remove(id);
         None
     }
 
@@ -250,6 +258,17 @@ mod tests {
             // Once is enough.
             assert_eq!(seeing(&mut watch, update), None);
         }
+    }
+
+    #[test]
+    fn a_yes_is_not_for_another_call_of_the_same_id() {
+        let mut watch = ActWatch::new(None);
+        watch.decided("1", true);
+        assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
+        assert!(seeing(&mut watch, call("1", "execute", "completed")).is_some());
+        // Some are decided before they are announced.
+        watch.decided("1", true);
+        assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use crate::acp::{ToolUpdate, call_id};
+use crate::acp::{Status, ToolUpdate, call_id};
 
 /// Calls that are remembered at once.
 const MOST_CALLS: usize = 1000;
@@ -27,7 +27,15 @@ impl ToolCalls {
     }
 
     pub(super) fn note(&mut self, tool: ToolUpdate) {
-        let ToolUpdate { id, told, .. } = tool;
+        let ToolUpdate {
+            id, told, status, ..
+        } = tool;
+        // Models give the ids: what was told of a call that is over is not to be taken for another's arguments.
+        if matches!(status, Some(Status::Completed | Status::Failed)) {
+            self.calls.remove(&id);
+            self.order.retain(|known| *known != id);
+            return;
+        }
         if !self.calls.contains_key(&id) {
             if self.order.len() >= MOST_CALLS
                 && let Some(oldest) = self.order.pop_front()
@@ -134,6 +142,17 @@ mod tests {
         );
         let unknown = json!({"toolCallId": "3", "title": "x"});
         assert_eq!(completed(&calls, unknown.clone()), unknown);
+    }
+
+    #[test]
+    fn a_question_is_not_completed_by_another_call_of_the_same_id() {
+        let calls = told(&[
+            json!({"sessionUpdate": "tool_call", "toolCallId": "1", "rawInput": {"command": "ls"}}),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "completed"}),
+        ]);
+        let asked = json!({"toolCallId": "1", "title": "Bash"});
+        assert_eq!(completed(&calls, asked.clone()), asked);
+        assert!(calls.order.is_empty());
     }
 
     #[test]

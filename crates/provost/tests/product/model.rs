@@ -54,13 +54,6 @@ struct Call {
     arguments: Value,
 }
 
-/// What each answer of the model is said to have cost.
-#[derive(Clone, Copy)]
-struct Usage {
-    input: u64,
-    output: u64,
-}
-
 pub(crate) struct Model {
     pub(crate) addr: SocketAddr,
     script: Arc<Script>,
@@ -76,7 +69,6 @@ struct Script {
     calls: AtomicU64,
     /// Every call has the id of the first.
     repeats_ids: AtomicBool,
-    tokens: AtomicU64,
     /// The tools that the model was offered.
     offered: Mutex<Vec<Value>>,
     /// Says that the model was asked, and waits for a word.
@@ -108,12 +100,6 @@ impl Act {
     }
 }
 
-impl Usage {
-    fn total(self) -> u64 {
-        self.input + self.output
-    }
-}
-
 impl Model {
     pub(crate) fn that_runs(command: &str) -> Self {
         Self::that_does(vec![vec![Act::run(command)]])
@@ -128,7 +114,6 @@ impl Model {
             asked: Mutex::default(),
             calls: AtomicU64::new(0),
             repeats_ids: AtomicBool::new(false),
-            tokens: AtomicU64::new(1),
             offered: Mutex::default(),
             hold: Mutex::default(),
         });
@@ -150,11 +135,6 @@ impl Model {
 
     pub(crate) fn repeats_ids(&self) {
         self.script.repeats_ids.store(true, Ordering::Relaxed);
-    }
-
-    /// So many tokens are said to have been read, and as many written, by each answer.
-    pub(crate) fn spends(&self, tokens: u64) {
-        self.script.tokens.store(tokens, Ordering::Relaxed);
     }
 
     /// Holds the next call back until it is released.
@@ -209,23 +189,18 @@ impl Script {
 
     fn answer(&self, path: &str, asked: &Value) -> (&'static str, String) {
         let streamed = asked["stream"] == true;
-        let tokens = self.tokens.load(Ordering::Relaxed);
-        let usage = Usage {
-            input: tokens,
-            output: tokens,
-        };
         if path.ends_with("/chat/completions") {
             let turn = self.turn(chat::tools(asked), chat::results(asked));
-            chat::answer(&turn, usage, streamed)
+            chat::answer(&turn, streamed)
         } else if path.ends_with("/responses") {
             let turn = self.turn(responses::tools(asked), responses::results(asked));
-            (STREAM, responses::events(&turn, usage))
+            (STREAM, responses::events(&turn))
         } else if path.contains(":generateContent") || path.contains(":streamGenerateContent") {
             let turn = self.turn(gemini::tools(asked), gemini::results(asked));
-            gemini::answer(&turn, usage, path.contains(":stream"))
+            gemini::answer(&turn, path.contains(":stream"))
         } else if path.ends_with("/v1/messages") {
             let turn = self.turn(anthropic::tools(asked), anthropic::results(asked));
-            anthropic::answer(&turn, usage, streamed)
+            anthropic::answer(&turn, streamed)
         } else {
             let known = json!({"input_tokens": 1, "data": [{"id": "scripted", "object": "model"}]});
             (JSON, known.to_string())

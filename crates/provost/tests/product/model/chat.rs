@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{JSON, LAST_WORD, STREAM, Turn, Usage};
+use super::{JSON, LAST_WORD, STREAM, Turn};
 
 pub(super) fn tools(asked: &Value) -> impl Iterator<Item = &Value> {
     let tools = asked["tools"].as_array().into_iter().flatten();
@@ -35,7 +35,7 @@ fn is_said(message: &Value) -> bool {
 }
 
 /// Calls, or the last word.
-pub(super) fn answer(turn: &Turn, usage: Usage, streamed: bool) -> (&'static str, String) {
+pub(super) fn answer(turn: &Turn, streamed: bool) -> (&'static str, String) {
     let (mut message, reason) = match turn {
         Turn::Calls(calls) => {
             let calls = calls.iter().enumerate().map(|(index, call)| {
@@ -50,8 +50,8 @@ pub(super) fn answer(turn: &Turn, usage: Usage, streamed: bool) -> (&'static str
         }
         Turn::Last => (json!({"role": "assistant", "content": LAST_WORD}), "stop"),
     };
-    let usage = json!({"prompt_tokens": usage.input, "completion_tokens": usage.output,
-        "total_tokens": usage.total()});
+    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1,
+        "total_tokens": 2});
     if !streamed {
         message["content"] = message.get("content").cloned().unwrap_or_default();
         let choice = json!({"index": 0, "message": message, "finish_reason": reason});

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{LAST_WORD, Turn, Usage};
+use super::{LAST_WORD, Turn};
 
 pub(super) fn tools(asked: &Value) -> impl Iterator<Item = &Value> {
     asked["tools"].as_array().into_iter().flatten()
@@ -23,7 +23,7 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
     results.map(|item| item["output"].to_string()).collect()
 }
 
-pub(super) fn events(turn: &Turn, usage: Usage) -> String {
+pub(super) fn events(turn: &Turn) -> String {
     let items: Vec<Value> = match turn {
         Turn::Calls(calls) => calls
             .iter()
@@ -42,9 +42,9 @@ pub(super) fn events(turn: &Turn, usage: Usage) -> String {
     let response = |status: &str, output: &[Value]| json!({"id": "resp_1", "object": "response", "status": status, "output": output});
     let mut completed = response("completed", &items);
     completed["usage"] = json!({
-        "input_tokens": usage.input, "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": usage.total(),
+        "input_tokens": 1, "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 2,
     });
     let created = json!({"type": "response.created", "response": response("in_progress", &[])});
     let mut events = vec![created];

@@ -39,31 +39,6 @@ macro_rules! cells {
     )*};
 }
 
-/// Who tells its use while it works.
-mod metered {
-    use super::{Agent, limits};
-
-    #[test]
-    fn claude_tokens() {
-        limits::tokens(Agent::Claude);
-    }
-
-    #[test]
-    fn claude_cost() {
-        limits::cost(Agent::Claude);
-    }
-
-    #[test]
-    fn codex_tokens() {
-        limits::tokens(Agent::Codex);
-    }
-
-    #[test]
-    fn goose_tokens() {
-        limits::tokens(Agent::Goose);
-    }
-}
-
 cells! {
     claude: Claude, codex: Codex, gemini: Gemini, opencode: OpenCode, qwen: Qwen, goose: Goose, kimi: Kimi,
     kilo: Kilo,

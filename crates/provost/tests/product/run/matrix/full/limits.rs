@@ -1,4 +1,4 @@
-//! Each limit, where the agent tells what it is counted by.
+//! Each limit. Those that rest on what agents tell of their use are in `run::metering`.
 
 use serde_json::{Value, json};
 
@@ -70,20 +70,6 @@ pub(super) fn output_bytes(agent: Agent) {
     let limits = json!({"outputBytes": 100});
     ended_by(agent, &work, "outputBytes", &with(agent, limits));
     assert_eq!(work.notes(), [] as [&str; 0], "{agent:?}");
-}
-
-pub(super) fn tokens(agent: Agent) {
-    let work = Work::doing(agent, three());
-    work.model.spends(50_000);
-    let limits = json!({"tokens": 1000});
-    ended_by(agent, &work, "tokens", &with(agent, limits));
-}
-
-pub(super) fn cost(agent: Agent) {
-    let work = Work::doing(agent, three());
-    work.model.spends(50_000);
-    let limits = json!({"cost": 0.000_001});
-    ended_by(agent, &work, "cost", &with(agent, limits));
 }
 
 pub(super) fn files_changed(agent: Agent) {
