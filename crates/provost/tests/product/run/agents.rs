@@ -168,7 +168,7 @@ impl Work {
     }
 
     pub(super) fn has_it_run(&mut self, command: &str) {
-        command.clone_into(&mut self.command);
+        self.turns = vec![vec![Act::run(command)]];
         self.again();
     }
 
