@@ -13,9 +13,16 @@ const MOST_CALLS: usize = 1000;
 pub(super) struct ToolCalls {
     /// The text of a call is its arguments, in JSON.
     arguments_as_text: bool,
-    calls: HashMap<String, Map<String, Value>>,
+    calls: HashMap<String, Told>,
     /// The oldest first.
     order: VecDeque<String>,
+}
+
+#[derive(Default)]
+struct Told {
+    call: Map<String, Value>,
+    /// It ended. Models give the ids: whatever has its id from now on is another call.
+    over: bool,
 }
 
 impl ToolCalls {
@@ -30,12 +37,6 @@ impl ToolCalls {
         let ToolUpdate {
             id, told, status, ..
         } = tool;
-        // Models give the ids: what was told of a call that is over is not to be taken for another's arguments.
-        if matches!(status, Some(Status::Completed | Status::Failed)) {
-            self.calls.remove(&id);
-            self.order.retain(|known| *known != id);
-            return;
-        }
         if !self.calls.contains_key(&id) {
             if self.order.len() >= MOST_CALLS
                 && let Some(oldest) = self.order.pop_front()
@@ -45,16 +46,31 @@ impl ToolCalls {
             self.order.push_back(id.clone());
         }
         let told = told.into_iter().filter(|(_, value)| says_something(value));
-        self.calls.entry(id).or_default().extend(told);
+        let known = self.calls.entry(id).or_default();
+        if known.over {
+            *known = Told::default();
+        }
+        known.call.extend(told);
+        known.over = matches!(status, Some(Status::Completed | Status::Failed));
     }
 
     /// The call that is asked about, with what was told of it before. What the question says itself goes first.
     pub(super) fn completed(&self, asked: &Map<String, Value>) -> Map<String, Value> {
-        let id = asked.get("toolCallId").and_then(call_id);
-        let mut whole = id
-            .and_then(|id| self.calls.get(&id))
-            .cloned()
-            .unwrap_or_default();
+        self.with_told(asked, self.known(asked).filter(|known| !known.over))
+    }
+
+    /// The same of a call that may have ended.
+    pub(super) fn ended(&self, seen: &Map<String, Value>) -> Map<String, Value> {
+        self.with_told(seen, self.known(seen))
+    }
+
+    fn known(&self, call: &Map<String, Value>) -> Option<&Told> {
+        let id = call.get("toolCallId").and_then(call_id)?;
+        self.calls.get(&id)
+    }
+
+    fn with_told(&self, asked: &Map<String, Value>, known: Option<&Told>) -> Map<String, Value> {
+        let mut whole = known.map(|known| known.call.clone()).unwrap_or_default();
         let text = whole.get("content").and_then(arguments_in);
         for (name, value) in asked {
             if says_something(value) || !whole.contains_key(name) {
@@ -152,7 +168,8 @@ mod tests {
         ]);
         let asked = json!({"toolCallId": "1", "title": "Bash"});
         assert_eq!(completed(&calls, asked.clone()), asked);
-        assert!(calls.order.is_empty());
+        let ended = calls.ended(asked.as_object().unwrap());
+        assert_eq!(ended["rawInput"]["command"], "ls");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Run {
         let seen: Map<String, Value> = act.as_object().cloned().unwrap_or_default();
         let told = json!({
             "sessionId": self.session, "folder": self.config.repo, "endsRun": ends,
-            "toolCall": self.calls.completed(&seen),
+            "toolCall": self.calls.ended(&seen),
         });
         let journal = Arc::clone(&self.journal);
         self.telling.spawn(async move {
