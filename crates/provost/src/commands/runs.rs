@@ -200,13 +200,12 @@ async fn cancel(
     let prompt = if turn {
         let run = client.get(place.clone()).await?.body;
         let prompts = items(run.get("prompts").unwrap_or(&Value::Null));
-        let running = prompts.iter().find(|one| text(one, "state") == "running");
-        let running = running.and_then(|one| some_text(one, "promptId"));
-        let running = running.map(str::to_owned);
-        Some(
-            running
-                .ok_or_else(|| anyhow::anyhow!("no turn is under way: nothing was cancelled"))?,
-        )
+        // The first that has not ended: one that has just begun may still be told as queued.
+        let is_open = |one: &&Value| matches!(text(one, "state"), "running" | "queued");
+        let turn = prompts.iter().find(is_open);
+        let turn = turn.and_then(|one| some_text(one, "promptId"));
+        let turn = turn.map(str::to_owned);
+        Some(turn.ok_or_else(|| anyhow::anyhow!("no turn is under way: nothing was cancelled"))?)
     } else {
         prompt.map(str::to_owned)
     };
