@@ -222,6 +222,30 @@ fn table(approval: &str) -> Vec<Row> {
             none.clone(),
             found(PEOPLE, 404),
         ),
+        row(
+            "GET",
+            "/v1/runs/0000000000000000/changes",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "GET",
+            "/v1/runs/0000000000000000/prompts",
+            none.clone(),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "POST",
+            "/v1/runs/0000000000000000/prompts",
+            json!({"prompt": "x"}),
+            found(PEOPLE, 404),
+        ),
+        row(
+            "POST",
+            "/v1/runs/0000000000000000/prompts/p/cancel",
+            json!({}),
+            found(PEOPLE, 404),
+        ),
         row("GET", "/policies", none.clone(), PEOPLE),
         row("GET", "/agents/declared", none.clone(), ADMIN),
         row("GET", "/keys", none.clone(), ADMIN),
@@ -332,7 +356,8 @@ async fn the_table_covers_every_endpoint_there_is() {
                 .replace("/s1", "/{id}")
                 .replace("keys/nobody", "keys/{name}")
                 .replace("servers/nobody", "servers/{name}")
-                .replace("people/nobody", "people/{name}");
+                .replace("people/nobody", "people/{name}")
+                .replace("prompts/p/", "prompts/{prompt}/");
             format!("{} {path}", row.method)
         })
         .collect();

@@ -1,5 +1,7 @@
 //! Anthropic's messages: what Claude Code speaks.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::{Value, json};
 
 use super::{JSON, LAST_WORD, STREAM, Turn};
@@ -52,8 +54,11 @@ fn stop_reason(blocks: &[Value]) -> &'static str {
     if is_call { "tool_use" } else { "end_turn" }
 }
 
+/// Claude Code takes messages of one id for pieces of one.
 fn message(content: &[Value], stop: Option<&str>) -> Value {
-    json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted",
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let id = format!("msg_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    json!({"id": id, "type": "message", "role": "assistant", "model": "scripted",
         "content": content, "stop_reason": stop, "stop_sequence": null,
         "usage": {"input_tokens": 1, "output_tokens": 1}})
 }
