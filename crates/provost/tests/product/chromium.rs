@@ -144,6 +144,11 @@ impl Browser {
     /// Presses the middle of an element, which must be there to be seen.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
+        // Before a page is painted, Chromium drops what is pressed.
+        self.until(
+            "a painted page",
+            "document.readyState === 'complete' && performance.getEntriesByType('paint').length > 0",
+        );
         let place = format!(
             "(() => {{ const e = document.querySelector({selector:?}); if (!e) return null;
              e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const r = e.getBoundingClientRect();
