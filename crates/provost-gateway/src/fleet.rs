@@ -5,6 +5,7 @@
 
 mod admit;
 mod changes;
+mod end;
 mod feed;
 mod folder;
 mod key;
@@ -40,6 +41,7 @@ pub use run::Run;
 pub use settings::{Agent, Sandbox, Settings, USUAL_OUTPUT, USUAL_WALL, usual_limits};
 pub use story::{Failure, Prompt, Spent, State, Story};
 
+use end::End;
 use folder::Folder;
 use key::Keys;
 
@@ -233,21 +235,28 @@ impl Fleet {
         let now = self.gate.now();
         let noted = tokio::task::spawn_blocking(move || {
             noting.note(now, &json!({"cancelling": by}));
-            if queued {
-                noting.note(now, &tend::cancelled(&by));
+            let over = queued && noting.receiver().is_none();
+            if over {
+                noting.note(now, &End::cancelled(&by).event());
                 noting.close();
             }
+            over
         });
-        if let Err(error) = noted.await {
+        let over = noted.await.unwrap_or_else(|error| {
             tracing::error!(%error, "cancelling a run failed");
-        }
+            queued
+        });
         run.wanted.notify_one();
         self.changed();
-        if queued {
-            Cancelled::Now
-        } else {
-            Cancelled::Soon
+        if over {
+            return Cancelled::Now;
         }
+        if queued {
+            // It begins by telling its receiver, and ends with that.
+            self.inner().running += 1;
+            tokio::spawn(Arc::clone(self).drive(Arc::clone(run), false));
+        }
+        Cancelled::Soon
     }
 
     /// Starts what waits, as far as there is room.

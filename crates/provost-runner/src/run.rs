@@ -63,7 +63,7 @@ use session::Wanted;
 /// and whoever waits for the end is told it within one.
 const LINGER: Duration = Duration::from_millis(750);
 /// As the protocol calls the end of a turn that was cancelled.
-const CANCELLED: &str = "cancelled";
+pub(crate) const CANCELLED: &str = "cancelled";
 const GRACE: Duration = Duration::from_secs(5);
 /// How long delivery is tried after the end. What is left then stays on disk.
 const DELIVERY: Duration = Duration::from_mins(10);

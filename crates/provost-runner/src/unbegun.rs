@@ -8,7 +8,7 @@ use crate::{
     config::{Config, Identity, Keep},
     journal::{Journal, last_sequence},
     report::{Clock, End, Failure, Reporter, Settings, State},
-    run::{Outcome, refuse_waiting},
+    run::{CANCELLED, Outcome, refuse_waiting},
     setup::{Reports, note},
 };
 
@@ -66,7 +66,12 @@ impl Unbegun {
                 untold.drained(PATIENCE).await;
             }
         }
-        journal.event(&json!({"ended": {"state": "failed", "reason": reason, "message": message}}));
+        let state = if reason == CANCELLED {
+            CANCELLED
+        } else {
+            "failed"
+        };
+        journal.event(&json!({"ended": {"state": state, "reason": reason, "message": message}}));
     }
 }
 

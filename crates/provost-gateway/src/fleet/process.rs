@@ -52,6 +52,16 @@ const MARK: &str = "PROVOST_RUN";
 /// Who is ended may have started another one just before.
 const ROUNDS: usize = 20;
 
+/// What a runner is started for.
+pub(super) enum Task<'a> {
+    Run,
+    /// To report that it is over, in place of a runner that cannot.
+    Over {
+        reason: &'a str,
+        message: &'a str,
+    },
+}
+
 /// Starts the runner of a run whose configuration is written. Its input is the lock: it holds it for as long
 /// as it lives, and its agent, whose input is another, does not.
 pub(super) fn launch(
@@ -59,6 +69,7 @@ pub(super) fn launch(
     run: &str,
     folder: &Folder,
     calls_back: bool,
+    task: &Task<'_>,
 ) -> io::Result<Child> {
     let lock = open_lock(folder)?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
@@ -74,6 +85,9 @@ pub(super) fn launch(
         .arg(folder.journal());
     if !calls_back {
         command.arg("--no-callback");
+    }
+    if let Task::Over { reason, message } = task {
+        command.arg("--over").args([reason, message]);
     }
     command
         .current_dir(folder.path())

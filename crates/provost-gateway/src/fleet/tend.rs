@@ -13,7 +13,10 @@ use tokio::{
 };
 
 use super::{
-    Fleet, Refused, changes, limits, process,
+    Fleet, Refused, changes,
+    end::End,
+    limits,
+    process::{self, Task},
     request::{Given, compose, resolve},
     run::Run,
 };
@@ -28,6 +31,8 @@ const GO_ON: &str = "You were interrupted before you were done: your supervisor 
 /// What is to be done about a run whose runner has ended.
 enum Next {
     Over,
+    /// It did not tell its end.
+    End(End),
     Again,
 }
 
@@ -39,11 +44,11 @@ impl Fleet {
             if !lives {
                 let (fleet, starting) = (Arc::clone(&self), Arc::clone(&run));
                 let begun = spawn_blocking(move || fleet.begin(&starting)).await;
-                let failed = |_| Err(ended("cannot_start", "its start broke off"));
+                let failed = |_| Err(End::failed("cannot_start", "its start broke off"));
                 match begun.unwrap_or_else(failed) {
                     Ok(started) => child = Some(started),
-                    Err(ended) => {
-                        run.note(self.gate.now(), &ended);
+                    Err(end) => {
+                        self.end(&run, end).await;
                         break;
                     }
                 }
@@ -55,6 +60,10 @@ impl Fleet {
             };
             match self.judge(&run, exit) {
                 Next::Over => break,
+                Next::End(end) => {
+                    self.end(&run, end).await;
+                    break;
+                }
                 Next::Again => self.changed(),
             }
         }
@@ -62,10 +71,10 @@ impl Fleet {
     }
 
     /// Starts its runner. An error is how it ended instead.
-    fn begin(&self, run: &Arc<Run>) -> Result<Child, Value> {
+    fn begin(&self, run: &Arc<Run>) -> Result<Child, End> {
         let story = run.story();
         if let Some(by) = &story.cancelled_by {
-            return Err(cancelled(by));
+            return Err(End::cancelled(by));
         }
         let call = Call {
             agent: run.agent_name().into(),
@@ -74,18 +83,19 @@ impl Fleet {
             params: Map::new(),
         };
         if let Some(stop) = self.gate.control().stop_for(&call) {
-            return Err(ended("stopped", &format!("not started: {stop}")));
+            return Err(End::failed("stopped", format!("not started: {stop}")));
         }
         let attempt = story.resumed + 1;
         run.note(self.gate.now(), &json!({"starting": {"attempt": attempt}}));
         self.changed();
         let calls_back = self
             .prepare(run, attempt)
-            .map_err(|refused| ended("cannot_start", &refused.to_string()))?;
-        process::launch(&self.launcher, &run.record.id, &run.folder, calls_back).map_err(|error| {
-            ended(
+            .map_err(|refused| End::failed("cannot_start", refused.to_string()))?;
+        let launched = self.launch(run, calls_back, &Task::Run);
+        launched.map_err(|error| {
+            End::failed(
                 "cannot_start",
-                &format!("the runner cannot be started: {error}"),
+                format!("the runner cannot be started: {error}"),
             )
         })
     }
@@ -118,13 +128,11 @@ impl Fleet {
                 request.insert("prompt".to_owned(), GO_ON.into());
                 (prompt_id, taken) = (prompt.prompt_id.clone(), prompt.number);
             } else if let Some(last) = story.last_ended() {
-                // It waited for a prompt, and does so again.
+                // It waited for a prompt, and does so again. What is told meanwhile is of no prompt that was told.
                 request.remove("prompt");
+                prompt_id = format!("{prompt_id}-{attempt}");
                 taken = last;
             }
-        }
-        if attempt > 1 {
-            prompt_id = format!("{prompt_id}-{attempt}");
         }
         let keep = record.keep.map(|seconds| {
             let inbox = run.folder.inbox();
@@ -222,16 +230,14 @@ impl Fleet {
         let how = process::describe(exit);
         let now = self.gate.now();
         if let Some(by) = &story.cancelled_by {
-            run.note(now, &cancelled(by));
-            return Next::Over;
+            return Next::End(End::cancelled(by));
         }
         if !story.began {
             let message = format!(
                 "the runner did not begin: {how}. {}",
                 run.folder.last_words()
             );
-            run.note(now, &ended("cannot_start", message.trim_end()));
-            return Next::Over;
+            return Next::End(End::failed("cannot_start", message.trim_end()));
         }
         let why = match &story.session_id {
             _ if story.resumed > 0 => "it was taken up again once already",
@@ -249,8 +255,7 @@ impl Fleet {
         let message = format!(
             "the runner was lost: {how}; it cannot be taken up again, because {why}. What the agent did until then is in its folder and in the journal"
         );
-        run.note(now, &ended("lost", &message));
-        Next::Over
+        Next::End(End::failed("lost", message))
     }
 }
 
@@ -269,13 +274,4 @@ async fn lives(run: &Arc<Run>) -> bool {
     lives
         .unwrap_or_else(|error| Err(io::Error::other(error)))
         .unwrap_or(true)
-}
-
-fn ended(reason: &str, message: &str) -> Value {
-    json!({"ended": {"state": "failed", "reason": reason, "message": message}})
-}
-
-pub(super) fn cancelled(by: &str) -> Value {
-    let message = format!("cancelled by {by}");
-    json!({"ended": {"state": "cancelled", "reason": "cancelled", "message": message}})
 }

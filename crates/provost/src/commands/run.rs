@@ -128,6 +128,9 @@ pub(crate) struct Args {
     /// Where the journal goes [default: ~/.local/state/provost/runs/RUN/journal.jsonl, or below --data]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
+    /// Run nothing: report that the run is over, for this reason. The gateway's own
+    #[arg(long, value_names = ["REASON", "MESSAGE"], num_args = 2, hide = true)]
+    over: Option<Vec<String>>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -217,6 +220,10 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         session.begin(context, &config);
     }
     let unbegun = Unbegun::of(&config);
+    if let Some([reason, message]) = args.over.as_deref() {
+        unbegun.tell(reason, message).await;
+        return Ok(Exit::Ok);
+    }
     if let Some((exit, reason, message)) = reach(&config).await? {
         output::note(format_args!("error: {}", output::safe_lines(&message)));
         if exit == Exit::Unreachable {

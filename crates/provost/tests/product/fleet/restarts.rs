@@ -1,9 +1,42 @@
 //! Runs go on while gateways come and go, and where they cannot, that is told.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ONE, Stage, cancel, get, kill, start, told, until};
-use crate::events_feed::Feed;
+use crate::{events_feed::Feed, harness::eventually, receiver::Receiver};
+
+fn reported_to(receiver: &Receiver, mut body: Value) -> Value {
+    body["callbackUrl"] = json!(format!("http://{}/callback", receiver.addr));
+    body["token"] = json!("a-token");
+    body
+}
+
+/// The reports of a prompt: numbered from 1 without a gap, and the last one is the only one that ends it.
+#[track_caller]
+fn last_report(receiver: &Receiver, prompt: &str) -> Value {
+    let ends =
+        |report: &Value| report["kind"] == "prompt_complete" || report["kind"] == "prompt_failed";
+    let told = eventually("the last report", || {
+        let told = receiver.told(1).into_iter();
+        let told: Vec<Value> = told
+            .filter_map(|told| serde_json::from_str(&told.body).ok())
+            .filter(|report: &Value| report["promptId"] == prompt && report["kind"] != "heartbeat")
+            .collect();
+        told.last().is_some_and(ends).then_some(told)
+    });
+    let mut numbers: Vec<_> = told
+        .iter()
+        .map(|report| report["sequence"].as_u64().unwrap())
+        .collect();
+    numbers.dedup();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        told.iter().filter(|report| ends(report)).count(),
+        1,
+        "{told:#?}"
+    );
+    told.last().cloned().unwrap()
+}
 
 #[test]
 fn a_run_outlives_the_gateway() {
@@ -105,4 +138,44 @@ fn the_gateways_environment_is_not_the_agents() {
     gateway.alice().deny(asked["id"].as_str().unwrap()).ok();
     until(&gateway, &id, "done");
     assert!(told(&gateway, &id, None).contains("chosen: reject"));
+}
+
+#[test]
+fn a_prompt_that_goes_on_after_a_kill_is_one_prompt_to_its_receiver() {
+    let (receiver, stage) = (Receiver::start(0), Stage::new(ONE, "CAN_LOAD: 'yes'"));
+    let gateway = stage.site.start();
+    let id = start(&gateway, &reported_to(&receiver, stage.body("hang")));
+    until(&gateway, &id, "running");
+    kill(stage.pid(&id));
+    until(&gateway, &id, "done");
+    assert_eq!(last_report(&receiver, &id)["kind"], "prompt_complete");
+}
+
+#[test]
+fn whoever_receives_reports_is_told_of_an_end_that_no_runner_told() {
+    let (receiver, stage) = (Receiver::start(0), Stage::new(ONE, ""));
+    let gateway = stage.site.start();
+    let mut lost = reported_to(&receiver, stage.body("hang"));
+    lost["keep"] = json!(true);
+    let lost = start(&gateway, &lost);
+    until(&gateway, &lost, "running");
+    let prompts = format!("/v1/runs/{lost}/prompts");
+    let next = json!({"prompt": "and then", "promptId": "next"});
+    gateway.alice().post(&prompts, &next).is(202);
+    let queued = start(&gateway, &reported_to(&receiver, stage.body("never")));
+    cancel(&gateway, &queued).is(202);
+    let cancelled = until(&gateway, &queued, "cancelled");
+    assert_eq!(cancelled["error"]["reason"], "cancelled", "{cancelled}");
+    kill(stage.pid(&lost));
+    let failed = until(&gateway, &lost, "failed");
+    assert_eq!(failed["error"]["reason"], "lost", "{failed}");
+    for (prompt, reason) in [
+        (&*lost, "lost"),
+        ("next", "not_begun"),
+        (&*queued, "cancelled"),
+    ] {
+        let last = last_report(&receiver, prompt);
+        assert_eq!(last["kind"], "prompt_failed", "{last:#}");
+        assert!(last.to_string().contains(reason), "{last:#}");
+    }
 }
