@@ -24,6 +24,10 @@ struct Options {
     #[arg(long)]
     quick: bool,
 
+    /// As short as can be: shows that everything can be measured, its numbers say nothing
+    #[arg(long, conflicts_with = "quick")]
+    once: bool,
+
     /// Write the results as JSON too, to a file or to stdout instead of the table
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
@@ -72,10 +76,10 @@ struct Effort {
 
 impl Effort {
     fn new(options: &Options) -> Self {
-        let (rounds, millis, warm_up) = if options.quick {
-            (3, 1500, 500)
-        } else {
-            (5, 5000, 2000)
+        let (rounds, millis, warm_up) = match (options.once, options.quick) {
+            (true, _) => (1, 100, 10),
+            (_, true) => (3, 1500, 500),
+            _ => (5, 5000, 2000),
         };
         Self {
             rounds,

@@ -27,6 +27,7 @@ struct Approval {
     injection_risk: bool,
     trace_id: String,
     door: String,
+    executor: String,
     status: String,
     level: String,
     expires_at: String,

@@ -30,8 +30,8 @@ use crate::{
 };
 
 const NAME: &str = "approvals made and decided, against the store alone";
-/// One key decides, and may have some two hundred requests in progress.
-const MOST_DECIDING: usize = 200;
+/// One key decides, and one person may have 128 requests in progress.
+const MOST_DECIDING: usize = 100;
 
 pub(crate) async fn measure(
     report: &mut Report,
