@@ -10,6 +10,7 @@ mod risk;
 mod secret;
 mod summary;
 mod withhold;
+mod work;
 
 use serde_json::{Map, Value};
 

@@ -18,8 +18,7 @@ use super::{
         is_secret, is_secret_number, is_secret_object, is_shell_text,
     },
     secret::{
-        CONTENT, Grammar, Labels, Reading, Script, Secret, Within, is_mentioned, is_random,
-        kind_of, secrets,
+        CONTENT, Grammar, Labels, Reading, Script, Secret, Within, is_random, kind_of, secrets,
     },
 };
 use named::{pair, pair_in_list};
@@ -91,12 +90,11 @@ pub(super) fn mask_steps(steps: &[&str], runs_text: bool) -> Vec<String> {
     let script = Script::of(&beside);
     let mut at = 0;
     let found = steps.iter().map(|step| {
-        let before = beside.get(..at).unwrap_or_default();
-        at += step.len() + 1;
         let within = Within {
             script: &script,
-            before,
+            start: at,
         };
+        at += step.len() + 1;
         let grammar = Grammar::Command {
             within: Some(within),
             runs_text,
@@ -322,9 +320,13 @@ impl<'s> Walk<'s> {
         }
     }
 
+    fn script(&self) -> &Script {
+        self.script.get_or_init(|| Script::of(&self.commands))
+    }
+
     /// How the text under this name is read: as a command if a shell may do so.
     fn grammar(&self, name: &str) -> Grammar<'static> {
-        let runs = self.runs_text && (is_input(name) || is_mentioned(&self.commands, name));
+        let runs = self.runs_text && (is_input(name) || self.script().says(name));
         if runs {
             Grammar::Command {
                 within: None,

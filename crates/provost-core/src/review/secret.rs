@@ -6,10 +6,12 @@
 mod admit;
 mod carried;
 mod find;
+mod index;
 mod label;
 mod looks;
 mod patterns;
 mod reading;
+mod seat;
 mod token;
 mod url;
 mod uses;
@@ -25,7 +27,7 @@ pub(super) use label::{CONTENT, Labels, holds_withheld};
 pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
 pub(super) use reading::{Reading, Standing};
 pub(super) use token::program;
-pub(super) use uses::{Script, Use, is_mentioned};
+pub(super) use uses::{Script, Use};
 
 /// A piece of a text that is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +61,8 @@ impl Grammar<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Within<'t> {
     pub(super) script: &'t Script,
-    /// All that stands before the step.
-    pub(super) before: &'t str,
+    /// Where the step begins.
+    pub(super) start: usize,
 }
 
 static MASK: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -1,16 +1,21 @@
 //! What is computed from arguments, such as a summary, quotes them: what the arguments mask everywhere is masked there
 //! as well. A secret that is also seen, such as the word `production`, says nothing there that is not seen anyway.
 
+use std::{collections::BTreeSet, ops::Range};
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 
 use super::{Labels, Noted, Sink, View, Walk, noted};
-use crate::review::secret::masks;
+use crate::review::{secret::masks, work};
 
 /// What a view of the arguments does not show.
 #[derive(Default)]
 pub(in crate::review) struct Literals {
-    /// As texts may write it, and what is shown instead.
-    spelled: Vec<(String, String)>,
+    /// All that texts may write instead of it; `None` where there is nothing.
+    spelled: Option<AhoCorasick>,
+    /// What is shown instead of each.
+    labels: Vec<String>,
     any: bool,
 }
 
@@ -22,7 +27,7 @@ impl Literals {
         }
         let mut seen = Seen {
             labels: &labels,
-            found: Vec::new(),
+            found: BTreeSet::new(),
             visible: String::new(),
         };
         Walk::of(params, View::Masked, &mut seen).members(params, false);
@@ -31,15 +36,16 @@ impl Literals {
             let lines = lines(literal).map(str::to_owned);
             lines.map(move |line| (line, label.clone()))
         });
-        let hidden = lines.collect::<Vec<_>>().into_iter().chain(found);
-        let hidden =
-            hidden.filter(|(literal, _)| !literal.is_empty() && !visible.contains(literal));
-        let mut spelled: Vec<_> = hidden
+        let hidden: Vec<_> = lines.chain(found.iter().cloned()).collect();
+        let hidden = unseen(hidden, &visible).into_iter();
+        let (spelled, labels): (Vec<_>, Vec<_>) = hidden
             .flat_map(|(literal, label)| spellings(literal).map(move |it| (it, label.clone())))
-            .collect();
-        // The longest first: one may be a part of another.
-        spelled.sort_by_key(|(literal, _)| usize::MAX - literal.len());
-        Self { spelled, any }
+            .unzip();
+        Self {
+            spelled: machine(&spelled, MatchKind::LeftmostLongest),
+            labels,
+            any,
+        }
     }
 
     /// Whether the arguments hold a secret. Then a text that was cut may end in half of it.
@@ -48,23 +54,60 @@ impl Literals {
     }
 
     pub(in crate::review) fn masked(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for (literal, label) in &self.spelled {
-            if !text.contains(literal) {
-                continue;
-            }
-            let masks = masks(&text);
-            let places = text
-                .match_indices(literal)
-                .map(|(at, _)| at..at + literal.len());
-            let is_mask = |at: usize| masks.iter().any(|mask| mask.contains(&at));
-            let places: Vec<_> = places.filter(|place| !is_mask(place.start)).collect();
-            for place in places.into_iter().rev() {
-                text.replace_range(place, label);
+        let Some(spelled) = &self.spelled else {
+            return text.to_owned();
+        };
+        work::count(text.len());
+        let mut masked = String::with_capacity(text.len());
+        for (piece, is_mask) in pieces(text) {
+            let piece = text.get(piece).unwrap_or_default();
+            if is_mask {
+                masked.push_str(piece);
+            } else {
+                masked.push_str(&spelled.replace_all(piece, &self.labels));
             }
         }
-        text
+        masked
     }
+}
+
+/// The masks of a text, and what stands between them.
+fn pieces(text: &str) -> Vec<(Range<usize>, bool)> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for mask in masks(text) {
+        pieces.extend([(at..mask.start, false), (mask.clone(), true)]);
+        at = mask.end;
+    }
+    pieces.push((at..text.len(), false));
+    pieces
+}
+
+/// All of them are looked for at once. `None`: there are none, or more than can be looked for.
+fn machine(texts: &[String], kind: MatchKind) -> Option<AhoCorasick> {
+    work::count(texts.iter().map(String::len).sum());
+    let machine = AhoCorasick::builder().match_kind(kind).build(texts).ok();
+    machine.filter(|_| !texts.is_empty())
+}
+
+/// Those that the text does not hold.
+fn unseen(literals: Vec<(String, String)>, visible: &str) -> Vec<(String, String)> {
+    work::count(visible.len());
+    let literals = literals.into_iter().filter(|(it, _)| !it.is_empty());
+    let literals: Vec<_> = literals.collect();
+    let texts: Vec<String> = literals.iter().map(|(it, _)| it.clone()).collect();
+    let mut is_seen = vec![false; texts.len()];
+    if let Some(machine) = machine(&texts, MatchKind::Standard) {
+        for found in machine.find_overlapping_iter(visible) {
+            if let Some(seen) = is_seen.get_mut(found.pattern().as_usize()) {
+                *seen = true;
+            }
+        }
+    }
+    let literals = literals.into_iter().zip(is_seen);
+    literals
+        .filter_map(|(literal, is_seen)| (!is_seen).then_some(literal))
+        .collect()
 }
 
 /// Each line of a text of several: a diff has them apart.
@@ -92,32 +135,26 @@ fn spellings(literal: String) -> impl Iterator<Item = String> {
 
 struct Seen<'l> {
     labels: &'l Labels,
-    found: Vec<(String, String)>,
+    found: BTreeSet<(String, String)>,
     /// All that the view shows, without the masks.
     visible: String,
 }
 
 impl Seen<'_> {
     fn see(&mut self, shown: &str) {
-        let mut at = 0;
-        for mask in masks(shown) {
-            self.visible
-                .push_str(shown.get(at..mask.start).unwrap_or_default());
-            self.visible.push('\n');
-            at = mask.end;
+        for (piece, is_mask) in pieces(shown) {
+            if !is_mask {
+                self.visible.push_str(shown.get(piece).unwrap_or_default());
+                self.visible.push('\n');
+            }
         }
-        self.visible.push_str(shown.get(at..).unwrap_or_default());
-        self.visible.push('\n');
     }
 }
 
 impl Sink for Seen<'_> {
     fn instead(&mut self, _: &[String], kind: &'static str, literal: &str) -> String {
         let label = self.labels.mask(kind, literal);
-        let found = (literal.to_owned(), label.clone());
-        if !self.found.contains(&found) {
-            self.found.push(found);
-        }
+        self.found.insert((literal.to_owned(), label.clone()));
         label
     }
 

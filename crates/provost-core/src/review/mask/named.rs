@@ -9,7 +9,7 @@ use super::Walk;
 use crate::review::{
     names::{ends_as_secret, is_name, is_password, is_secret, is_unsure},
     secret::{
-        Grammar, Script, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, kind_of,
+        Grammar, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, kind_of,
         looks_random, masks, secrets,
     },
 };
@@ -57,11 +57,10 @@ impl Walk<'_> {
         if is_place(text) {
             return false;
         }
-        let script = || self.script.get_or_init(|| Script::of(&self.commands));
         let used = match self.commands.is_empty() {
             true => Use::None,
             false if self.runs_text || is_secret(name) && !ends_as_secret(name) => Use::Free,
-            false => script().use_of(name, None),
+            false => self.script().use_of(name, None),
         };
         match used {
             Use::Free => return is_random(text),

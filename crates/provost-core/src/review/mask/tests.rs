@@ -1,3 +1,4 @@
+mod cost;
 mod views;
 
 use proptest::prelude::*;

@@ -1,18 +1,22 @@
 //! Which of the values that may be secrets are masked. In a command, the reader of commands must find each inside
 //! one word that takes no effect by itself; a program, a file or a text that runs stays visible.
 
+use std::cell::RefCell;
+
 use super::{
     Secret, Standing, Within,
     carried::{is_carried, is_given},
     find::Found,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
-    reading::Reading,
+    reading::{Inner, Reading},
+    seat::Seat,
     token::{is_taken_by, is_token_handed_on},
     uses::{Script, Use, Uses},
 };
 use crate::review::{
     names::{ends_as_secret, is_secret},
     summary::{Outline, Role, Spot, assigned_name},
+    work,
 };
 
 type Pieces = Vec<std::ops::Range<usize>>;
@@ -79,7 +83,7 @@ const ACTING: [&str; 58] = [
     "patch",
 ];
 /// Those that are looked for behind `sudo` and the like as well.
-const ACTING_ANYWHERE: [&str; 12] = [
+pub(super) const ACTING_ANYWHERE: [&str; 12] = [
     "rm", "rmdir", "unlink", "shred", "mv", "cp", "dd", "tee", "chmod", "chown", "xargs",
     "truncate",
 ];
@@ -88,6 +92,8 @@ const RUNNING: [&str; 16] = [
     "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node",
     "deno", "bun", "php", "lua", "pwsh",
 ];
+/// Each value is held against the words of its command: one with more values is not understood.
+const MOST_VALUES: usize = 512;
 const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
 
 pub(super) fn in_text(text: &str, values: Vec<Found>) -> Vec<Secret> {
@@ -152,16 +158,18 @@ pub(super) fn in_command(
     runs_text: bool,
     values: Vec<Found>,
 ) -> Vec<Secret> {
-    let Some(reading) = Reading::of(text) else {
+    let reading = Reading::of(text).filter(|_| values.len() <= MOST_VALUES);
+    let Some(reading) = reading else {
         return flat(random_only(text, values));
     };
     let own = within.is_none().then(|| Script::of(text));
     let context = Context {
         text,
         script: within.map(|it| it.script).or(own.as_ref()),
-        before: within.map_or("", |it| it.before),
+        begins: within.map_or(0, |it| it.start),
         runs_text: runs_text || reading.outline.runs_text,
         reading: &reading,
+        uses: RefCell::new(Uses::of(text)),
     };
     // First the whole word, and where that is more than the value, the value as data has it.
     let words: Vec<Pieces> = values.iter().map(|value| value.word.clone()).collect();
@@ -230,11 +238,12 @@ fn flat(values: Vec<(&'static str, Pieces)>) -> Vec<Secret> {
 
 struct Context<'c> {
     text: &'c str,
-    /// The whole script, and what of it stands before the text.
+    /// The whole script, and where the text begins in it.
     script: Option<&'c Script>,
-    before: &'c str,
+    begins: usize,
     runs_text: bool,
     reading: &'c Reading<'c>,
+    uses: RefCell<Uses<'c>>,
 }
 
 impl Context<'_> {
@@ -294,7 +303,7 @@ impl Context<'_> {
             Role::Program | Role::File | Role::Keyword => false,
             _ if program.is_some_and(|program| !is_taken_by(program, outline, at)) => false,
             Role::Here => self.admits_input(value, &literal),
-            Role::Argument if acts(outline, at) || acts_inside(spot, &literal) => false,
+            Role::Argument if self.acts(at) || self.acts_inside(at, &literal) => false,
             Role::Assignment | Role::Argument if self.is_assigned(value, spot, at) => {
                 self.admits_assigned(value, spot, pieces, &literal)
             }
@@ -302,7 +311,7 @@ impl Context<'_> {
                 is_token_handed_on(value.kind, outline, at, &literal)
             }
             Role::Assignment | Role::Argument => {
-                is_carried(value, outline, at, &literal)
+                is_carried(value, self.reading, at, &literal)
                     && self.admits_argument(value, spot, pieces, &literal)
             }
         }
@@ -332,7 +341,7 @@ impl Context<'_> {
             || if self.runs_text {
                 is_random(literal)
             } else {
-                is_data(&mut Uses::of(self.text), value, literal)
+                is_data(&mut self.uses.borrow_mut(), value, literal)
             }
     }
 
@@ -379,10 +388,28 @@ impl Context<'_> {
     /// What becomes of the variable whose value these pieces are.
     fn use_of(&self, name: &str, pieces: &Pieces) -> Use {
         let start = pieces.first().map_or(0, |piece| piece.start);
-        let before = self.text.get(..start).unwrap_or_default();
-        let before = [self.before, before].concat();
-        let script = self.script.map(|script| script.use_of(name, Some(&before)));
+        let value = Some(self.begins + start);
+        let script = self.script.map(|script| script.use_of(name, value));
         script.unwrap_or(Use::Free)
+    }
+
+    fn acts(&self, at: usize) -> bool {
+        acts(&self.reading.outline, self.reading.seat(at), at)
+    }
+
+    /// The word may be a command of its own, for a program that is not known to run it: `foo 'rm --token folder'`.
+    fn acts_inside(&self, at: usize, literal: &str) -> bool {
+        let Some(inner) = self.reading.inner(at) else {
+            return false;
+        };
+        let Inner { outline, seats } = &*inner;
+        work::count(outline.spots.len());
+        let mut spots = outline.spots.iter().zip(seats).enumerate();
+        spots.any(|(at, (spot, seat))| {
+            spot.role == Role::Argument
+                && acts(outline, Some(seat), at)
+                && spot.text.contains(literal)
+        })
     }
 
     /// The word is `NAME=` and this value, for a shell.
@@ -398,28 +425,12 @@ impl Context<'_> {
 }
 
 /// What the word is to its command says what is done, or to what.
-fn acts(outline: &Outline, at: usize) -> bool {
-    let name = |spot: &Spot| {
-        let name = spot.text.rsplit('/').next().unwrap_or_default();
-        name.to_lowercase()
-    };
-    let mut before = outline.before(at);
-    let Some(program) = before.next().map(name) else {
+fn acts(outline: &Outline, seat: Option<&Seat>, at: usize) -> bool {
+    let (Some(program), Some(seat)) = (outline.before(at).next(), seat) else {
         return false;
     };
-    let runs = RUNNING.contains(&&*program) && before.all(|word| word.text.starts_with('-'));
-    let is_acting = |word: &Spot| ACTING_ANYWHERE.contains(&&*name(word));
-    runs || ACTING.contains(&&*program) || outline.before(at).any(is_acting)
-}
-
-/// The word may be a command of its own, for a program that is not known to run it: `foo 'rm --token folder'`.
-fn acts_inside(word: &Spot, literal: &str) -> bool {
-    let is_text = word.text.contains(char::is_whitespace);
-    let Some(outline) = is_text.then(|| Outline::of(&word.text)).flatten() else {
-        return false;
-    };
-    let mut spots = outline.spots.iter().enumerate();
-    spots.any(|(at, spot)| {
-        spot.role == Role::Argument && spot.text.contains(literal) && acts(&outline, at)
-    })
+    let program = program.text.rsplit('/').next().unwrap_or_default();
+    let program = program.to_lowercase();
+    let runs = RUNNING.contains(&&*program) && seat.behind_flags;
+    runs || ACTING.contains(&&*program) || seat.acted_on
 }

@@ -1,10 +1,11 @@
 //! Values behind the name of a secret, in the words of a command. `token:x` may be an image or a branch, and `token=x` a
 //! label that a program looks for: it is a secret's value only where the program is known to take one there.
 
-use super::{find::Found, looks::is_random, token::program};
+use super::{find::Found, looks::is_random, reading::Reading, seat::Seat, token::program};
 use crate::review::{
     names::is_secret,
-    summary::{Outline, Role, Spot, assigned_name},
+    summary::{Outline, Role, Spot},
+    work,
 };
 
 /// Programs, and their flags that a name and its value follow.
@@ -38,8 +39,6 @@ const CARRIERS: [(&[&str], &[&str]); 6] = [
 ];
 const SENDING: [&str; 5] = ["curl", "wget", "http", "https", "xh"];
 const BUILDING: [&str; 4] = ["docker", "podman", "nerdctl", "buildah"];
-/// Programs behind which variables are set for another.
-const STARTING: [&str; 6] = ["env", "sudo", "doas", "time", "nohup", "command"];
 
 /// What a shell runs by itself: it says, keeps or compares its words, and another command may use them.
 const BUILTINS: [&str; 17] = [
@@ -73,6 +72,7 @@ pub(super) fn is_given(value: &Found, outline: &Outline, at: usize) -> bool {
         return false;
     };
     let command = || {
+        work::count(outline.spots.len());
         let spots = outline.spots.iter();
         spots.filter(|it| it.command == spot.command)
     };
@@ -113,13 +113,14 @@ fn is_read_again(outline: &Outline, at: usize) -> bool {
 }
 
 /// Whether the value is one that its program takes for a secret.
-pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &str) -> bool {
+pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, literal: &str) -> bool {
+    let outline = &reading.outline;
     let Some(word) = outline.spots.get(at).map(|spot| spot.text.as_str()) else {
         return false;
     };
     let before = word.split_once(literal).map_or("", |(before, _)| before);
     let program = program(outline, at).unwrap_or_default();
-    let previous = outline.before(at).last().map_or("", |spot| &spot.text);
+    let previous = outline.before(at).next_back().map_or("", |spot| &spot.text);
     if names_file(program, previous, before, literal) {
         return false;
     }
@@ -143,7 +144,9 @@ pub(super) fn is_carried(value: &Found, outline: &Outline, at: usize, literal: &
     is_query
         || is_flag
         || carries(program, previous)
-        || sets_variable(outline, at, name)
+        || reading
+            .seat(at)
+            .is_some_and(|seat| sets_variable(seat, name))
         || is_random(literal)
 }
 
@@ -164,23 +167,7 @@ fn carries(program: &str, flag: &str) -> bool {
 }
 
 /// The variable of a program that is started, or a setting: `env NAME=x run`, `make NAME=x`, `npm config set name=x`.
-fn sets_variable(outline: &Outline, at: usize, name: &str) -> bool {
-    let text = |spot: &Spot| {
-        let name = spot.text.rsplit('/').next();
-        name.unwrap_or_default().to_owned()
-    };
-    let words: Vec<String> = outline.before(at).map(text).collect();
-    let starts = |word: &String| STARTING.contains(&&**word);
-    let is_prefix =
-        |word: &String| starts(word) || word.starts_with('-') || assigned_name(word).is_some();
+fn sets_variable(seat: &Seat, name: &str) -> bool {
     let is_upper = |c: u8| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit();
-    let is_set = |words: &[String]| match words {
-        [what, set] => set == "set" && matches!(&**what, "config" | "configure" | "secret"),
-        _ => false,
-    };
-    let sets = |word: &String| word == "set" || word.ends_with(":set");
-    let is_made = words.first().is_some_and(|first| first == "make") || words.iter().any(sets);
-    words.iter().all(is_prefix)
-        || words.windows(2).any(is_set)
-        || (is_made && name.bytes().all(is_upper))
+    seat.behind_starters || seat.behind_set || (seat.may_set && name.bytes().all(is_upper))
 }

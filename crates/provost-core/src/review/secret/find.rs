@@ -83,17 +83,14 @@ pub(super) fn values(text: &str) -> Vec<Found> {
     let masks = masks(text);
     found.retain_mut(|value| {
         let is_masked = |piece: &Range<usize>| {
-            let within = |mask: &Range<usize>| mask.start <= piece.start && piece.end <= mask.end;
-            masks.iter().any(within)
+            let mask = touching(&masks, piece);
+            mask.is_some_and(|mask| mask.start <= piece.start && piece.end <= mask.end)
         };
         if value.word.iter().chain(&value.data).any(is_masked) {
             return false;
         }
         // To a shell the value may go on where data has a host.
-        let is_host = |piece: &Range<usize>| {
-            let overlaps = |host: &Range<usize>| host.start < piece.end && piece.start < host.end;
-            hosts.iter().any(overlaps)
-        };
+        let is_host = |piece: &Range<usize>| touching(&hosts, piece).is_some();
         value.data = value.data.take().filter(|piece| !is_host(piece));
         if value.word.iter().any(is_host) {
             value.word.clear();
@@ -101,6 +98,12 @@ pub(super) fn values(text: &str) -> Vec<Found> {
         value.data.is_some() || !value.word.is_empty()
     });
     found
+}
+
+/// The first of these, which are in order and apart from each other, that the piece overlaps.
+fn touching<'r>(ranges: &'r [Range<usize>], piece: &Range<usize>) -> Option<&'r Range<usize>> {
+    let first = ranges.partition_point(|range| range.end <= piece.start);
+    ranges.get(first).filter(|range| range.start < piece.end)
 }
 
 impl Found {

@@ -13,14 +13,16 @@ pub(in crate::review) const CONTENT: &str = "content";
 /// The secrets of one view.
 #[derive(Debug, Default)]
 pub(in crate::review) struct Labels {
-    seen: BTreeMap<(&'static str, usize), Vec<String>>,
+    /// Of each kind and length, with the number of each.
+    seen: BTreeMap<(&'static str, usize), BTreeMap<String, usize>>,
 }
 
 impl Labels {
     pub(in crate::review) fn note(&mut self, kind: &'static str, secret: &str) {
         let alike = self.seen.entry((kind, length(secret))).or_default();
-        if !alike.iter().any(|known| known == secret) {
-            alike.push(secret.to_owned());
+        let next = alike.len() + 1;
+        if !alike.contains_key(secret) {
+            alike.insert(secret.to_owned(), next);
         }
     }
 
@@ -37,8 +39,8 @@ impl Labels {
         let length = length(secret);
         let alike = self.seen.get(&(kind, length)).filter(|it| it.len() > 1);
         let number = alike
-            .and_then(|alike| alike.iter().position(|known| known == secret))
-            .map(|at| format!(" #{}", at + 1))
+            .and_then(|alike| alike.get(secret))
+            .map(|number| format!(" #{number}"))
             .unwrap_or_default();
         let characters = if length == 1 {
             "character"

@@ -1,18 +1,32 @@
 //! Holds a command against itself. With another word in the place of a piece, the reader of commands must find
 //! the same command: then the piece is literal text inside one word, and nothing else is hidden with it.
 
-use std::{fmt::Write as _, ops::Range};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt::Write as _,
+    ops::Range,
+    rc::Rc,
+};
 
+use super::seat::Seat;
 use crate::review::summary::Outline;
 
 /// So many readings of one command, at most: what they do not settle stays visible.
 const MOST_READINGS: usize = 200;
+/// So many letters in all of them: a long command is read less often.
+const MOST_LETTERS: usize = 1024 * 1024;
 /// Each word is held against those before it: a command of more words is not understood.
 const MOST_WORDS: usize = 2000;
 
 pub(in crate::review) struct Reading<'t> {
     text: &'t str,
     pub(in crate::review) outline: Outline,
+    seats: Vec<Seat>,
+    /// The commands that words with blanks may be.
+    inner: RefCell<BTreeMap<usize, Option<Rc<Inner>>>>,
+    /// So many letters were read.
+    read: Cell<usize>,
     /// Letters that do not occur in the text.
     mark: &'static str,
 }
@@ -24,6 +38,12 @@ pub(in crate::review) enum Standing {
     Word(usize),
     /// In what no shell reads: a comment.
     Comment,
+}
+
+/// A command inside a word.
+pub(super) struct Inner {
+    pub(super) outline: Outline,
+    pub(super) seats: Vec<Seat>,
 }
 
 type Pieces = Vec<Range<usize>>;
@@ -39,8 +59,27 @@ impl<'t> Reading<'t> {
         Some(Self {
             text,
             mark: marks.into_iter().find(|mark| !text.contains(mark))?,
+            seats: Seat::all(&outline),
             outline: outline.judged(text),
+            inner: RefCell::default(),
+            read: Cell::new(0),
         })
+    }
+
+    pub(super) fn seat(&self, at: usize) -> Option<&Seat> {
+        self.seats.get(at)
+    }
+
+    /// The command that this word may be, for a program that is not known to run it.
+    pub(super) fn inner(&self, at: usize) -> Option<Rc<Inner>> {
+        let mut known = self.inner.borrow_mut();
+        let inner = known.entry(at).or_insert_with(|| {
+            let text = &self.outline.spots.get(at)?.text;
+            let outline = Outline::of(text).filter(|_| text.contains(char::is_whitespace))?;
+            let seats = Seat::all(&outline);
+            Some(Rc::new(Inner { outline, seats }))
+        });
+        inner.clone()
     }
 
     /// Where each of the values stands; `None` for one that is more than literal text inside one word.
@@ -54,10 +93,12 @@ impl<'t> Reading<'t> {
         let mut open: Vec<Range<usize>> = std::iter::once(0..values.len()).collect();
         let mut readings = 0;
         while let Some(part) = open.pop() {
-            if part.is_empty() || readings >= MOST_READINGS {
+            let read = self.read.get();
+            if part.is_empty() || readings >= MOST_READINGS || read > MOST_LETTERS {
                 continue;
             }
             readings += 1;
+            self.read.set(read + self.text.len());
             let some = values.get(part.clone()).unwrap_or_default();
             match self.attempt(some, variables) {
                 Some(places) => {

@@ -4,6 +4,7 @@
 use crate::review::{
     names::{is_place_name, is_secret},
     summary::{Outline, started},
+    work,
 };
 
 /// Programs that act on nothing that they are given.
@@ -11,7 +12,11 @@ pub(super) const SAYING: [&str; 3] = ["echo", "printf", "export"];
 
 /// The program of the command that a word belongs to, behind those that start it. `None` where it is not certain.
 pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
-    let words: Vec<&str> = outline.before(at).map(|spot| spot.text.as_str()).collect();
+    /// The program stands among the first words.
+    const FAR: usize = 64;
+    let words = outline.before(at).take(FAR);
+    let words: Vec<&str> = words.map(|spot| spot.text.as_str()).collect();
+    work::count(words.len());
     started(&words)
 }
 
@@ -45,7 +50,7 @@ pub(super) fn is_token_handed_on(kind: &str, outline: &Outline, at: usize, token
         return !is_place_name(name, "");
     }
     let after_flag = || {
-        let flag = outline.before(at).last().map_or("", |spot| &spot.text);
+        let flag = outline.before(at).next_back().map_or("", |spot| &spot.text);
         flag.starts_with('-') && is_secret(flag)
     };
     after_flag() || program(outline, at).is_some_and(|program| SAYING.contains(&program))

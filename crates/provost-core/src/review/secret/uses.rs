@@ -4,11 +4,13 @@ use std::{cell::RefCell, collections::BTreeMap, sync::LazyLock};
 
 use regex::Regex;
 
+use super::index::{Index, is_letter};
 use crate::review::names::ends_as_secret;
 
 /// Which variables a text uses: each name is looked for once.
 pub(super) struct Uses<'t> {
     text: &'t str,
+    index: Option<Index>,
     known: BTreeMap<String, bool>,
 }
 
@@ -16,6 +18,7 @@ impl<'t> Uses<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self {
             text,
+            index: None,
             known: BTreeMap::new(),
         }
     }
@@ -24,7 +27,10 @@ impl<'t> Uses<'t> {
         if let Some(used) = self.known.get(name) {
             return *used;
         }
-        let used = is_used(self.text, name);
+        let index = self
+            .index
+            .get_or_insert_with(|| Index::of(self.text.to_owned()));
+        let used = is_used(index, name);
         self.known.insert(name.to_owned(), used);
         used
     }
@@ -47,9 +53,13 @@ pub(in crate::review) enum Use {
 #[derive(Debug)]
 pub(in crate::review) struct Script {
     /// Lines that go on with the next are one.
-    joined: String,
+    joined: Index,
+    /// Where a line was joined with the next, and how many letters are gone by there.
+    cuts: Vec<(usize, usize)>,
     /// The same without quotes: a name in pieces is still the name.
-    spelled: String,
+    spelled: Index,
+    /// Where a quote stood in front of a letter of that.
+    quotes: Vec<usize>,
     /// Reads variables whose names stand elsewhere, or all of them.
     indirect: bool,
     /// Has a sum, in which `5-PIN` is no other name.
@@ -97,16 +107,18 @@ fn reads_environment(text: &str) -> bool {
 
 impl Script {
     pub(in crate::review) fn of(text: &str) -> Self {
-        let joined = joined(text);
-        let spelled = joined.replace(['\\', '\'', '"'], "");
+        let (joined, cuts) = joined(text);
+        let (spelled, quotes) = spelled(&joined);
         let is_indirect = |text: &str| {
             INDIRECT.as_ref().is_none_or(|it| it.is_match(text)) || reads_environment(text)
         };
         Self {
             indirect: is_indirect(&joined) || is_indirect(&spelled),
-            spelled,
             sums: joined.contains("(("),
-            joined,
+            joined: Index::of(joined),
+            cuts,
+            spelled: Index::of(spelled),
+            quotes,
             known: RefCell::default(),
         }
     }
@@ -116,14 +128,20 @@ impl Script {
         self.indirect
     }
 
-    /// `before`: all that stands before the value of the variable, if it is set in this script.
-    pub(in crate::review) fn use_of(&self, name: &str, before: Option<&str>) -> Use {
+    /// Whether the script says this name at all, as a word: `printenv TOKEN`.
+    pub(in crate::review) fn says(&self, name: &str) -> bool {
+        let name = bare(name);
+        !name.is_empty() && self.joined.places(name).next().is_some()
+    }
+
+    /// `value`: where the value of the variable begins, if it is set in this script.
+    pub(in crate::review) fn use_of(&self, name: &str, value: Option<usize>) -> Use {
         let name = bare(name);
         if name.is_empty() {
             return Use::None;
         }
         let mentions = self.mentions(name);
-        let set = before.and_then(|before| joined(before).rfind(name));
+        let set = value.and_then(|value| self.joined.last_place(name, self.in_joined(value)));
         let is_other = |at: &Option<usize>| at.is_some() && *at != set;
         if self.indirect || mentions.split || mentions.free.iter().any(is_other) {
             Use::Free
@@ -134,18 +152,33 @@ impl Script {
         }
     }
 
+    /// Where a letter of the script stands once lines are joined.
+    fn in_joined(&self, at: usize) -> usize {
+        let before = self.cuts.partition_point(|(cut, _)| *cut < at);
+        let gone = before.checked_sub(1).and_then(|last| self.cuts.get(last));
+        at.saturating_sub(gone.map_or(0, |(_, gone)| *gone))
+    }
+
+    /// Whether quotes stand inside a name that begins here without them.
+    fn is_split(&self, at: usize, name: &str) -> bool {
+        let next = self.quotes.partition_point(|quote| *quote <= at);
+        self.quotes
+            .get(next)
+            .is_some_and(|quote| *quote < at + name.len())
+    }
+
     fn mentions(&self, name: &str) -> Mentions {
         if let Some(known) = self.known.borrow().get(name) {
             return *known;
         }
-        let count = |text: &str| text.matches(name).count();
+        let mut spelled = self.spelled.places(name);
         let mut found = Mentions {
-            split: count(&self.spelled) > count(&self.joined),
+            split: spelled.any(|at| self.is_split(at, name)),
             ..Mentions::default()
         };
-        for (at, _) in self.joined.match_indices(name) {
-            let before = self.joined.get(..at).unwrap_or_default();
-            let after = self.joined.get(at + name.len()..).unwrap_or_default();
+        for at in self.joined.places(name) {
+            let before = self.joined.text.get(..at).unwrap_or_default();
+            let after = self.joined.text.get(at + name.len()..).unwrap_or_default();
             if !self.is_mention(before, after) {
                 continue;
             }
@@ -166,7 +199,6 @@ impl Script {
 
     /// Whether the name stands here as a word, and is not what is set.
     fn is_mention(&self, before: &str, after: &str) -> bool {
-        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
         let begins = |c: char| c.is_whitespace() || ";&|({".contains(c);
         let is_word = !before.ends_with(is_letter) && !after.starts_with(is_letter);
         let is_set = (after.starts_with('=') || after.starts_with("+="))
@@ -179,9 +211,36 @@ impl Script {
     }
 }
 
-/// Lines that go on with the next.
-fn joined(text: &str) -> String {
-    text.replace("\\\r\n", "").replace("\\\n", "")
+/// A text in which lines that go on with the next are one, and where they were joined.
+fn joined(text: &str) -> (String, Vec<(usize, usize)>) {
+    let (mut joined, mut cuts) = (String::with_capacity(text.len()), Vec::new());
+    let (mut from, mut gone) = (0, 0);
+    for (at, _) in text.match_indices('\\') {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let end = match rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n') {
+            Some(next) if at >= from => text.len() - next.len(),
+            _ => continue,
+        };
+        joined.push_str(text.get(from..at).unwrap_or_default());
+        gone += end - at;
+        cuts.push((at, gone));
+        from = end;
+    }
+    joined.push_str(text.get(from..).unwrap_or_default());
+    (joined, cuts)
+}
+
+/// A text without quotes, and where they stood.
+fn spelled(text: &str) -> (String, Vec<usize>) {
+    let (mut spelled, mut quotes) = (String::with_capacity(text.len()), Vec::new());
+    for letter in text.chars() {
+        if matches!(letter, '\\' | '\'' | '"') {
+            quotes.push(spelled.len());
+        } else {
+            spelled.push(letter);
+        }
+    }
+    (spelled, quotes)
 }
 
 /// Whether the variable that is used here stands where nothing but a secret does.
@@ -191,11 +250,9 @@ fn is_handed_on(before: &str, after: &str) -> bool {
 }
 
 /// Whether the variable of this name is used in the text.
-fn is_used(text: &str, name: &str) -> bool {
-    let name = bare(name);
-    let mut found = (!name.is_empty()).then(|| text.match_indices(name));
-    found.iter_mut().flatten().any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
+fn is_used(index: &Index, name: &str) -> bool {
+    index.beginnings(bare(name)).any(|at| {
+        let before = index.text.get(..at).unwrap_or_default();
         let before = before.trim_end_matches(['{', '!', '#']);
         before.ends_with('$') || before.ends_with("env:") || before.ends_with('%')
     })
@@ -241,18 +298,6 @@ fn takes_secret(before: &str, after: &str) -> bool {
         let name = found.name("name").map(|name| name.as_str());
         name.is_none_or(ends_as_secret)
     })
-}
-
-/// Whether the text says this name at all, as a word: `printenv TOKEN`.
-pub(in crate::review) fn is_mentioned(text: &str, name: &str) -> bool {
-    let name = bare(name);
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    !name.is_empty()
-        && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).unwrap_or_default();
-            let after = text.get(at + name.len()..).unwrap_or_default();
-            !before.ends_with(is_letter) && !after.starts_with(is_letter)
-        })
 }
 
 fn bare(name: &str) -> &str {

@@ -57,8 +57,12 @@ fn bare(text: &str, start: usize) -> Option<Range<usize>> {
         Some('"' | '\'') => next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '"' | '\'')),
         Some(',') => {
             let others = after.get(1..).unwrap_or_default();
-            let others = others.split(char::is_whitespace).next().unwrap_or_default();
-            !others.is_empty() && !others.contains(['=', ':', '/', '"', '\'', ')', ']', '}'])
+            let is_other = |c: char| c.is_whitespace() || "=:/\"')]}".contains(c);
+            let next = others.find(is_other).and_then(|at| others.get(at..));
+            let next = next.and_then(|rest| rest.chars().next());
+            !others.is_empty()
+                && !others.starts_with(char::is_whitespace)
+                && next.is_none_or(char::is_whitespace)
         }
         _ => false,
     };

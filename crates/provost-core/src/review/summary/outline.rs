@@ -9,6 +9,7 @@ use super::{
     place::Place,
     shell::{self, Command, Redirect, Script, Word, is_keyword},
 };
+use crate::review::work;
 
 /// What a word is to its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub(in crate::review) struct Outline {
     /// Which texts are run is not known.
     unsure: bool,
     commands: usize,
+    /// The programs and arguments of each command.
+    words: Vec<Vec<usize>>,
     pipelines: usize,
     feeds: bool,
 }
@@ -66,6 +69,7 @@ impl Outline {
         if text.len() > LONGEST_READ || hides_characters(text) {
             return None;
         }
+        work::count(text.len());
         let script = shell::parse(text);
         if !script.sound {
             return None;
@@ -125,12 +129,13 @@ impl Outline {
     }
 
     /// The words of a command before one of its words, and the program first.
-    pub(in crate::review) fn before(&self, at: usize) -> impl Iterator<Item = &Spot> {
+    pub(in crate::review) fn before(&self, at: usize) -> impl DoubleEndedIterator<Item = &Spot> {
         let command = self.spots.get(at).map(|spot| spot.command);
-        let words = self.spots.iter().take(at);
-        words.filter(move |spot| {
-            Some(spot.command) == command && matches!(spot.role, Role::Program | Role::Argument)
-        })
+        let words = command.and_then(|command| self.words.get(command));
+        let words = words.map_or(&[][..], Vec::as_slice);
+        let before = words.partition_point(|word| *word < at);
+        let words = words.iter().take(before);
+        words.filter_map(|word| self.spots.get(*word))
     }
 
     fn script(&mut self, script: &Script, depth: usize) {
@@ -175,6 +180,14 @@ impl Outline {
     }
 
     fn word(&mut self, word: &Word, role: Role, command: usize, depth: usize) {
+        if matches!(role, Role::Program | Role::Argument) {
+            if self.words.len() <= command {
+                self.words.resize_with(command + 1, Vec::new);
+            }
+            if let Some(words) = self.words.get_mut(command) {
+                words.push(self.spots.len());
+            }
+        }
         self.spots.push(Spot {
             role,
             text: word.text.clone(),
