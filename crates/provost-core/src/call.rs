@@ -42,6 +42,11 @@ pub struct Digest([u8; 32]);
 
 impl Call {
     pub fn digest(&self) -> Digest {
+        self.digest_and_length().0
+    }
+
+    /// And how long what it is made of was: nothing else of a call need be measured.
+    pub(crate) fn digest_and_length(&self) -> (Digest, usize) {
         let mut text = String::with_capacity(256);
         text.push_str("{\"agent\":");
         write_string(&self.agent, &mut text);
@@ -55,7 +60,7 @@ impl Call {
         text.push_str(",\"tool\":");
         write_string(&self.tool, &mut text);
         text.push('}');
-        Digest(Sha256::digest(text.as_bytes()).into())
+        (Digest(Sha256::digest(text.as_bytes()).into()), text.len())
     }
 
     /// Tells apart what [`Call::digest`] takes for the same: `1` and `1.0`, `0` and `-0.0`.

@@ -128,6 +128,7 @@ impl Control {
 
     /// Whether some key carries this name, in whatever case, so that nobody may merely declare it.
     pub fn is_keyed(&self, name: &str) -> bool {
-        self.names.contains(name.to_lowercase().as_str())
+        let is_lower = name.is_ascii() && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+        self.names.contains(name) || (!is_lower && self.names.contains(&*name.to_lowercase()))
     }
 }

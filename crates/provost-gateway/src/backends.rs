@@ -201,8 +201,10 @@ impl Backends {
         let dispatched = tool
             .rsplit_once('.')
             .filter(|(prefix, last)| *last == DISPATCH && self.dispatchers.contains_key(*prefix));
-        let command = params.get(COMMAND).and_then(Value::as_str);
-        let Some(((prefix, _), command)) = dispatched.zip(command) else {
+        let Some((prefix, _)) = dispatched else {
+            return Cow::Borrowed(tool);
+        };
+        let Some(command) = params.get(COMMAND).and_then(Value::as_str) else {
             return Cow::Borrowed(tool);
         };
         let name = format!("{prefix}.{command}");

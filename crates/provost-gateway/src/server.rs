@@ -103,6 +103,7 @@ async fn accept(
         tokio::spawn(Watched {
             connection: Box::pin(graceful.watch(connection)),
             taken,
+            told: false,
             remote,
         });
     }
@@ -139,6 +140,8 @@ fn connection(
 struct Watched<C> {
     connection: Pin<Box<C>>,
     taken: Taken,
+    /// Who is to be woken when it is asked to leave.
+    told: bool,
     remote: SocketAddr,
 }
 
@@ -148,7 +151,11 @@ impl<C: Future<Output = Result<(), hyper::Error>>> Future for Watched<C> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         let seat = &this.taken.seat;
-        seat.tell(context.waker());
+        if !this.told {
+            // A task has one waker all its life, and a connection is asked to leave once.
+            seat.tell(context.waker());
+            this.told = true;
+        }
         // What has arrived is read first: whoever has just asked for something stays.
         match this.connection.as_mut().poll(context) {
             Poll::Ready(Ok(())) => Poll::Ready(()),

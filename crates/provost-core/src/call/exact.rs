@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 /// Beyond 64 bits, so that no door takes it.
 const REFUSED: &str = "1e300";
 /// Every decimal of so few characters, without an exponent, is what a double or 64 bits say it is.
@@ -39,12 +41,13 @@ pub fn exact_numbers(json: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn after_text(json: &[u8], mut at: usize) -> usize {
-    while let Some(byte) = json.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    while let Some(rest) = json.get(at..)
+        && let Some(found) = memchr2(b'"', b'\\', rest)
+    {
+        if rest.get(found) == Some(&b'"') {
+            return at + found + 1;
         }
+        at += found + 2;
     }
     json.len()
 }

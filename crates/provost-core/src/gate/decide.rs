@@ -144,7 +144,7 @@ impl Walk {
     }
 
     fn begin(ask: Ask, backend: Option<Arc<dyn Backend>>, arrived_at: Time) -> Self {
-        let digest = ask.call.digest();
+        let (digest, length) = ask.call.digest_and_length();
         let key = ask.idempotency_key.map(|key| {
             let executor = executor(backend.as_ref());
             Box::new(IdempotencyKey {
@@ -164,6 +164,7 @@ impl Walk {
         let subject = Subject {
             call: Arc::new(ask.call),
             digest,
+            length,
             trace_id: ask.trace_id,
             door: ask.door,
             arrived_at,

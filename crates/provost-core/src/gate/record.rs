@@ -9,7 +9,6 @@ use crate::{
     grant::effective,
     heavy::{self, Lane},
     ids::{GrantId, TraceId},
-    json,
     policy::Ruling,
     time::{Time, format_duration},
     trace::{Answer, DecisionRecord, TraceRow, estimate_tokens, policy_text, raw_params},
@@ -20,6 +19,8 @@ use crate::{
 pub(super) struct Subject {
     pub(super) call: Arc<Call>,
     pub(super) digest: Digest,
+    /// About how long the call is.
+    pub(super) length: usize,
     pub(super) trace_id: TraceId,
     pub(super) door: Door,
     pub(super) arrived_at: Time,
@@ -28,8 +29,7 @@ pub(super) struct Subject {
 impl Subject {
     /// Does what is computed of the arguments, when it is this agent's turn if they are long.
     pub(super) async fn work<T>(&self, work: impl FnOnce() -> T) -> T {
-        let bytes = json::bytes(&self.call.params);
-        heavy::run(Lane::Agent(&self.call.agent), bytes, work).await
+        heavy::run(Lane::Agent(&self.call.agent), self.length, work).await
     }
 
     /// The same call under a trace of its own.

@@ -13,6 +13,7 @@ use crate::{
     door::Door,
     grant::{Asked, Grant},
     ids::{ApprovalId, TraceId},
+    json,
     limits::Limited,
     menu::Code,
     policy::{Ruling, Verdict},
@@ -156,6 +157,7 @@ impl Gate {
         let digest = new.digest(&call);
         let key = new.key(digest, now);
         let subject = Subject {
+            length: json::bytes(&call.params),
             call,
             digest,
             trace_id: TraceId::at(now),

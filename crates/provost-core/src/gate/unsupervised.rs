@@ -11,6 +11,7 @@ use crate::{
     call::{Call, Digest, Executor},
     door::Door,
     ids::{ApprovalId, TraceId, hex, random_bytes},
+    json,
     policy::{Ruling, Verdict},
     ports::{NewApproval, Opened, Record},
     review::Review,
@@ -62,6 +63,7 @@ impl Gate {
         });
         let now = self.now();
         let subject = Subject {
+            length: json::bytes(&call.params),
             call,
             // No other call has it: nothing can be taken for a decision about this one.
             digest: Digest::of(&json!({"unsupervised": hex(&random_bytes::<16>())})),
