@@ -17,9 +17,14 @@ impl Answer {
     pub fn note(&mut self, update: &Update) {
         match update {
             Update::Message(chunk) => self.hear(chunk),
-            Update::Tool(tool) if tool.announces => self.over = true,
+            Update::Tool(tool) if tool.announces => self.interrupt(),
             _ => {}
         }
+    }
+
+    /// The agent turns to something else.
+    pub fn interrupt(&mut self) {
+        self.over = true;
     }
 
     pub fn text(&self) -> &str {

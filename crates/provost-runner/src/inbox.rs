@@ -88,6 +88,7 @@ impl Inbox {
 
     /// Takes a prompt back, or ends its turn.
     pub fn cancel(&self, number: u64) -> io::Result<()> {
+        self.make()?;
         let file = private().truncate(true).open(self.file(number, "cancel"))?;
         file.sync_all()
     }

@@ -124,6 +124,11 @@ impl Web {
         self.exchange(Method::POST, url, headers, body).await
     }
 
+    pub async fn delete(&self, url: &Uri, headers: HeaderMap) -> Result<Answer, Error> {
+        self.exchange(Method::DELETE, url, headers, Bytes::new())
+            .await
+    }
+
     async fn exchange(
         &self,
         method: Method,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     approval::{Approval, Decision, Kind, Question, Status},
     control::{Scope, Stop},
+    door::Door,
     glob::Glob,
     grant::{ActiveGrant, Asked, Grant},
     heavy::{self, Lane},
@@ -157,6 +158,21 @@ impl Gate {
         self.each_pending(asked, |now| {
             Decision::new(Status::Denied, by.to_owned(), now)
                 .because("the session has ended".to_owned())
+        })
+        .await
+    }
+
+    /// Takes back what a runner passed on from a session, because its turn is over: an answer would be one to a later
+    /// turn.
+    pub async fn turn_ended(&self, agent: &str, session: &str) -> Result<u64, GateError> {
+        let asked = |question: &Question| {
+            question.door == Door::Acp
+                && question.agent_id.eq_ignore_ascii_case(agent)
+                && question.session_id.as_deref() == Some(session)
+        };
+        self.each_pending(asked, |now| {
+            Decision::new(Status::Denied, agent.to_owned(), now)
+                .because("the turn in which it was asked is over".to_owned())
         })
         .await
     }

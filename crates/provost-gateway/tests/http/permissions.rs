@@ -70,6 +70,28 @@ async fn a_person_sees_the_change_that_the_agent_shows() {
 }
 
 #[tokio::test]
+async fn a_turn_that_is_over_leaves_no_question() {
+    let app = TestApp::new().await;
+    let ask = |session: &str| {
+        let call = json!({"kind": "edit", "rawInput": {"path": "/p/a", "content": "b"}});
+        let body = json!({"sessionId": session, "toolCall": call});
+        app.ask(Who::Agent, "POST", "/v1/permissions?wait=0", body)
+    };
+    for session in ["s-1", "s-2"] {
+        assert_eq!(ask(session).await.status, 202);
+    }
+    let withdraw = |path: &'static str| app.ask(Who::Agent, "DELETE", path, Value::Null);
+    assert_eq!(withdraw("/v1/permissions").await.status, 400);
+    let withdrawn = withdraw("/v1/permissions?session_id=s-1").await.body;
+    assert_eq!(withdrawn, json!({"withdrawn": 1}));
+    let pending = "/approvals?status=pending";
+    let pending = app.ask(Who::Human, "GET", pending, Value::Null).await.body;
+    let pending = pending.as_array().unwrap().iter();
+    let sessions: Vec<_> = pending.map(|one| &one["session_id"]).collect();
+    assert_eq!(sessions, ["s-2"]);
+}
+
+#[tokio::test]
 async fn an_agent_hears_that_it_is_to_stop() {
     let app = TestApp::new().await;
     let standing = || {

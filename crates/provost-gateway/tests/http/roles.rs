@@ -86,6 +86,8 @@ fn table(approval: &str) -> Vec<Row> {
             json!({"toolCall": {"kind": "read", "rawInput": {"path": "/p/a"}}}),
             ASK,
         ),
+        // Of which session, is not said.
+        row("DELETE", "/v1/permissions", none.clone(), found(ASK, 400)),
         row("GET", "/v1/standing", Value::Null, ASK),
         row(
             "POST",

@@ -124,9 +124,19 @@ impl Gateway {
         }
     }
 
+    /// Takes back what was asked in a session and is open: its turn is over.
+    pub async fn withdraw(&self, session: &str) -> Result<(), Unreachable> {
+        let url = web::url(&format!("{}{}", self.permissions, of_session(session)))?;
+        let answer = self.web.delete(&url, self.headers.clone()).await?;
+        if answer.status.is_success() {
+            return Ok(());
+        }
+        Err(Unreachable::Refused(answer.status, message(&json(&answer))))
+    }
+
     /// Whether the agent, or this session of it, is to stop.
     pub async fn standing(&self, session: Option<&str>) -> Result<Standing, Unreachable> {
-        let query = session.map(|session| format!("?session_id={}", quoted(session)));
+        let query = session.map(of_session);
         let url = web::url(&format!("{}{}", self.standing, query.unwrap_or_default()))?;
         let answer = self.web.get(&url, self.headers.clone()).await?;
         let body = json(&answer);
@@ -218,6 +228,10 @@ impl Reply {
             status => reject(format!("{status}: {}", message(&body))),
         }
     }
+}
+
+fn of_session(session: &str) -> String {
+    format!("?session_id={}", quoted(session))
 }
 
 fn json(answer: &Answer) -> Value {

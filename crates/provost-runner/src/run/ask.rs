@@ -1,8 +1,9 @@
 //! What the agent asks of us: permission, files, terminals. Each is a task; none holds up the reading.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
+use tokio::time::timeout;
 
 use super::Run;
 use crate::{
@@ -15,6 +16,8 @@ const ELICITATION: &str = "elicitation/create";
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const INTERNAL: i64 = -32603;
+/// The end of a turn does not wait for longer.
+const WITHDRAWS: Duration = Duration::from_millis(500);
 /// The protocol's, for a request that was cancelled.
 const CANCELLED: i64 = -32800;
 
@@ -84,6 +87,7 @@ impl Run {
 
     fn permission(&mut self, id: Box<RawValue>, params: Box<RawValue>) {
         self.asked += 1;
+        self.answer.interrupt();
         let name = format!(
             "{}:permission:{}",
             self.config.identity.prompt_id, self.asked
@@ -178,9 +182,29 @@ impl Run {
 
     /// Answers everything that is open, because the turn is over: a cancelled prompt leaves no question.
     pub(super) async fn give_up_questions(&mut self) {
+        let asked = self.open.values().any(|open| open.permission.is_some());
         self.drop_questions();
         // Whoever looked for an answer has something to tidy up.
         while self.tasks.join_next().await.is_some() {}
+        if asked {
+            self.withdraw_questions().await;
+        }
+    }
+
+    /// Whoever answered now would answer a later turn that asks the same.
+    async fn withdraw_questions(&self) {
+        let (Some(gateway), Some(session)) = (&self.gateway, &self.session) else {
+            return;
+        };
+        let withdrawn = timeout(WITHDRAWS, gateway.withdraw(session)).await;
+        let problem = match withdrawn {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it takes too long".to_owned(),
+        };
+        self.journal.warning(&format!(
+            "what was asked in this turn stays in the inbox: {problem}"
+        ));
     }
 
     fn drop_questions(&mut self) {

@@ -1,5 +1,6 @@
 //! `POST /v1/permissions`: a runner passes on what its agent asks over ACP. `POST /v1/unsupervised`: it tells what
-//! its agent did without asking. `GET /v1/standing`: whether the agent is to stop.
+//! its agent did without asking. `DELETE /v1/permissions`: it takes back what was asked in a turn that is over.
+//! `GET /v1/standing`: whether the agent is to stop.
 
 use std::sync::Arc;
 
@@ -60,6 +61,19 @@ fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResul
         params,
     };
     Ok(Asked::decided(call, Door::Acp, asking.folder))
+}
+
+pub(super) async fn withdraw(
+    State(app): State<Arc<App>>,
+    Agent(agent): Agent,
+    params: Params,
+) -> ApiResult {
+    let params = params.known(&["session_id"])?;
+    let Some(session) = session(params.text("session_id"))? else {
+        return Err(ApiError::bad_request("`session_id` is missing"));
+    };
+    let withdrawn = app.gate.turn_ended(&agent, &session).await?;
+    Ok(Json(json!({"withdrawn": withdrawn})).into_response())
 }
 
 /// What an agent did, as far as it told of it.

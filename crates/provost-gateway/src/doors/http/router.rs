@@ -19,7 +19,10 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/tool/{*name}", post(calls::tool))
         .route("/decide", post(calls::decide))
         .route("/hooks/{agent}", post(hooks::hook))
-        .route("/v1/permissions", post(permissions::ask))
+        .route(
+            "/v1/permissions",
+            post(permissions::ask).delete(permissions::withdraw),
+        )
         .route("/v1/unsupervised", post(permissions::unsupervised))
         .route("/v1/standing", get(permissions::standing))
         .route("/v1/mcp-calls", post(wrapped::ask))

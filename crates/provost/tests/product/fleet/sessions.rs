@@ -238,6 +238,20 @@ fn a_session_with_a_name_goes_on_in_another_run() {
 }
 
 #[test]
+fn the_question_of_a_cancelled_turn_is_taken_back() {
+    let stage = Stage::new(ONE, "");
+    let gateway = stage.site.start();
+    let id = start(&gateway, &kept(&stage, "ask"));
+    until(&gateway, &id, "waiting_permission");
+    let asked = gateway.one_pending();
+    cancel_prompt(&gateway, &id, &json!({"promptId": id})).is(202);
+    until(&gateway, &id, "idle");
+    let path = format!("/approvals/{}", asked["id"].as_str().unwrap());
+    let asked = gateway.alice().get(&path).ok().json();
+    assert_eq!(asked["status"], "denied", "{asked}");
+}
+
+#[test]
 fn an_agent_that_cannot_go_on_says_so() {
     let stage = Stage::new(ONE, "");
     let gateway = stage.site.start();
