@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Started where nobody says what to start.
-pub const DEFAULT_COMMAND: &str = "npx -y @agentclientprotocol/claude-agent-acp";
+pub const DEFAULT_COMMAND: &str = "npx -y @agentclientprotocol/claude-agent-acp@0.99.1";
 
 #[derive(Debug)]
 pub struct Config {

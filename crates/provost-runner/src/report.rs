@@ -81,6 +81,8 @@ pub struct Counts {
     pub refusal: Option<u16>,
     /// Whether the terminal report is among them.
     pub end_refused: bool,
+    /// The receiver does not know the token: nothing more is sent.
+    pub unauthorized: bool,
     /// Attempts after the first.
     pub retries: u64,
     /// Queued, and none of the above yet.
@@ -97,6 +99,7 @@ impl std::ops::AddAssign for Counts {
         self.refused += other.refused;
         self.refusal = other.refusal.or(self.refusal);
         self.end_refused |= other.end_refused;
+        self.unauthorized |= other.unauthorized;
         self.retries += other.retries;
         self.waiting += other.waiting;
     }

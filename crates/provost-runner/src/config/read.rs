@@ -26,6 +26,8 @@ const LONGEST_GRACE: Duration = Duration::from_mins(2);
 pub enum Missing {
     Nothing,
     Callback,
+    /// And where there is one, it is not used.
+    AnyCallback,
 }
 
 /// Everything that is wrong with a configuration.
@@ -124,6 +126,12 @@ impl Reader {
     fn callback(&mut self, missing: Missing) -> Option<Callback> {
         let absent = !self.has("callbackUrl") && !self.has("token");
         if missing == Missing::Callback && absent {
+            return None;
+        }
+        if missing == Missing::AnyCallback {
+            for name in ["callbackUrl", "token", "signingSecret"] {
+                self.fields.remove(name);
+            }
             return None;
         }
         let url = self.required("callbackUrl");

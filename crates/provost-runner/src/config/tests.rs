@@ -13,6 +13,13 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_usual_agent_is_the_one_that_the_table_was_measured_with() {
+    let claude = crate::agents::named("claude").unwrap();
+    let pinned = format!("npx -y {}@{}", claude.package, claude.version);
+    assert_eq!(crate::config::DEFAULT_COMMAND, pinned);
+}
+
+#[test]
 fn the_seeds_own_file_is_enough() {
     let config = read(SEED, Path::new("/work"), Missing::Nothing).unwrap();
     assert_eq!(config.identity.run_id, "r");

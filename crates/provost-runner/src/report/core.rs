@@ -273,7 +273,8 @@ impl Core {
         self.settle();
     }
 
-    pub(super) fn unauthorized(&self, sequence: u64, kind: Kind) {
+    pub(super) fn unauthorized(&mut self, sequence: u64, kind: Kind) {
+        self.counts.unauthorized = true;
         self.tell(&Event::Unauthorized { sequence, kind });
     }
 

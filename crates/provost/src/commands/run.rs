@@ -18,6 +18,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Subcommand;
 use provost_runner::{
+    agents,
     brake::Brake,
     config::{self, By, Config, Confine, Missing},
     keeper, orphans,
@@ -43,6 +44,8 @@ pub(crate) use replay::Player;
 /// As of shells.
 const NOT_STARTED: u8 = 127;
 const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
+/// The agent of a run for which none is named.
+const USUAL: &str = "claude";
 const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_COMMAND"];
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +55,7 @@ const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_CO
   provost run claude 'make the tests pass' --repo . --watch
   provost run claude 'write the docs' --session docs, then
   provost run --session docs 'shorter, please'
-  git diff | provost run claude --quiet > review.md
+  git diff | provost run claude 'review this' --prompt-file - --quiet > review.md
   provost run --prompt 'update the docs' --agent 'opencode acp' --permissions gateway
   provost run replay ~/.local/state/provost/runs/run-1/journal.jsonl
 
@@ -67,13 +70,13 @@ pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
     /// A known agent by its name (claude, codex, gemini, opencode, qwen, goose, kimi, kilo), and the prompt for it.
-    /// Without a prompt, it is read from the input
+    /// Without a prompt and a file that has one, it is read from the input
     #[arg(value_name = "[AGENT] PROMPT", num_args = 0..=2)]
     words: Vec<String>,
     /// The prompt for the agent, instead of a configuration file
-    #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
+    #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// A file with the prompt; `-` is the input
+    /// A file with the prompt, or with what follows it; `-` is the input
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
     /// Agree to install the agent that is named
@@ -85,7 +88,7 @@ pub(crate) struct Args {
     /// The folder that the agent works in [default: this one]
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// The agent [default: env CODING_AGENT_ACP_COMMAND, CLAUDE_ACP_COMMAND, else Claude Code by npx]
+    /// The agent's command [default: env CODING_AGENT_ACP_COMMAND, CLAUDE_ACP_COMMAND, else the agent claude]
     #[arg(long, value_name = "COMMAND")]
     agent: Option<String>,
     /// Who answers its permission requests: auto, deny, gateway, callback, terminal [default: what the file of
@@ -122,7 +125,7 @@ pub(crate) struct Args {
     /// Show what the agent does, and answer its permission requests here
     #[arg(long)]
     watch: bool,
-    /// Run without a callback; the journal is written all the same
+    /// Report to nobody, whatever the file says; the journal is written all the same
     #[arg(long)]
     no_callback: bool,
     /// Where the journal goes [default: ~/.local/state/provost/runs/RUN/journal.jsonl, or below --data]
@@ -204,7 +207,8 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         Some(Action::Sessions(args)) => return sessions::run(context, args),
         None => {}
     }
-    let mut named = asked::take(&mut args)?;
+    let has_file = config_file(context).is_ok();
+    let mut named = asked::take(&mut args, has_file)?;
     let mut session = sessions::hold(context, &mut args, &mut named)?;
     // Also where no gateway is asked: the file says what is run.
     context.refuse_relative_variables()?;
@@ -212,13 +216,6 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
     settle(context, &args, &mut config)?;
-    if let Some(profile) = named {
-        config.command = Some(install::command(profile, args.yes)?);
-        config.agent = Some(profile);
-    }
-    if let Some(session) = &mut session {
-        session.begin(context, &config);
-    }
     let unbegun = Unbegun::of(&config);
     if let Some([reason, message]) = args.over.as_deref() {
         unbegun.tell(reason, message).await;
@@ -232,14 +229,19 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         unbegun.tell(reason, &message).await;
         return Ok(exit);
     }
+    if args.prompt.is_some() && given.is_none() && from_environment().is_none() {
+        // Whoever only has a prompt means the usual agent, and agrees to what is installed.
+        named = named.or_else(|| agents::named(USUAL));
+    }
+    if let Some(profile) = named {
+        config.command = Some(install::command(profile, args.yes)?);
+        config.agent = Some(profile);
+    }
+    if let Some(session) = &mut session {
+        session.begin(context, &config);
+    }
     let brake = Brake::default();
     let (seen, events) = provost_runner::watch::watch();
-    let from_environment = || {
-        let variables = COMMAND_VARIABLES.into_iter();
-        variables
-            .filter_map(|name| std::env::var(name).ok())
-            .find(|value| !value.trim().is_empty())
-    };
     let journal = config.journal.clone();
     let progress = !watch && !args.quiet && !context.json();
     let this = std::env::current_exe().context("this program cannot be found")?;
@@ -296,9 +298,17 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
     Ok(exit(&ended))
 }
 
+/// The agent's command, as the ancestor was told it.
+fn from_environment() -> Option<String> {
+    let variables = COMMAND_VARIABLES.into_iter();
+    variables
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.trim().is_empty())
+}
+
 fn exit(ended: &Ended) -> Exit {
     match &ended.outcome {
-        Outcome::Complete { .. } if told::refused_everything(ended) => Exit::Unauthorized,
+        Outcome::Complete { .. } if told::is_unwelcome(ended) => Exit::Unauthorized,
         Outcome::Complete { .. } if ended.drained.left == 0 && !ended.reported.end_refused => {
             Exit::Ok
         }
@@ -317,7 +327,7 @@ fn read(context: &Context, args: &Args) -> anyhow::Result<Config> {
         let text = fs::read_to_string(&file)
             .with_context(|| format!("`{}` cannot be read", file.display()))?;
         let missing = if args.no_callback {
-            Missing::Callback
+            Missing::AnyCallback
         } else {
             Missing::Nothing
         };

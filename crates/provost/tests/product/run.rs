@@ -326,6 +326,11 @@ fn wrong_use_is_told_at_once() {
     assert!(!said.contains("very-secret"), "{said}");
     let output = site.provost(&["run"]);
     assert_eq!(output.status.code(), Some(2));
+    // Nothing is installed that nobody agreed to.
+    let output = site.provost(&["run", "x", "--permissions", "deny"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("Claude Code is not installed"), "{said}");
     let none = Command::new(crate::harness::PROVOST)
         .args(["run", "--prompt", "x", "--url", "http://127.0.0.1:1"])
         .current_dir(site.path("."))

@@ -398,6 +398,60 @@ fn a_receiver_that_wants_nothing_is_an_error() {
     }
 }
 
+#[test]
+fn a_receiver_that_does_not_know_the_token_is_an_error() {
+    let output = reported(&Site::empty(), answering("401 Unauthorized"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("does not know the token"), "{said}");
+}
+
+#[test]
+fn nobody_is_told_of_a_run_without_a_callback() {
+    let (site, receiver) = (Site::empty(), Receiver::start(0));
+    reported(&site, receiver.addr);
+    let told = receiver.told(1).len();
+    let run = ["run", "--config", "run.json", "--no-callback", "--json"];
+    let output = site.provost(&run);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert_eq!(receiver.told(told).len(), told);
+}
+
+#[test]
+fn a_prompt_comes_from_the_input_where_there_is_no_other() {
+    let site = Site::empty();
+    let echo = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message["method"]
+    result = {"protocolVersion": 1, "sessionId": "s", "stopReason": "end_turn"}
+    if method == "session/prompt":
+        text = message["params"]["prompt"][0]["text"]
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": json.dumps(text)}}
+        print(json.dumps({"method": "session/update", "params": {"sessionId": "s", "update": update}}), flush=True)
+    if "id" in message:
+        print(json.dumps({"id": message["id"], "result": result}), flush=True)
+"#;
+    fs::write(site.path("echo.py"), echo).unwrap();
+    let agent = format!("python3 {}", site.path("echo.py").display());
+    let journal = site.path("journal").display().to_string();
+    let heard = |words: &[&str]| {
+        let usual = ["--agent", &agent, "--journal", &journal];
+        let unknown = ["--permissions", "deny", "--unknown-agent", "allow"];
+        let arguments = [&["run"], words, &usual, &unknown].concat();
+        let output = site.provost_reading(&arguments, "some changes");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let heard: Value = serde_json::from_slice(&output.stdout).expect(&said);
+        (heard, said.contains("the input is not read"))
+    };
+    assert_eq!(heard(&[]), (json!("some changes"), false));
+    let both = ["review this", "--prompt-file", "-"];
+    assert_eq!(heard(&both), (json!("review this\n\nsome changes"), false));
+    assert_eq!(heard(&["review this"]), (json!("review this"), true));
+}
+
 /// Somebody with one answer.
 fn answering(status: &'static str) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{self, IsTerminal as _, Read as _},
+    os::unix::fs::FileTypeExt as _,
     path::Path,
 };
 
@@ -10,13 +11,14 @@ use anyhow::Context as _;
 use provost_runner::agents::{self, Profile};
 
 use super::Args;
-use crate::exit::usage;
+use crate::{exit::usage, output};
 
 /// More is no prompt.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Puts the prompt where the rest looks for it, and tells which agent was named.
-pub(super) fn take(args: &mut Args) -> anyhow::Result<Option<&'static Profile>> {
+/// Puts the prompt where the rest looks for it, and tells which agent was named. `has_file`: there is a file of the
+/// run, which has a prompt.
+pub(super) fn take(args: &mut Args, has_file: bool) -> anyhow::Result<Option<&'static Profile>> {
     let mut words = std::mem::take(&mut args.words).into_iter().peekable();
     let named = words.peek().and_then(|word| agents::named(word));
     if named.is_some() {
@@ -34,18 +36,35 @@ pub(super) fn take(args: &mut Args) -> anyhow::Result<Option<&'static Profile>> 
             "the agent is named twice: by its name, and with --agent",
         ));
     }
-    if prompt.is_some() && (args.prompt.is_some() || args.prompt_file.is_some()) {
+    if prompt.is_some() && args.prompt.is_some() {
         return Err(usage("the prompt is given twice"));
     }
     let from_file = args.prompt_file.take();
     let given = prompt.or_else(|| args.prompt.take());
+    let is_asked = named.is_some() || args.session.is_some() || !has_file;
     args.prompt = match (given, from_file) {
-        (Some(prompt), _) => Some(prompt),
+        (Some(prompt), Some(file)) => Some(format!("{prompt}\n\n{}", read(&file)?)),
+        (Some(prompt), None) => {
+            note_unread_input(args.quiet);
+            Some(prompt)
+        }
         (None, Some(file)) => Some(read(&file)?),
-        (None, None) if named.is_some() || args.session.is_some() => Some(from_input()?),
+        (None, None) if is_asked => Some(from_input()?),
         (None, None) => None,
     };
     Ok(named)
+}
+
+/// It may never end, so nobody waits for it who has a prompt.
+fn note_unread_input(quiet: bool) {
+    let input = fs::metadata("/dev/stdin");
+    let is_given = input
+        .is_ok_and(|input| input.file_type().is_fifo() || (input.is_file() && input.len() > 0));
+    if is_given && !quiet {
+        output::note(
+            "note: the input is not read, because there is a prompt; `--prompt-file -` adds it",
+        );
+    }
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
@@ -60,7 +79,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
 fn from_input() -> anyhow::Result<String> {
     if io::stdin().is_terminal() {
         return Err(usage(
-            "what is it to do? Write the prompt behind the agent's name, or pipe it in",
+            "what is it to do? Write the prompt behind the agent's name, pipe it in, or name a file with --config",
         ));
     }
     whole(io::stdin().lock())
