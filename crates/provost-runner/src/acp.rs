@@ -12,7 +12,7 @@ pub use lines::{Line, Lines, TooLong};
 pub use message::{Message, RpcError};
 pub(crate) use message::{notification, request, response};
 pub use update::{
-    Chunk, SessionUpdate, Status, Tokens, ToolUpdate, Update, Usage, call_id, option,
+    Chunk, SessionUpdate, Status, Tokens, ToolUpdate, Update, Usage, call_id, is_act, option,
 };
 
 /// The one version that is spoken. In the drafts of the next one, a prompt's answer means something else.

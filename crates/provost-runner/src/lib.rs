@@ -20,6 +20,7 @@ pub mod report;
 pub mod run;
 pub mod sandbox;
 pub mod setup;
+mod shell;
 pub mod unbegun;
 pub mod unsupervised;
 pub mod watch;

@@ -243,6 +243,11 @@ pub fn call_id(id: &Value) -> Option<String> {
     }
 }
 
+/// Whether a tool of this kind changes something or reaches outside.
+pub fn is_act(kind: &str) -> bool {
+    ["execute", "edit", "delete", "move", "fetch"].contains(&kind)
+}
+
 /// The first of an agent's options that is of the category.
 pub fn option<'a>(options: &'a Value, category: &str) -> Option<&'a Value> {
     let mut options = list(options).iter();

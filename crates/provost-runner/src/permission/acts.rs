@@ -9,11 +9,14 @@ use std::{
 };
 
 use async_trait::async_trait;
-use serde_json::{Value, json, value::to_raw_value};
+use serde_json::{Map, Value, json, value::to_raw_value};
 
 use tokio::sync::watch;
 
-use super::{Judge, Permission, released::Released};
+use super::{
+    Judge, Permission,
+    released::{Released, kind_of},
+};
 use crate::{
     journal::Journal,
     report::Reporter,
@@ -96,6 +99,15 @@ impl ActGate {
     fn asking(&self) -> Asking {
         let asking = self.asking.lock();
         asking.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The call as it is decided: what it would release has its own kind, so that policy for commands decides
+    /// about every command.
+    pub fn with_kind(&self, mut tool_call: Map<String, Value>) -> Map<String, Value> {
+        if let Some(kind) = kind_of(&tool_call, &self.repo) {
+            tool_call.insert("kind".to_owned(), kind.into());
+        }
+        tool_call
     }
 
     /// A permission was given: if the agent has us do the same, it was asked about.

@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::workspace::{Act, Old};
+use crate::{
+    shell::{is_shell, line_in},
+    workspace::{Act, Old},
+};
 
+/// As ACP names what runs a command, and what changes a file.
+const EXECUTE: &str = "execute";
+const EDIT: &str = "edit";
 /// As many as an agent may have open at once.
 const MOST: usize = 64;
 
@@ -34,11 +40,15 @@ enum Allowed {
 }
 
 impl Released {
-    /// What a permission that was given lets the agent have done. Nothing where it does not say all of it.
+    /// What a permission that was given lets the agent have done. Nothing where it does not say all of it, or was
+    /// decided as something else: a yes to a read is none to a command.
     pub(super) fn allow(&mut self, tool_call: &Map<String, Value>, repo: &Path) {
-        let found = command(tool_call, repo)
-            .or_else(|| write(tool_call))
-            .or_else(|| content(tool_call));
+        let kind = tool_call.get("kind").and_then(Value::as_str);
+        let found = match kind {
+            Some(EXECUTE) => command(tool_call, repo),
+            Some(EDIT) => change(tool_call),
+            _ => None,
+        };
         if let Some(act) = found {
             if self.acts.len() >= MOST {
                 self.acts.remove(0);
@@ -100,6 +110,16 @@ impl Allowed {
     }
 }
 
+/// The kind that a call is decided as, where the agent does not say what it is. Some call everything `other`.
+pub(super) fn kind_of(tool_call: &Map<String, Value>, repo: &Path) -> Option<&'static str> {
+    let told = tool_call.get("kind").and_then(Value::as_str);
+    if !matches!(told, None | Some("" | "other")) {
+        return None;
+    }
+    let runs = command(tool_call, repo).map(|_| EXECUTE);
+    runs.or_else(|| change(tool_call).map(|_| EDIT))
+}
+
 /// What follows `cd FOLDER && `, which leads where the command runs anyhow.
 fn after_cd<'l>(line: &'l str, folder: &Path) -> Option<&'l str> {
     let folder = folder.to_str().filter(|path| !path.contains('\''))?;
@@ -111,10 +131,7 @@ fn is_harmless((name, value): &(String, String)) -> bool {
     match &**name {
         "NO_COLOR" | "GIT_TERMINAL_PROMPT" => matches!(&**value, "0" | "1"),
         "TERM" => value == "dumb",
-        "SHELL" => matches!(
-            &**value,
-            "/bin/bash" | "/bin/sh" | "/usr/bin/bash" | "/usr/bin/zsh"
-        ),
+        "SHELL" => value.starts_with('/') && is_shell(value),
         _ => false,
     }
 }
@@ -123,16 +140,8 @@ fn is_harmless((name, value): &(String, String)) -> bool {
 fn line_of<'a>(command: &'a String, args: &'a [String]) -> Option<&'a String> {
     match args {
         [] => Some(command),
-        [flag, line] if is_shell(command) && matches!(&**flag, "-c" | "-lc") => Some(line),
-        _ => None,
+        _ => line_in(command, args),
     }
-}
-
-fn is_shell(command: &str) -> bool {
-    let name = Path::new(command)
-        .file_name()
-        .and_then(|name| name.to_str());
-    matches!(name, Some("sh" | "bash" | "zsh"))
 }
 
 /// Only a command line and where it runs: an argument that is not known might change what runs.
@@ -149,6 +158,10 @@ fn command(tool_call: &Map<String, Value>, repo: &Path) -> Option<Allowed> {
         Some(_) => return None,
     };
     Some(Allowed::Command { line, folder })
+}
+
+fn change(tool_call: &Map<String, Value>) -> Option<Allowed> {
+    write(tool_call).or_else(|| content(tool_call))
 }
 
 /// The one change that the agent showed.
@@ -205,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_same_command_is_asked_about_once() {
-        let asked = json!({"rawInput": {"command": "ls -l"}});
+        let asked = json!({"kind": "execute", "rawInput": {"command": "ls -l"}});
         let mut released = allowed(asked.clone());
         assert!(!released.take(&run("ls", &[], "/")));
         assert!(!released.take(&run("ls -l", &[], "/tmp")));
@@ -234,9 +247,11 @@ mod tests {
         assert!(!allowed(asked_again.clone()).take(&quiet("cd '/tmp' && ls -l")));
         assert!(!allowed(asked_again.clone()).take(&quiet("cd '/' && ls -l; id")));
         assert!(allowed(asked_again).take(&quiet("cd '/' && ls -l")));
-        let more = json!({"rawInput": {"command": "ls -l", "background": true}});
+        let more = json!({"kind": "execute", "rawInput": {"command": "ls -l", "background": true}});
         assert!(!allowed(more).take(&run("ls -l", &[], "/")));
-        assert!(!allowed(json!({"title": "ls -l"})).take(&run("ls -l", &[], "/")));
+        assert!(
+            !allowed(json!({"kind": "execute", "title": "ls -l"})).take(&run("ls -l", &[], "/"))
+        );
     }
 
     #[test]
@@ -247,12 +262,13 @@ mod tests {
             old: Old::Text(old.to_owned()),
             new: new.to_owned(),
         };
-        let mut released = allowed(json!({"content": [diff]}));
+        let mut released = allowed(json!({"kind": "edit", "content": [diff]}));
         assert!(!released.take(&write("1", "3")));
         assert!(!released.take(&write("0", "2")));
         assert!(released.take(&write("1", "2")));
         assert!(!released.take(&write("1", "2")));
-        let twice = allowed(json!({"content": [diff, diff]})).take(&write("1", "2"));
+        let twice =
+            allowed(json!({"kind": "edit", "content": [diff, diff]})).take(&write("1", "2"));
         assert!(!twice);
     }
 
@@ -263,7 +279,8 @@ mod tests {
             old: Old::Text("1".to_owned()),
             new: new.to_owned(),
         };
-        let asked = json!({"title": "write", "rawInput": {"path": "/a", "content": "2"}});
+        let asked =
+            json!({"kind": "edit", "title": "write", "rawInput": {"path": "/a", "content": "2"}});
         let mut released = allowed(asked);
         assert!(!released.take(&write("/a", "3")));
         assert!(!released.take(&write("/b", "2")));
@@ -271,9 +288,72 @@ mod tests {
         assert!(released.take(&write("/a", "2")));
         assert!(!released.take(&write("/a", "2")));
         // What else is asked may change what is written.
-        let more = json!({"rawInput": {"path": "/a", "content": "2", "mode": "append"}});
+        let more =
+            json!({"kind": "edit", "rawInput": {"path": "/a", "content": "2", "mode": "append"}});
         assert!(!allowed(more).take(&write("/a", "2")));
-        let relative = json!({"rawInput": {"path": "a", "content": "2"}});
+        let relative = json!({"kind": "edit", "rawInput": {"path": "a", "content": "2"}});
         assert!(!allowed(relative).take(&write("a", "2")));
+    }
+
+    #[test]
+    fn a_yes_releases_only_what_was_decided() {
+        let command = json!({"command": "ls"});
+        let whole = json!({"path": "/a", "content": "2"});
+        let diff = json!([{"type": "diff", "path": "/a", "oldText": "1", "newText": "2"}]);
+        let write = Act::Write {
+            path: "/a".into(),
+            old: Old::Text("1".to_owned()),
+            new: "2".to_owned(),
+        };
+        for kind in [
+            "read", "search", "other", "think", "edit", "execute", "fetch",
+        ] {
+            let asked = |name: &str, what: &Value| allowed(json!({"kind": kind, name: what}));
+            let runs = asked("rawInput", &command).take(&run("ls", &[], "/"));
+            assert_eq!(runs, kind == "execute", "{kind}");
+            assert_eq!(asked("content", &diff).take(&write), kind == "edit");
+            assert_eq!(asked("rawInput", &whole).take(&write), kind == "edit");
+        }
+    }
+
+    #[test]
+    fn a_call_of_no_kind_is_decided_as_what_it_would_release() {
+        for (call, kind) in [
+            (
+                json!({"kind": "other", "rawInput": {"command": "ls"}}),
+                Some(EXECUTE),
+            ),
+            (json!({"rawInput": {"command": "ls"}}), Some(EXECUTE)),
+            (
+                json!({"kind": "other", "rawInput": {"path": "/a", "content": "2"}}),
+                Some(EDIT),
+            ),
+            (
+                json!({"content": [{"type": "diff", "path": "/a", "newText": "2"}]}),
+                Some(EDIT),
+            ),
+            // It says what it is, and releases nothing else.
+            (json!({"kind": "read", "rawInput": {"command": "ls"}}), None),
+            (json!({"kind": "other", "rawInput": {"query": "x"}}), None),
+        ] {
+            let named = kind_of(call.as_object().unwrap(), Path::new("/"));
+            assert_eq!(named, kind, "{call}");
+        }
+    }
+
+    #[test]
+    fn a_program_of_the_repository_is_no_shell() {
+        for (shell, is_one) in [
+            ("bash", true),
+            ("/bin/sh", true),
+            ("/usr/bin/zsh", true),
+            ("/repo/bash", false),
+            ("./sh", false),
+            ("/usr/bin/../../repo/bash", false),
+        ] {
+            let asked = json!({"kind": "execute", "rawInput": {"command": "ls"}});
+            let taken = allowed(asked).take(&run(shell, &["-c", "ls"], "/"));
+            assert_eq!(taken, is_one, "{shell}");
+        }
     }
 }

@@ -96,7 +96,7 @@ impl Run {
             // In whose name it is asked is not the agent's to say: what is granted is granted to a session.
             Ok(permission) => Arc::new(Permission {
                 session: self.session.clone(),
-                told: self.calls.completed(&permission.told),
+                told: self.acts.with_kind(self.calls.completed(&permission.told)),
                 ..permission
             }),
             Err(problem) => {

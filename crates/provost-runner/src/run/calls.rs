@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use crate::acp::{Status, ToolUpdate, call_id};
+use crate::acp::{Status, ToolUpdate, call_id, is_act};
 
 /// Calls that are remembered at once.
 const MOST_CALLS: usize = 1000;
@@ -45,12 +45,15 @@ impl ToolCalls {
             }
             self.order.push_back(id.clone());
         }
-        let told = told.into_iter().filter(|(_, value)| says_something(value));
         let known = self.calls.entry(id).or_default();
         if known.over {
             *known = Told::default();
         }
-        known.call.extend(told);
+        for (name, value) in told {
+            if says_something(&value) && !hides_act(&known.call, &name, &value) {
+                known.call.insert(name, value);
+            }
+        }
         known.over = matches!(status, Some(Status::Completed | Status::Failed));
     }
 
@@ -73,7 +76,8 @@ impl ToolCalls {
         let mut whole = known.map(|known| known.call.clone()).unwrap_or_default();
         let text = whole.get("content").and_then(arguments_in);
         for (name, value) in asked {
-            if says_something(value) || !whole.contains_key(name) {
+            let says = says_something(value) && !hides_act(&whole, name, value);
+            if says || !whole.contains_key(name) {
                 whole.insert(name.clone(), value.clone());
             }
         }
@@ -96,6 +100,12 @@ fn arguments_in(content: &Value) -> Option<Value> {
     let text = block.pointer("/content/text")?.as_str()?;
     let arguments: Value = serde_json::from_str(text).ok()?;
     arguments.is_object().then_some(arguments)
+}
+
+/// Whether a call that was told as an act is now told as something else: it is asked about as the act.
+fn hides_act(known: &Map<String, Value>, name: &str, value: &Value) -> bool {
+    let acts = |kind: &Value| kind.as_str().is_some_and(is_act);
+    name == "kind" && known.get(name).is_some_and(acts) && !acts(value)
 }
 
 fn says_something(value: &Value) -> bool {
@@ -158,6 +168,22 @@ mod tests {
         );
         let unknown = json!({"toolCallId": "3", "title": "x"});
         assert_eq!(completed(&calls, unknown.clone()), unknown);
+    }
+
+    #[test]
+    fn an_act_is_asked_about_as_an_act() {
+        let calls = told(&[
+            json!({"sessionUpdate": "tool_call", "toolCallId": "1", "kind": "execute"}),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "kind": "read"}),
+        ]);
+        for (asked, kind) in [
+            (json!({"toolCallId": "1", "kind": "read"}), "execute"),
+            (json!({"toolCallId": "1"}), "execute"),
+            (json!({"toolCallId": "1", "kind": "edit"}), "edit"),
+            (json!({"toolCallId": "2", "kind": "read"}), "read"),
+        ] {
+            assert_eq!(completed(&calls, asked.clone())["kind"], kind, "{asked}");
+        }
     }
 
     #[test]
