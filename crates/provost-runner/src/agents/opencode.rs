@@ -151,7 +151,12 @@ pub(super) static KILO: Profile = Profile {
         DATA.sessions("kilo/kilo.db-wal"),
     ],
     shell_settings: None,
-    overlay: |ground| overlay(ground, &KILOS),
+    overlay: |ground| {
+        if !ground.confined {
+            planted_servers(ground.repo)?;
+        }
+        overlay(ground, &KILOS)
+    },
 };
 
 fn overlay(ground: &Ground<'_>, names: &Names) -> Result<Overlay, Unsafe> {
@@ -306,14 +311,36 @@ fn planted(repo: &Path) -> Result<(), Unsafe> {
     Ok(())
 }
 
+/// Kilo starts the MCP servers of its older settings whatever it is told.
+fn planted_servers(repo: &Path) -> Result<(), Unsafe> {
+    let mut files = up_to_root(repo).map(|folder| folder.join(".kilocode/mcp.json"));
+    // A link that leads nowhere now may lead somewhere later.
+    let found = files.find(|path| path.symlink_metadata().is_ok());
+    let agent = KILOS.agent;
+    found.map_or(Ok(()), |path| Err(Unsafe::Planted { agent, path }))
+}
+
 /// The repository's folder and those above it, to the one that git keeps.
 fn up_to_root(repo: &Path) -> impl Iterator<Item = &Path> {
     let mut over = false;
     repo.ancestors().take_while(move |folder| {
         let before = over;
-        over = over || folder.join(".git").exists();
+        over = over || is_kept(folder);
         !before
     })
+}
+
+/// Whether git takes this for the top of a work tree. It looks further up where `.git` is none of its own.
+fn is_kept(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    let has_head = |folder: &Path| folder.join("HEAD").is_file();
+    let link = std::fs::read_to_string(&git).ok();
+    let link = link
+        .as_deref()
+        .and_then(|text| text.strip_prefix("gitdir: "));
+    let link = link.map(|path| folder.join(path.trim_end()));
+    let whole = has_head(&git) && git.join("objects").is_dir() && git.join("refs").is_dir();
+    whole || link.is_some_and(|link| has_head(&link))
 }
 
 fn script_in(folder: &Path) -> Option<PathBuf> {
@@ -326,4 +353,54 @@ fn script_in(folder: &Path) -> Option<PathBuf> {
             Some("ts" | "js" | "mts" | "mjs" | "cts" | "cjs" | "tsx" | "jsx")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A repository that git would take for one, with a folder in it.
+    fn repository() -> (tempfile::TempDir, PathBuf) {
+        let place = tempfile::tempdir().unwrap();
+        for folder in [".git/objects", ".git/refs", "sub/.git"] {
+            fs::create_dir_all(place.path().join(folder)).unwrap();
+        }
+        fs::write(place.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let sub = place.path().join("sub");
+        (place, sub)
+    }
+
+    fn plant(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}").unwrap();
+    }
+
+    #[test]
+    fn what_is_planted_is_found_above_a_git_folder_that_is_none() {
+        let (place, sub) = repository();
+        planted(&sub).unwrap();
+        plant(&place.path().join(".opencode/plugin/x.js"));
+        planted(&sub).unwrap_err();
+        // Where git stops, so does opencode.
+        fs::create_dir_all(sub.join(".git/objects")).unwrap();
+        fs::create_dir_all(sub.join(".git/refs")).unwrap();
+        fs::write(sub.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        planted(&sub).unwrap();
+        fs::remove_dir_all(sub.join(".git")).unwrap();
+        fs::write(sub.join(".git"), "gitdir: nowhere\n").unwrap();
+        planted(&sub).unwrap_err();
+        fs::write(sub.join(".git"), "gitdir: ../.git\n").unwrap();
+        planted(&sub).unwrap();
+    }
+
+    #[test]
+    fn servers_of_kilos_older_settings_are_found() {
+        let (place, sub) = repository();
+        planted_servers(&sub).unwrap();
+        plant(&place.path().join(".kilocode/mcp.json"));
+        let found = planted_servers(&sub).unwrap_err().to_string();
+        assert!(found.contains(".kilocode/mcp.json"), "{found}");
+    }
 }
