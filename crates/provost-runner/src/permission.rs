@@ -110,7 +110,7 @@ impl Permission {
     /// that the agent asks again and whoever remembers a decision is the one who made it.
     pub fn choose(&self, wish: &Wish) -> Option<&Choice> {
         let of_kind = |kind: &str| self.options.iter().find(|option| option.kind == kind);
-        match wish {
+        let chosen = match wish {
             Wish::Allow => of_kind("allow_once").or_else(|| of_kind("allow_always")),
             Wish::Reject => of_kind("reject_once").or_else(|| of_kind("reject_always")),
             // A yes for longer than the agent offers is a yes for once.
@@ -119,7 +119,26 @@ impl Permission {
             }
             Wish::Kind(kind) => of_kind(kind),
             Wish::Option(id) => self.options.iter().find(|option| option.option_id == *id),
+        };
+        // What nobody saw is never remembered.
+        match chosen {
+            Some(option) if option.kind == "allow_always" && !self.tells_arguments() => {
+                of_kind("allow_once")
+            }
+            chosen => chosen,
         }
+    }
+
+    /// Whether it is known what the call would do: its arguments, or the change that it makes.
+    pub fn tells_arguments(&self) -> bool {
+        let input = match self.told.get("rawInput") {
+            None | Some(Value::Null) => false,
+            Some(Value::Object(input)) => !input.is_empty(),
+            Some(_) => true,
+        };
+        let content = self.told.get("content").and_then(Value::as_array);
+        let mut content = content.into_iter().flatten();
+        input || content.any(|block| block.get("type").is_some_and(|kind| kind == "diff"))
     }
 
     /// What the agent is told. A wish that none of its options fits is a no; where it knows no no, that is
@@ -227,8 +246,48 @@ mod tests {
     use super::*;
 
     fn asking(options: &Value) -> Permission {
-        let raw = json!({"sessionId": "s", "toolCall": {"toolCallId": "1", "title": "t"}, "options": options});
+        let raw = json!({"sessionId": "s", "toolCall": {"toolCallId": "1", "title": "t", "rawInput": {"command": "ls"}},
+            "options": options});
         Permission::read("p".to_owned(), to_raw_value(&raw).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_told_is_not_remembered() {
+        let option = |id: &str, kind: &str| json!({"optionId": id, "kind": kind});
+        let both = json!([
+            option("always", "allow_always"),
+            option("once", "allow_once")
+        ]);
+        let always = json!([
+            option("always", "allow_always"),
+            option("no", "reject_once")
+        ]);
+        for (call, told) in [
+            (json!({"title": "Bash"}), false),
+            (json!({"title": "Bash", "rawInput": {}}), false),
+            (
+                json!({"content": [{"type": "content", "content": {}}]}),
+                false,
+            ),
+            (json!({"rawInput": {"command": "ls"}}), true),
+            (json!({"content": [{"type": "diff", "path": "a"}]}), true),
+        ] {
+            let chosen = |options: &Value, wish: &Wish| {
+                let raw = json!({"toolCall": call, "options": options});
+                let permission = Permission::read("p".to_owned(), to_raw_value(&raw).unwrap());
+                permission.unwrap().answer(wish).0["outcome"]["optionId"].clone()
+            };
+            let expected = if told { "always" } else { "once" };
+            for wish in [
+                Wish::Kind("allow_always".into()),
+                Wish::Option("always".into()),
+            ] {
+                assert_eq!(chosen(&both, &wish), expected, "{call}");
+            }
+            // One who offers no yes for once gets none.
+            let expected = if told { "always" } else { "no" };
+            assert_eq!(chosen(&always, &Wish::Allow), expected, "{call}");
+        }
     }
 
     #[test]

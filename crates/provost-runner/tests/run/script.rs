@@ -96,7 +96,8 @@ pub(crate) fn asks(id: impl Into<Value>) -> String {
 pub(crate) fn question() -> Value {
     json!({
         "sessionId": "s",
-        "toolCall": {"toolCallId": "call", "title": "rm -rf build", "kind": "execute"},
+        "toolCall": {"toolCallId": "call", "title": "rm -rf build", "kind": "execute",
+            "rawInput": {"command": "rm -rf build"}},
         "options": [
             {"optionId": "no", "name": "No", "kind": "reject_once"},
             {"optionId": "always", "name": "Always", "kind": "allow_always"},

@@ -19,8 +19,7 @@ const BAR: usize = 2;
 
 /// With how many more wait.
 pub(super) fn lines(question: &Question, more: usize, style: Style) -> Vec<String> {
-    let params = Fields::read(&question.raw);
-    let call = params.inner("toolCall");
+    let call = Fields::read(&question.tool_call);
     let input = call.inner("rawInput");
     let kind = call
         .short("kind", 20)
@@ -37,7 +36,7 @@ pub(super) fn lines(question: &Question, more: usize, style: Style) -> Vec<Strin
     }
     match command {
         Some(command) => body.extend(whole(&command, "$ ", style)),
-        None if call.raw("content").is_none() => {
+        None if question.tells_arguments && call.raw("content").is_none() => {
             let input = call.raw("rawInput").map(|input| compact(input, 1_000));
             body.extend(style.folded(None, &input.unwrap_or_default(), BAR));
         }
@@ -54,6 +53,10 @@ pub(super) fn lines(question: &Question, more: usize, style: Style) -> Vec<Strin
         body.extend(style.folded(Some(Ink::Dim), &places, BAR));
     }
     body.extend(diffs(&call, DIFF_LINES, style));
+    if !question.tells_arguments {
+        let unknown = "the agent does not tell the arguments: nobody knows what this does";
+        body.extend(style.folded(Some(Ink::Red), unknown, BAR));
+    }
     body.push(String::new());
     body.extend(options(&question.options, style));
     let bar = style.paint(Ink::Yellow, "│");
@@ -181,12 +184,7 @@ mod tests {
             to_raw_value(&json!({"sessionId": "s", "toolCall": tool_call, "options": options}))
                 .unwrap();
         let permission = Permission::read("p".to_owned(), raw).unwrap();
-        Question {
-            id: permission.id,
-            raw: permission.raw,
-            options: permission.options,
-            answer: oneshot::channel().0,
-        }
+        Question::new(&permission, oneshot::channel().0)
     }
 
     fn usual() -> Value {
@@ -205,11 +203,13 @@ mod tests {
             {"type": "diff", "path": "/repo/a", "oldText": null, "newText": "new\n"}]});
         let long = json!({"kind": "execute", "rawInput": {"command": "true; ".repeat(100_000)}});
         let other = json!({"title": "Fetch", "rawInput": {"url": "http://\u{202e}x"}});
+        let untold = json!({"title": "Bash", "rawInput": {}});
         let odd = json!([{"optionId": "z", "name": "No\u{1b}", "kind": "allow_always\u{1b}"}]);
         let all = [
             (run, usual()),
             (write, usual()),
             (other, odd),
+            (untold, usual()),
             (long, json!([])),
         ];
         let shown: Vec<_> = all
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn answers_are_what_was_offered() {
-        let question = asking(json!({}), usual());
+        let question = asking(json!({"rawInput": {"command": "ls"}}), usual());
         for (typed, expected) in [
             ("y", Some(Wish::Allow)),
             (" YES ", Some(Wish::Allow)),
