@@ -4,8 +4,8 @@
 mod lists;
 
 use lists::{
-    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_KEYS, OTHER_TOKENS, PLACES,
-    QUALIFIERS, SECRET_PARTS, SECRET_WORDS,
+    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_ENDS, OTHER_KEYS, OTHER_TOKENS,
+    PLACES, QUALIFIERS, RANDOM_WORDS, SECRET_ENDS, SECRET_PARTS, SECRET_WORDS,
 };
 
 /// Whether what stands under this name is a secret: one of its words says so, and none after it says that it is
@@ -75,6 +75,12 @@ fn is_secret_word(words: &[String], at: usize, is_last: bool) -> bool {
         || (is_last && LAST_WORDS.contains(&word))
         || (SECRET_WORDS.contains(&word) && (is_last || LONG_WORDS.contains(&word)))
         || (word.len() > 6 && word.ends_with("token"))
+        || (is_last && ends_in_secret(word))
+}
+
+/// `SSHPASS`, `dbpwd`: the last part of the word says so.
+fn ends_in_secret(word: &str) -> bool {
+    SECRET_ENDS.iter().any(|end| word.ends_with(end)) && !OTHER_ENDS.contains(&word)
 }
 
 /// `passwordeval`, `credential_process`, `GIT_ASKPASS`: what stands under a name that ends so runs.
@@ -125,14 +131,19 @@ pub(super) fn is_unsure(name: &str) -> bool {
     last == "pin" || LAST_WORDS.contains(&last)
 }
 
-/// Whether a random text under this name is a key: `OPENAI_KEY`, `APP_KEY`.
+/// Whether a random text under this name is a key: `OPENAI_KEY`, `APP_KEY`, `GITHUB_PAT`, `ADMINPW`.
 pub(super) fn is_key_name(name: &str) -> bool {
-    match words(name).as_slice() {
+    let words = words(name);
+    let last = words.last().map_or("", String::as_str);
+    let is_random = RANDOM_WORDS.contains(&last) || (last.len() > 4 && last.ends_with("pw"));
+    let is_key = match words.as_slice() {
+        [.., before, last] if last == "code" || last == "codes" => before == "recovery",
         [.., before, last] => {
             matches!(last.as_str(), "key" | "keys") && !OTHER_KEYS.contains(&before.as_str())
         }
         _ => false,
-    }
+    };
+    is_random || is_key
 }
 
 /// Whether the text under this name is one word that says where a call acts, or on what. However it looks, it is no

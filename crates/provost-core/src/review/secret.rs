@@ -7,6 +7,7 @@ mod admit;
 mod carried;
 mod find;
 mod index;
+mod indirect;
 mod label;
 mod looks;
 mod patterns;

@@ -1,7 +1,7 @@
 //! The words that tell what a name is for.
 
 /// Words that make a name a secret's, alone or as part of a longer word: `PGPASSWORD`.
-pub(super) const SECRET_PARTS: [&str; 14] = [
+pub(super) const SECRET_PARTS: [&str; 19] = [
     "password",
     "passwd",
     "passphrase",
@@ -15,11 +15,20 @@ pub(super) const SECRET_PARTS: [&str; 14] = [
     "passwort",
     "kennwort",
     "contraseña",
+    "contrasena",
+    "wachtwoord",
+    "motdepasse",
+    "senha",
+    "authkey",
     "connectionstring",
 ];
 /// Words that do so alone.
-pub(super) const SECRET_WORDS: [&str; 14] = [
+pub(super) const SECRET_WORDS: [&str; 18] = [
     "pwd",
+    "pswd",
+    "passe",
+    "cred",
+    "creds",
     "pass",
     "pw",
     "token",
@@ -33,6 +42,32 @@ pub(super) const SECRET_WORDS: [&str; 14] = [
     "cvv",
     "authorization",
     "mnemonic",
+];
+/// Ends of words that do so: `SSHPASS`, `DBPWD`, `WPA_PSK`.
+pub(super) const SECRET_ENDS: [&str; 5] = ["pass", "pwd", "passw", "psk", "creds"];
+/// Words that end so and are none.
+pub(super) const OTHER_ENDS: [&str; 9] = [
+    "bypass",
+    "compass",
+    "trespass",
+    "encompass",
+    "overpass",
+    "underpass",
+    "surpass",
+    "askpass",
+    "multipass",
+];
+/// What stands under a name that ends in one of these is a secret if nobody chose it.
+pub(super) const RANDOM_WORDS: [&str; 9] = [
+    "pat",
+    "sessionid",
+    "sessid",
+    "phpsessid",
+    "jsessionid",
+    "seed",
+    "totp",
+    "authtoken",
+    "sid",
 ];
 /// Words that do so only at the end of a name.
 pub(super) const LAST_WORDS: [&str; 4] = ["auth", "sig", "signature", "passkey"];

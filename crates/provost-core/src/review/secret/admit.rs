@@ -7,11 +7,12 @@ use super::{
     Secret, Standing, Within,
     carried::{is_carried, is_given},
     find::Found,
+    indirect::Indirect,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
     reading::{Inner, Reading},
     seat::Seat,
-    token::{is_taken_by, is_token_handed_on},
-    uses::{Script, Use, Uses},
+    token::{is_taken_by, is_token_handed_on, program as started_by},
+    uses::{Script, Use, Uses, is_variable},
 };
 use crate::review::{
     names::{ends_as_secret, is_secret},
@@ -22,7 +23,7 @@ use crate::review::{
 type Pieces = Vec<std::ops::Range<usize>>;
 
 /// Programs whose words are what they act on, or what they run. None of them takes a secret.
-const ACTING: [&str; 58] = [
+const ACTING: [&str; 56] = [
     "rm",
     "rmdir",
     "unlink",
@@ -78,8 +79,6 @@ const ACTING: [&str; 58] = [
     "test",
     "[",
     "[[",
-    "nohup",
-    "watch",
     "patch",
 ];
 /// Those that are looked for behind `sudo` and the like as well.
@@ -303,7 +302,8 @@ impl Context<'_> {
             Role::Program | Role::File | Role::Keyword => false,
             _ if program.is_some_and(|program| !is_taken_by(program, outline, at)) => false,
             Role::Here => self.admits_input(value, &literal),
-            Role::Argument if self.acts(at) || self.acts_inside(at, &literal) => false,
+            Role::Argument if program.is_none() && self.acts(at) => false,
+            Role::Argument if self.acts_inside(at, &literal) => false,
             Role::Assignment | Role::Argument if self.is_assigned(value, spot, at) => {
                 self.admits_assigned(value, spot, pieces, &literal)
             }
@@ -323,15 +323,19 @@ impl Context<'_> {
         let Some(spot) = outline.spots.get(at) else {
             return false;
         };
-        if self.script.is_none_or(Script::is_indirect) {
+        let Some(indirect) = self.script.map(|script| script.indirect) else {
             return false;
-        }
+        };
         if self.is_assigned(value, spot, at) {
-            return !spot.feeds;
+            return !spot.feeds && indirect == Indirect::default();
+        }
+        if spot.role != Role::Here && indirect.words {
+            return false;
         }
         if spot.role == Role::Assignment {
             let name = assigned_name(&spot.text).unwrap_or_default();
-            return !spot.feeds && self.use_of(name, pieces) == Use::None;
+            let is_unread = !spot.feeds && indirect == Indirect::default();
+            return is_unread && self.use_of(name, pieces) == Use::None;
         }
         is_given(value, outline, at)
     }
@@ -378,8 +382,7 @@ impl Context<'_> {
             return is_plain(literal) || (alone && !is_substituted(literal));
         }
         let used = self.use_of(&value.name, pieces);
-        let is_variable = !value.name.is_empty() && !value.name.contains(char::is_lowercase);
-        if used == Use::Free && is_variable {
+        if used == Use::Free && is_variable(&value.name) {
             return is_random(literal);
         }
         is_plain(literal) && !is_place(literal) && (looks_random(literal) || used == Use::None)
@@ -429,8 +432,9 @@ fn acts(outline: &Outline, seat: Option<&Seat>, at: usize) -> bool {
     let (Some(program), Some(seat)) = (outline.before(at).next(), seat) else {
         return false;
     };
-    let program = program.text.rsplit('/').next().unwrap_or_default();
-    let program = program.to_lowercase();
-    let runs = RUNNING.contains(&&*program) && seat.behind_flags;
-    runs || ACTING.contains(&&*program) || seat.acted_on
+    let name = program.text.rsplit('/').next().unwrap_or_default();
+    let name = name.to_lowercase();
+    let runs = RUNNING.contains(&&*name) && seat.behind_flags;
+    let starts_acting = started_by(outline, at).is_some_and(|it| ACTING.contains(&it));
+    runs || ACTING.contains(&&*name) || starts_acting || seat.acted_on
 }

@@ -134,6 +134,13 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
         // `config set token x` and `--token x`, but not `token: x`.
         return !previous.ends_with([':', '=']);
     }
+    // `-H X-Api-Key:…`, and `http X-Api-Key:…`.
+    if before.ends_with(':') && SENDING.contains(&program) {
+        let is_header = |flag: &str| flag.starts_with("-H") || flag.starts_with("--header");
+        let takes_headers = matches!(program, "http" | "https" | "xh");
+        return !before.contains('/')
+            && (takes_headers || is_header(previous) || is_header(before));
+    }
     let Some(name) = before.strip_suffix('=') else {
         return false;
     };

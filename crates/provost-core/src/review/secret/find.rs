@@ -172,6 +172,16 @@ fn collect(
             program: captures.name("program").map(|it| it.as_str().to_owned()),
             ..Found::after(text, all.end(), kind, "")
         }),
+        Find::User => found.extend(
+            captures
+                .name("user")
+                .filter(|it| is_random(it.as_str()))
+                .map(|user| Found {
+                    by_itself: false,
+                    program: captures.name("program").map(|it| it.as_str().to_owned()),
+                    ..Found::itself(kind, user.range())
+                }),
+        ),
         Find::Named => {
             if is_assigned(text, captures) {
                 found.push(Found::after(text, all.end(), kind_of(name), name));

@@ -23,6 +23,8 @@ pub(super) enum Find {
     After,
     /// As [`Find::After`], behind the program of a command, which is the group `program`.
     Program,
+    /// As [`Find::Program`], where the group `user` is one that nobody chose.
+    User,
     /// The value after the match, if the group `name` is the name of a secret.
     Named,
     /// As [`Find::Named`], for a flag whose value is the next word.
@@ -38,7 +40,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 50] = [
+const PATTERNS: [Pattern; 52] = [
     (
         "private key",
         Find::Key,
@@ -139,7 +141,7 @@ const PATTERNS: [Pattern; 50] = [
     (
         "credentials",
         Find::After,
-        r#"(?i)\b(?P<name>authorization)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token|digest|apikey|key|negotiate|ntlm|aws4-hmac-sha256)[ \t]{1,4})?"#,
+        r#"(?i)\b(?P<name>authorization)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:[a-z][a-z_-]{1,15}|aws4-hmac-sha256)[ \t]{1,4})?"#,
     ),
     (
         "cookie",
@@ -180,7 +182,13 @@ const PATTERNS: [Pattern; 50] = [
     (
         "password",
         Find::Program,
-        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user|--proxy-user)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user|--proxy-user)[ \t=]{0,4}["']?(?:[^\s:"'=-][^\s:"'=]*)?:"#,
+    ),
+    // The key is the user: `curl -u KEY: https://…`.
+    (
+        "key",
+        Find::User,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user)[ \t=]{0,4}["']?(?P<user>[A-Za-z0-9_.-]{12,}):?"#,
     ),
     (
         "password",
@@ -205,7 +213,13 @@ const PATTERNS: [Pattern; 50] = [
     (
         "password",
         Find::Program,
-        r"(?P<program>htpasswd)[ \t]{1,4}-[a-zA-Z]*b[a-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}(?:[^\s-]\S*[ \t]{1,4}){1,2}",
+        r"(?P<program>htpasswd)[ \t]{1,4}-[a-mo-zA-Z]*b[a-mo-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}(?:[^\s-]\S*[ \t]{1,4}){1,2}",
+    ),
+    // With `n` there is no file.
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>htpasswd)[ \t]{1,4}-[a-zA-Z]*(?:n[a-zA-Z]*b|b[a-zA-Z]*n)[a-zA-Z]*[ \t]{1,4}(?:-[a-zA-Z0-9]+[ \t]{1,4}){0,4}[^\s-]\S*[ \t]{1,4}",
     ),
     (
         "password",
@@ -225,12 +239,12 @@ const PATTERNS: [Pattern; 50] = [
     (
         "password",
         Find::Program,
-        r"(?i)(?:(?P<program>machine)[ \t]{1,4}\S+|default)\s{1,8}(?:login\s{1,8}\S+\s{1,8})?password[ \t]{1,4}",
+        r"(?i)(?:(?P<program>machine)[ \t]{1,4}\S+|(?m:^)[ \t]{0,8}default)\s{1,8}(?:login\s{1,8}\S+\s{1,8})?password[ \t]{1,4}",
     ),
     (
         "secret",
         Find::Named,
-        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|=|:|,)[ \t]{0,4})"#,
+        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|pswd|psk|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig|pat|sess|seed|code|sid|senha|wort|woord|contrase[nñ]a|connectionstring|mnemonic)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|=|:|,)[ \t]{0,4})"#,
     ),
     // `- name: DB_PASSWORD` above `value: …`, `{"key": "token", "value": "…"}`, `<add key="token" value="…"/>`.
     (
@@ -261,12 +275,12 @@ const PATTERNS: [Pattern; 50] = [
     (
         "secret",
         Find::Flag,
-        r#"(?i)(?:^|[\s"'])--?(?P<name>[a-z0-9_-]*(?:pass|pwd|secret|token|key|cred|cookie)[a-z0-9_-]*)[ \t]{1,4}"#,
+        r#"(?i)(?:^|[\s"'])--?(?P<name>[a-z0-9_-]*(?:pass|pwd|psk|secret|token|key|cred|cookie)[a-z0-9_-]*)[ \t]{1,4}"#,
     ),
 ];
 
-/// Where the program of a command may stand: first, or behind assignments and programs that start others.
-const BEGINS: &str = r#"(?m)(?:^|[;&|(`"'{\n])[ \t]{0,8}(?:(?:sudo|doas|env|time|command|nohup|exec|timeout|nice|ionice|stdbuf|then|do|else|!)[ \t]{1,4}(?:-[A-Za-z]+[ \t]{1,4}(?:[a-z0-9_]+[ \t]{1,4})?){0,3}(?:[0-9.]+[smhd]?[ \t]{1,4})?|[A-Za-z_][A-Za-z0-9_]*=\S*[ \t]{1,4}){0,4}(?:[A-Za-z0-9_.-]*/){0,8}"#;
+/// Where the program of a command may stand: at any word. Which program takes a word, the reader of commands says.
+const BEGINS: &str = r#"(?m)(?:^|[\s;&|(`"'{/])"#;
 
 static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(sources()).ok());
 static EACH: LazyLock<Vec<Option<Regex>>> =
@@ -274,7 +288,7 @@ static EACH: LazyLock<Vec<Option<Regex>>> =
 
 fn sources() -> impl Iterator<Item = String> {
     PATTERNS.iter().map(|(_, find, pattern)| match find {
-        Find::Program => format!("{BEGINS}{pattern}"),
+        Find::Program | Find::User => format!("{BEGINS}{pattern}"),
         _ => (*pattern).to_owned(),
     })
 }

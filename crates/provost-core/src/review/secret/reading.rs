@@ -17,7 +17,7 @@ const MOST_READINGS: usize = 200;
 /// So many letters in all of them: a long command is read less often.
 const MOST_LETTERS: usize = 1024 * 1024;
 /// Each word is held against those before it: a command of more words is not understood.
-const MOST_WORDS: usize = 2000;
+pub(super) const MOST_WORDS: usize = 2000;
 
 pub(in crate::review) struct Reading<'t> {
     text: &'t str,

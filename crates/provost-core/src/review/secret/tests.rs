@@ -1,4 +1,6 @@
 mod effects;
+mod environment;
+mod forms;
 mod keys;
 mod real;
 mod visible;

@@ -3,17 +3,17 @@
 
 use crate::review::{
     names::{is_place_name, is_secret},
-    summary::{Outline, started},
+    summary::{Outline, Spot, started},
     work,
 };
 
+/// The program of a command stands among so many of its words.
+const FAR: usize = 64;
 /// Programs that act on nothing that they are given.
 pub(super) const SAYING: [&str; 3] = ["echo", "printf", "export"];
 
 /// The program of the command that a word belongs to, behind those that start it. `None` where it is not certain.
 pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
-    /// The program stands among the first words.
-    const FAR: usize = 64;
     let words = outline.before(at).take(FAR);
     let words: Vec<&str> = words.map(|spot| spot.text.as_str()).collect();
     work::count(words.len());
@@ -26,7 +26,41 @@ pub(super) fn is_taken_by(taker: &str, outline: &Outline, at: usize) -> bool {
         .spots
         .get(at)
         .is_some_and(|spot| spot.text.contains(char::is_whitespace));
-    has_blanks || program(outline, at) == Some(taker)
+    let program = program(outline, at);
+    has_blanks
+        || program == Some(taker)
+        || program.is_some_and(|it| is_started_inside(it, taker, outline, at))
+}
+
+/// Programs that start another one in a container, on another machine or for each line that they read; the word behind
+/// which it stands, and how many words are between the two at least.
+const CARRYING: [(&str, &str, usize); 11] = [
+    ("docker", "exec", 1),
+    ("docker-compose", "exec", 1),
+    ("podman", "exec", 1),
+    ("nerdctl", "exec", 1),
+    ("kubectl", "exec", 1),
+    ("oc", "exec", 1),
+    ("find", "-exec", 0),
+    ("ssh", "ssh", 1),
+    ("xargs", "xargs", 0),
+    ("watch", "watch", 0),
+    ("parallel", "parallel", 0),
+];
+
+fn name(spot: &Spot) -> Option<&str> {
+    spot.text.rsplit('/').next()
+}
+
+/// `docker exec db mysql -p…`: the program that takes the word stands behind one that starts it.
+fn is_started_inside(program: &str, taker: &str, outline: &Outline, at: usize) -> bool {
+    let Some((_, starter, between)) = CARRYING.iter().find(|(it, _, _)| *it == program) else {
+        return false;
+    };
+    let words = outline.before(at).take(FAR);
+    let behind = words.skip_while(|spot| name(spot) != Some(*starter));
+    let mut behind = behind.skip(1 + between);
+    behind.any(|spot| name(spot) == Some(taker))
 }
 
 /// Whether a token in this word is handed on, and not what the program acts on: it is part of a text or of a URL, the

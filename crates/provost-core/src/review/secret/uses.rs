@@ -4,7 +4,10 @@ use std::{cell::RefCell, collections::BTreeMap, sync::LazyLock};
 
 use regex::Regex;
 
-use super::index::{Index, is_letter};
+use super::{
+    index::{Index, is_letter},
+    indirect::Indirect,
+};
 use crate::review::names::ends_as_secret;
 
 /// Which variables a text uses: each name is looked for once.
@@ -60,8 +63,8 @@ pub(in crate::review) struct Script {
     spelled: Index,
     /// Where a quote stood in front of a letter of that.
     quotes: Vec<usize>,
-    /// Reads variables whose names stand elsewhere, or all of them.
-    indirect: bool,
+    /// What it reads without naming it.
+    pub(super) indirect: Indirect,
     /// Has a sum, in which `5-PIN` is no other name.
     sums: bool,
     known: RefCell<BTreeMap<String, Mentions>>,
@@ -76,44 +79,12 @@ struct Mentions {
     handed_on: [Option<usize>; 2],
 }
 
-/// What reads a variable whose name stands elsewhere, or all of them.
-static INDIRECT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let all = r"\b(?:env|set|declare|typeset|export|readonly|local)[ \t]*(?:[|)>;&\n]|$)";
-    let named = r"\b(?:declare|typeset|local|export|readonly)[ \t]+-[A-Za-z]*[np]";
-    let read = r"\b(?:compgen|trap|history|fc|coproc|source)\b|\bps[ \t]+\S*e|/proc\b|BASH_";
-    // The words of a script or a function, the last word of the command before, and functions.
-    let words = r"\$\{?(?:[0-9@*]|_(?:\W|$)|argv\b)|\bfunction\b|[\w-][ \t]*\([ \t]*\)";
-    Regex::new(&format!(
-        r"\$\{{!|\$\{{\([^)]*P|{all}|{named}|{read}|{words}"
-    ))
-    .ok()
-});
-
-/// Whether a text reads the environment: `env -0`, `getenv`, `ENVIRON`. `env NAME=x run`, `--env`, `.env` and
-/// `NODE_ENV=` do not.
-fn reads_environment(text: &str) -> bool {
-    static ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let sets = r"\benv[ \t]+[A-Za-z_][A-Za-z0-9_]*=|[A-Za-z0-9_]*ENV=";
-        Regex::new(&format!(
-            r"{sets}|(?:^|\s)--env|(?:^|[\s/=@])\.env\b|(?i:(?P<read>env))"
-        ))
-        .ok()
-    });
-    ENV.as_ref().is_none_or(|env| {
-        let mut found = env.captures_iter(text);
-        found.any(|found| found.name("read").is_some())
-    })
-}
-
 impl Script {
     pub(in crate::review) fn of(text: &str) -> Self {
         let (joined, cuts) = joined(text);
         let (spelled, quotes) = spelled(&joined);
-        let is_indirect = |text: &str| {
-            INDIRECT.as_ref().is_none_or(|it| it.is_match(text)) || reads_environment(text)
-        };
         Self {
-            indirect: is_indirect(&joined) || is_indirect(&spelled),
+            indirect: Indirect::of(text),
             sums: joined.contains("(("),
             joined: Index::of(joined),
             cuts,
@@ -121,11 +92,6 @@ impl Script {
             quotes,
             known: RefCell::default(),
         }
-    }
-
-    /// Whether a value may be used without the name of its variable being said, or by a function.
-    pub(super) fn is_indirect(&self) -> bool {
-        self.indirect
     }
 
     /// Whether the script says this name at all, as a word: `printenv TOKEN`.
@@ -143,7 +109,8 @@ impl Script {
         let mentions = self.mentions(name);
         let set = value.and_then(|value| self.joined.last_place(name, self.in_joined(value)));
         let is_other = |at: &Option<usize>| at.is_some() && *at != set;
-        if self.indirect || mentions.split || mentions.free.iter().any(is_other) {
+        let is_read = self.indirect.words || (self.indirect.variables && is_variable(name));
+        if is_read || mentions.split || mentions.free.iter().any(is_other) {
             Use::Free
         } else if mentions.handed_on.iter().any(is_other) {
             Use::HandedOn
@@ -298,6 +265,11 @@ fn takes_secret(before: &str, after: &str) -> bool {
         let name = found.name("name").map(|name| name.as_str());
         name.is_none_or(ends_as_secret)
     })
+}
+
+/// Whether a program would have a variable of this name.
+pub(super) fn is_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(char::is_lowercase)
 }
 
 fn bare(name: &str) -> &str {

@@ -1,0 +1,177 @@
+//! Everyday forms of commands that hand over a secret.
+
+use super::*;
+use crate::review::{mask_map, names::is_secret};
+
+const RANDOM: &str = "xK9qL2mN8vB4zT7wJ3hF6p";
+
+fn assert_hidden(commands: &[&str]) {
+    for command in commands {
+        let command = command.replace("R!", RANDOM);
+        let shown = mask_command(&command);
+        assert!(!shown.contains(RANDOM), "{shown}");
+        assert!(!shown.contains("hunter22x"), "{shown}");
+    }
+}
+
+#[test]
+fn p09_behind_any_scheme_the_token_is_masked() {
+    for scheme in [
+        "Bot",
+        "SSWS",
+        "OAuth",
+        "Splunk",
+        "GenieKey",
+        "AccessKey",
+        "Bearer",
+    ] {
+        let command = format!("curl -H \"Authorization: {scheme} {RANDOM}\" https://x");
+        let shown = mask_command(&command);
+        let expected = format!(
+            "curl -H \"Authorization: {scheme} [secret: credentials, 22 characters]\" https://x"
+        );
+        let token = expected.replace("credentials", "bearer token");
+        assert!(shown == expected || shown == token, "{shown}");
+        let header = format!("{{\"Authorization\": \"{scheme} {RANDOM}\"}}");
+        assert!(!mask_text(&header).contains(RANDOM));
+    }
+}
+
+#[test]
+fn p09_a_program_that_another_starts_takes_its_password() {
+    assert_hidden(&[
+        "docker exec db mysql -uroot -pR! app -e 'show tables'",
+        "docker exec -it db mysqldump -uroot -pR! app",
+        "docker compose exec db mysql -uroot -phunter22x",
+        "docker-compose exec -T db mysql -uroot -pR!",
+        "kubectl exec db-0 -- mysql -uroot -pR! -e x",
+        "kubectl exec -it -n prod db-0 -- mysql -uroot -phunter22x",
+        "docker exec redis redis-cli -a R! ping",
+        "podman exec db mysql -uroot -pR!",
+        "ssh host mysql -uroot -pR! app",
+        "sudo mysql -u root -pswordhunter22x x",
+        "nohup ./server --api-key=R! > log 2>&1 &",
+        "nohup python app.py --token=R! &",
+        "nohup docker run -e DB_PASSWORD=R! x &",
+        "nohup curl -H \"Authorization: Bearer R!\" https://x &",
+        "watch -n 5 curl -H \"Authorization: Bearer R!\" https://x",
+        "until mysql -u root -pR! -e 'select 1'; do sleep 1; done",
+        "until mysqladmin ping -uroot -pR!; do sleep 1; done",
+        "while ! mysql -uroot -pR! -e x; do sleep 1; done",
+        "if docker login -u ann -p R! r; then echo ok; fi",
+        "if ! docker login -u ann -p R! r; then exit 1; fi",
+        "if curl -fsu ann:R! https://x; then ls; fi",
+        "xargs -n1 curl -u a:R! < urls",
+        "find . -name x -exec curl -u a:R! https://x \\;",
+        "htpasswd -nb ann R! > .htpasswd",
+        "htpasswd -nbB ann R! | tee f",
+        "htpasswd -cb .htpasswd ann R!",
+    ]);
+    for (command, visible) in [
+        ("nohup rm -rf --token=production", "production"),
+        ("nohup ./production2024x", "production2024x"),
+        ("watch rm -rf --token=production", "production"),
+        ("ssh -p2222 mysql", "2222"),
+        ("ssh mysql -p2222", "2222"),
+        ("docker run -p8080:80 mysql", "8080:80"),
+        ("rm mysql -pfolder", "folder"),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_headers_and_logins_in_any_form_are_masked() {
+    assert_hidden(&[
+        "curl -H \"X-API-KEY:R!\" https://x",
+        "curl -H 'X-Auth-Token:R!' https://x",
+        "curl -H X-API-KEY:R! https://x",
+        "curl --header=X-API-KEY:R! https://x",
+        "curl -H \"Authorization:R!\" https://x",
+        "http https://x X-Api-Key:R!",
+        "curl -u :R! https://dev.azure.com/o/_apis/projects",
+        "curl -u R!: https://api.example.com/v1/charges",
+        "curl -su R!:x https://x.freshdesk.com",
+        "curl --user 'R!:' https://api.example.com/v1/charges",
+    ]);
+    for (command, visible) in [
+        ("curl https://host:8443/x -o token:8443", "token:8443"),
+        ("docker run token:v1malware2", "token:v1malware2"),
+        ("curl -u production: https://x", "production:"),
+    ] {
+        let shown = mask_command(command);
+        assert!(shown.contains(visible), "{command} is shown as {shown}");
+    }
+}
+
+#[test]
+fn p09_names_of_secrets_in_one_word_are_known() {
+    let names = [
+        "SSHPASS",
+        "DBPASS",
+        "ROOTPASS",
+        "USERPASS",
+        "SMTPPASS",
+        "STOREPASS",
+        "KEYPASS",
+        "NEWPASS",
+        "GPGPASS",
+        "DBPWD",
+        "ADMINPW",
+        "BINDPW",
+        "PSWD",
+        "GITHUB_PAT",
+        "GH_PAT",
+        "AZURE_DEVOPS_EXT_PAT",
+        "CREDS",
+        "AWS_CREDS",
+        "GCP_CREDS",
+        "AUTHKEY",
+        "TS_AUTHKEY",
+        "TAILSCALE_AUTHKEY",
+        "PSK",
+        "WPA_PSK",
+        "WIFI_PSK",
+        "SESSIONID",
+        "PHPSESSID",
+        "RECOVERY_CODE",
+        "TOTP",
+        "senha",
+        "wachtwoord",
+        "contrasena",
+        "mot_de_passe",
+        "MNEMONIC",
+    ];
+    for name in names {
+        let shown = mask_command(&format!("{name}={RANDOM} ./run"));
+        assert!(!shown.contains(RANDOM), "{shown}");
+        let shown = mask_text(&format!("{name}={RANDOM}\n")).into_owned();
+        assert!(!shown.contains(RANDOM), "{shown}");
+        let shown = mask_map(&serde_json::Map::from_iter([(
+            name.to_lowercase(),
+            RANDOM.into(),
+        )]));
+        assert!(!format!("{shown:?}").contains(RANDOM), "{name}");
+    }
+    let shown = mask_command("SSHPASS=hunter22x sshpass -e ssh root@host");
+    assert!(!shown.contains("hunter22x"), "{shown}");
+    for name in [
+        "bypass",
+        "compass",
+        "GIT_ASKPASS",
+        "path",
+        "session_id",
+        "seeds",
+        "creds_file",
+    ] {
+        assert!(!is_secret(name), "{name}");
+    }
+    for text in [
+        "GIT_COMPASS=north22east",
+        "CI_BYPASS=friday2024x",
+        "PATCH=xK9qL2mN8vB4zT7wJ3hF6p",
+    ] {
+        assert_eq!(mask_text(text), text);
+    }
+}
