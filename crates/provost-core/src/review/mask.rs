@@ -5,6 +5,7 @@
 mod edit;
 mod literals;
 mod named;
+mod repeats;
 mod withheld;
 mod words;
 
@@ -22,6 +23,7 @@ use super::{
     },
 };
 use named::{pair, pair_in_list};
+use repeats::Repeats;
 use words::Words;
 
 pub use edit::unmask;
@@ -49,7 +51,9 @@ pub fn mask_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<Str
     if !any {
         return some.clone();
     }
-    Walk::of(all, View::Masked, &mut Showing(&labels)).some_members(some, all)
+    Walk::of(all, View::Masked, &mut Showing(&labels))
+        .repeating(&labels)
+        .some_members(some, all)
 }
 
 /// Arguments as they are shown where content is not: where a call acts, which of a few things it means, numbers,
@@ -61,7 +65,9 @@ pub fn redact_map(params: &Map<String, Value>) -> Map<String, Value> {
 /// Some of a call's arguments, as [`redact_map`] shows them beside the others.
 pub fn redact_some(some: &Map<String, Value>, all: &Map<String, Value>) -> Map<String, Value> {
     let labels = labels(all, &[View::Masked, View::Withheld]);
-    Walk::of(all, View::Withheld, &mut Showing(&labels)).some_members(some, all)
+    Walk::of(all, View::Withheld, &mut Showing(&labels))
+        .repeating(&labels)
+        .some_members(some, all)
 }
 
 /// Whether a view of these arguments masks anything.
@@ -120,7 +126,11 @@ fn labels(params: &Map<String, Value>, views: &[View]) -> Labels {
 fn noted(params: &Map<String, Value>, views: &[View]) -> Noted {
     let mut noted = Noted::default();
     for view in views {
-        Walk::of(params, *view, &mut noted).members(params, false);
+        // What one view masks, the next masks wherever it is repeated.
+        let repeats = Repeats::of(&noted.labels);
+        let mut walk = Walk::of(params, *view, &mut noted);
+        walk.repeats = repeats;
+        walk.members(params, false);
     }
     noted
 }
@@ -168,6 +178,8 @@ struct Walk<'s> {
     /// The commands of the call: they may use a variable that stands elsewhere.
     commands: String,
     script: OnceCell<Script>,
+    /// Secrets of the call that are masked wherever they stand.
+    repeats: Repeats,
     /// They run a text as a program, or that is not known.
     runs_text: bool,
 }
@@ -184,8 +196,15 @@ impl<'s> Walk<'s> {
             path: Vec::new(),
             commands,
             script: OnceCell::new(),
+            repeats: Repeats::default(),
             runs_text,
         }
+    }
+
+    /// Masks these secrets of the call wherever it repeats them.
+    fn repeating(mut self, labels: &Labels) -> Self {
+        self.repeats = Repeats::of(labels);
+        self
     }
 
     /// An object's members; `below`: the object itself stands under the name of a secret.
@@ -311,13 +330,17 @@ impl<'s> Walk<'s> {
 
     /// The secrets of the text under this name. Every view masks them.
     fn secrets(&self, name: &str, text: &str, below: bool) -> Vec<Secret> {
-        if below || is_key(name, text) {
+        let is_named = below || is_key(name, text);
+        if !is_named && is_place_name(name, text) {
+            return Vec::new();
+        }
+        let mut found = if is_named {
             self.named(name, text)
-        } else if is_place_name(name, text) {
-            Vec::new()
         } else {
             secrets(text, self.grammar(name))
-        }
+        };
+        self.repeats.add(text, self.grammar(name), &mut found);
+        found
     }
 
     fn script(&self) -> &Script {

@@ -132,6 +132,15 @@ pub(super) fn secrets(text: &str, grammar: Grammar<'_>) -> Vec<Secret> {
     found
 }
 
+/// Which of these pieces, which are secrets elsewhere, are masked here, too: in a command those that say nothing about
+/// what is done.
+pub(super) fn again(text: &str, grammar: Grammar<'_>, pieces: Vec<Secret>) -> Vec<Secret> {
+    match grammar {
+        Grammar::Text => pieces,
+        Grammar::Command { .. } => admit::again(text, pieces),
+    }
+}
+
 /// What stands under a name, in a word.
 pub(super) fn kind_of(name: &str) -> &'static str {
     let name = name.to_lowercase();

@@ -20,7 +20,9 @@ pub fn unmask(
     let labels = labels(original, &[View::Masked, View::Withheld]);
     let mut known = Known::new(&labels);
     for view in [View::Masked, View::Withheld] {
-        let shown = Walk::of(original, view, &mut known).members(original, false);
+        let shown = Walk::of(original, view, &mut known)
+            .repeating(&labels)
+            .members(original, false);
         if shown == *edited {
             return Some(original.clone());
         }

@@ -30,7 +30,9 @@ impl Literals {
             found: BTreeSet::new(),
             visible: String::new(),
         };
-        Walk::of(params, View::Masked, &mut seen).members(params, false);
+        Walk::of(params, View::Masked, &mut seen)
+            .repeating(&labels)
+            .members(params, false);
         let Seen { found, visible, .. } = seen;
         let lines = found.iter().flat_map(|(literal, label)| {
             let lines = lines(literal).map(str::to_owned);

@@ -88,7 +88,9 @@ impl Walk<'_> {
             return shell.iter().cloned().chain([script]).collect();
         }
         let joined = words.joined();
-        let secrets = secrets(&joined.text, Grammar::COMMAND);
+        let mut secrets = secrets(&joined.text, Grammar::COMMAND);
+        self.repeats
+            .add(&joined.text, Grammar::COMMAND, &mut secrets);
         let pieces = match self.view {
             View::Masked => Some(secrets),
             // What an unknown program does with its words is not known.

@@ -195,6 +195,28 @@ pub(super) fn in_command(
     )
 }
 
+/// Which of these pieces stand where they say nothing about what is done.
+pub(super) fn again(text: &str, mut pieces: Vec<Secret>) -> Vec<Secret> {
+    let Some(reading) = Reading::of(text).filter(|_| pieces.len() <= MOST_VALUES) else {
+        return pieces;
+    };
+    let values: Vec<Pieces> = pieces.iter().map(|it| vec![it.place.clone()]).collect();
+    let mut places = reading.places(&values, true).into_iter();
+    let is_handed_on = |at: usize| {
+        let spot = reading.outline.spots.get(at);
+        let is_input = spot.is_some_and(|spot| spot.role == Role::Here);
+        let is_word =
+            spot.is_some_and(|spot| matches!(spot.role, Role::Argument | Role::Assignment));
+        is_input || (is_word && !acts(&reading.outline, reading.seat(at), at))
+    };
+    pieces.retain(|_| match places.next().flatten() {
+        Some(Standing::Word(at)) => is_handed_on(at),
+        Some(Standing::Comment) => true,
+        None => false,
+    });
+    pieces
+}
+
 /// Of what is not understood, only what nobody chose is masked.
 fn random_only(text: &str, values: Vec<Found>) -> Vec<(&'static str, Pieces)> {
     let mut admitted = Vec::new();

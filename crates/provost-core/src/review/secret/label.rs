@@ -26,6 +26,12 @@ impl Labels {
         }
     }
 
+    /// All secrets, each with its kind.
+    pub(in crate::review) fn noted(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let secrets = self.seen.iter().filter(|((kind, _), _)| *kind != CONTENT);
+        secrets.flat_map(|((kind, _), alike)| alike.keys().map(|it| (*kind, it.as_str())))
+    }
+
     pub(in crate::review) fn note_all(&mut self, text: &str, secrets: &[Secret]) {
         for secret in secrets {
             self.note(

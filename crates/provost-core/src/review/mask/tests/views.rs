@@ -196,3 +196,47 @@ fn p09_a_summary_shows_nothing_that_the_arguments_mask() {
     let shown = json!(summary.masked(&params)).to_string();
     assert!(shown.contains("deploy production"), "{shown}");
 }
+
+#[test]
+fn p09_a_secret_is_masked_wherever_the_call_repeats_it() {
+    const RANDOM: &str = "Zx9Kq2Lm8Vb4Tw7J";
+    for params in [
+        json!({"command": format!("mysql -u root -p{RANDOM} app"), "description": format!("uses token {RANDOM}")}),
+        json!({"command": format!("mysql -u root -p{RANDOM} app; ./run {RANDOM}")}),
+        json!({"command": format!("mysql -u root -p{RANDOM} app # {RANDOM}")}),
+        json!({"argv": ["mysql", format!("-p{RANDOM}")], "note": format!("{RANDOM}.")}),
+        json!({"password": RANDOM, "body": format!("log in with {RANDOM}, please")}),
+    ] {
+        let params = map(params);
+        for shown in [mask_map(&params), redacted(&params.clone().into())] {
+            let shown = Value::from(shown).to_string();
+            assert!(!shown.contains(RANDOM), "{shown}");
+        }
+        assert_eq!(unmask(&mask_map(&params), &params).as_ref(), Some(&params));
+        let withheld = redacted(&params.clone().into());
+        assert_eq!(unmask(&withheld, &params).as_ref(), Some(&params));
+        let claim = crate::review::summarize("claude.Bash", &params, None);
+        let claim = claim.map(|summary| format!("{:?}", summary.masked(&params)));
+        assert!(!claim.unwrap_or_default().contains(RANDOM));
+    }
+    // Which of two texts is meant can still be told.
+    let params =
+        json!({"password": RANDOM, "notes": [format!("one {RANDOM}"), format!("two {RANDOM}")]});
+    let mut edited = redacted(&params);
+    edited.insert("added".into(), 1.into());
+    let whole = unmask(&edited, &map(params.clone())).unwrap();
+    assert_eq!(whole["notes"], params["notes"]);
+    for params in [
+        json!({"command": format!("PASSWORD={RANDOM} ./run; rm -rf {RANDOM}")}),
+        json!({"command": format!("PASSWORD={RANDOM} ./run; ./{RANDOM}")}),
+        json!({"command": format!("PASSWORD={RANDOM} ./run > {RANDOM}")}),
+        json!({"password": RANDOM, "path": RANDOM}),
+        json!({"password": RANDOM, "text": format!("see https://{RANDOM}.example.com/x")}),
+        json!({"password": RANDOM, "text": format!("see /srv/{RANDOM}/x")}),
+        json!({"password": "production", "text": "delete production"}),
+    ] {
+        let shown = Value::from(mask_map(&map(params))).to_string();
+        let visible = shown.contains(RANDOM) || shown.contains("delete production");
+        assert!(visible, "{shown}");
+    }
+}
