@@ -23,14 +23,36 @@ pub(super) fn lines_at(lines: &[&str], at: usize) -> Option<usize> {
             return None;
         }
         joined = format!("{joined} {line}");
-        // The date may be wrapped as well. A number alone is an answer.
-        let goes_on = is_numbered(first) && first.contains(char::is_whitespace);
+        // The date may be wrapped as well.
+        let goes_on =
+            is_numbered(first) && (first.contains(char::is_whitespace) || is_day_above(lines, at));
         let starts = begins(first) || (goes_on && begins_with_date(joined.trim()));
         if introduces(joined.trim()) && (count == 1 || starts) {
             return Some(count);
         }
     }
     None
+}
+
+/// Whether the number that stands alone here is the day of the date below: a month without a day stands there, with
+/// its year or a time. Elsewhere such a number is an answer.
+fn is_day_above(lines: &[&str], at: usize) -> bool {
+    let below = lines.get(at + 1).map(|line| plain(line));
+    let below = below.unwrap_or_default();
+    let mut words = below
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|word| !word.is_empty());
+    let is_small = |word: &str| word.chars().count() <= 3 && !menu::is_month(word);
+    let is_word = |word: &str| word.chars().all(char::is_alphabetic);
+    let Some(month) = words.find(|word| !(is_word(word) && is_small(word))) else {
+        return false;
+    };
+    // "Nov 3, 2026" has its own day.
+    let next = words.find(|word| !(is_word(word) && is_small(word)));
+    let has_day = next.is_some_and(|next| next.parse::<u8>().is_ok_and(|day| day <= 31));
+    let is_dated = menu::is_month(month) || next.is_some_and(is_year);
+    is_word(month) && is_dated && !has_day
 }
 
 /// With the digits of our script.
@@ -186,6 +208,40 @@ mod tests {
             "4 lis o 10.00 Gate napisał(a):",
         ] {
             assert_eq!(lines_at(&[line], 0), Some(1), "{line}");
+        }
+    }
+
+    #[test]
+    fn p13_the_day_of_a_wrapped_date_is_no_answer() {
+        for (above, below) in [
+            ("1", "November 2026 10:00, Gate <gate@example.org>:"),
+            ("1", "Nov 2026, at 10:00, Gate <gate@example.org> wrote:"),
+            ("3", "de noviembre de 2026 a las 10:00, Gate escribió:"),
+            ("1", "ноября 2026 г. 10:00, Gate <gate@example.org>:"),
+            ("2", "azaroa 2026 10:00 Gate <gate@example.org> zyx:"),
+            (
+                "1.",
+                "November 2026 um 10:00 schrieb Gate <gate@example.org>:",
+            ),
+            (
+                "6",
+                "novembre 2026 à 10:00, Gate <gate@example.org> a écrit :",
+            ),
+        ] {
+            assert_eq!(lines_at(&[above, below], 0), Some(2), "{above} {below}");
+        }
+        for below in [
+            "Nov 3, 2026, at 10:00, Gate <gate@example.org> wrote:",
+            "November 3 2026 10:00, Gate <gate@example.org>:",
+            "Tue, 3 Nov 2026 10:00, Gate <gate@example.org> wrote:",
+            "On Tue, 3 Nov 2026 10:00, Gate <gate@example.org> wrote:",
+            "Am 3. November 2026 um 10:00 schrieb Gate <gate@example.org>:",
+            "Gate <gate@example.org> wrote on 3 Nov 2026 10:00:",
+            "2026-11-03 10:00 Gate <gate@example.org>:",
+            "mardi 3 novembre 2026 à 10:00, Gate a écrit :",
+            "Bob",
+        ] {
+            assert_eq!(lines_at(&["1", below], 0), None, "{below}");
         }
     }
 }
