@@ -1,10 +1,10 @@
 //! The menu: six codes, and one reply that decides. Every channel reads replies here, so that the same words
 //! mean the same everywhere.
 //!
-//! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 3 takes any text. The text of 4 or 5
-//! stands behind a separator (`4: keep the logs`) or between fences; without one, a note must begin with a known
-//! instruction, and the desk looks at what is to be done instead. Everything else is prose that happens to begin with a digit
-//! ("6 PM would be better"), decides nothing, and is asked again.
+//! The grammar is narrow on purpose. 1, 2 and 6 stand alone on the first line, 3 takes any text. A note (4) is taken if
+//! every clause of it begins with a known instruction, and the desk looks at what is to be done instead (5). Everything
+//! else may be a time, a refusal or a remark, in any language: it decides nothing, and is asked again. A yes before the
+//! text (`4 yes: …`) says that it is none, and so do fences.
 
 mod codes;
 mod corrections;
@@ -23,6 +23,7 @@ pub use self::{
         LineBreaks, UNREADABLE, contradiction, corrects, has_code, is_line_break, lines,
         mentions_code, parse_lines,
     },
+    notes::is_instruction,
     prose::{is_date, is_everyday_word, is_month},
 };
 
@@ -101,8 +102,18 @@ impl Code {
 pub struct Reply {
     pub code: Code,
     pub text: Option<String>,
-    /// The text stood behind a separator or between two lines of ```: it is meant as the text of its code.
-    pub marked: bool,
+    pub marked: Marked,
+}
+
+/// How far a reply says that its text is meant as the text of its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// Nothing stands between them but a blank.
+    No,
+    /// A colon, a dash or a bracket. People write so before times and refusals as well.
+    Apart,
+    /// It stands behind `yes:`, or between two lines of ```.
+    Surely,
 }
 
 impl Reply {
@@ -110,7 +121,7 @@ impl Reply {
         Self {
             code,
             text: None,
-            marked: false,
+            marked: Marked::No,
         }
     }
 
@@ -136,7 +147,7 @@ pub enum Unclear {
     )]
     Prose(Code),
     #[error(
-        "invalid code: it is not clear that what follows {} is a {}; if it is, send `{}: {}`", .0.as_str(), what(*.0), .0.as_str(), .1
+        "invalid code: it is not clear that you allow it with what follows {} as its {}; if you do, send `{} yes: {}`", .0.as_str(), what(*.0), .0.as_str(), .1
     )]
     Unmarked(Code, String),
     #[error(
@@ -167,7 +178,7 @@ impl Unclear {
         Self::Several(line.trim().chars().take(SHOWN).collect())
     }
 
-    /// For a text that its sender did not mark as one. It is shown ready to be sent again.
+    /// For a text that may be something else. It is shown ready to be sent again, with a yes before it.
     pub fn unmarked(code: Code, text: &str) -> Self {
         /// What is longer is not shown whole: it would be sent back cut.
         const SHOWN: usize = 300;

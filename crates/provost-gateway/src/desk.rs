@@ -11,7 +11,7 @@ use provost_core::{
     gate::{Decider, GateError, Resolution, Resolving},
     grant::Breadth,
     key::Role,
-    menu::{Code, LONGEST_TEXT, Reply},
+    menu::{Code, LONGEST_TEXT, Marked, Reply},
     trace::view::Exposure,
 };
 use serde_json::{Map, Value};
@@ -45,8 +45,16 @@ pub(crate) enum Choice {
     Arguments(Map<String, Value>),
     /// With this in the place of a call's command or arguments, or of what an agent asked in its own words.
     Instead(String),
-    /// The same, from a line of a reply that does not mark it. It must be clear that it is no remark.
-    InsteadInLine(String),
+    /// The same, from a line of a reply that does not say for sure that it is. It must be clear that it is no remark.
+    InsteadInLine(InLine),
+}
+
+/// What follows a 5 in a reply.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InLine {
+    text: String,
+    /// A separator stands before it.
+    apart: bool,
 }
 
 /// Allow it for longer than this once.
@@ -116,8 +124,7 @@ impl Said {
             Code::Deny => (Choice::Deny, text),
             Code::Session => (Choice::Remember(Remember::narrowly(true)), text),
             Code::Always => (Choice::Remember(Remember::narrowly(false)), text),
-            Code::Change if marked => (Choice::Instead(text.unwrap_or_default()), None),
-            Code::Change => (Choice::InsteadInLine(text.unwrap_or_default()), None),
+            Code::Change => (instead(text.unwrap_or_default(), marked), None),
         };
         Self {
             code: Some(code),
@@ -144,7 +151,7 @@ impl Said {
             Choice::Arguments(arguments) if !arguments.values().all(is_exact) => {
                 Some(format!("{NOT_EXACT}: write it as text"))
             }
-            Choice::Instead(text) | Choice::InsteadInLine(text)
+            Choice::Instead(text) | Choice::InsteadInLine(InLine { text, .. })
                 if text.is_empty() || text.len() > LONGEST_TEXT =>
             {
                 Some(format!(
@@ -172,6 +179,16 @@ impl Said {
             Choice::Deny => Status::Denied,
             _ => Status::Approved,
         }
+    }
+}
+
+fn instead(text: String, marked: Marked) -> Choice {
+    match marked {
+        Marked::Surely => Choice::Instead(text),
+        Marked::No | Marked::Apart => Choice::InsteadInLine(InLine {
+            text,
+            apart: marked == Marked::Apart,
+        }),
     }
 }
 
@@ -222,8 +239,8 @@ fn resolution(
             resolution.breadth = breadth(app, decider.role, approval, remember)?;
         }
         Choice::Arguments(arguments) => resolution.arguments = Some(arguments),
-        Choice::InsteadInLine(text) => {
-            resolution.replacement = Some(change::words_in_line(&approval.question, &text)?);
+        Choice::InsteadInLine(line) => {
+            resolution.replacement = Some(change::words_in_line(&approval.question, &line)?);
         }
         Choice::Instead(text) => resolution.replacement = Some(text),
     }
@@ -236,7 +253,7 @@ fn read(app: &App, question: &Question, mut said: Said) -> Result<Said, String> 
     let arguments = match &said.choice {
         Choice::Arguments(arguments) => change::fitting(app, question, arguments.clone())?,
         Choice::Instead(text) if is_call => change::arguments(app, question, text)?,
-        Choice::InsteadInLine(text) if is_call => change::in_line(app, question, text)?,
+        Choice::InsteadInLine(line) if is_call => change::in_line(app, question, line)?,
         _ => return Ok(said),
     };
     said.choice = Choice::Arguments(arguments);
@@ -278,7 +295,7 @@ pub(crate) fn is_repeated(approval: &Approval, decider: &Decider, said: Said) ->
     approval.state.decision.as_deref().is_some_and(|decision| {
         let same_change = match &said.choice {
             Choice::Arguments(arguments) => decision.arguments.as_ref() == Some(arguments),
-            Choice::Instead(text) | Choice::InsteadInLine(text) => {
+            Choice::Instead(text) | Choice::InsteadInLine(InLine { text, .. }) => {
                 decision.replacement.as_ref() == Some(text)
             }
             _ => decision.arguments.is_none() && decision.replacement.is_none(),

@@ -19,8 +19,10 @@ pub(super) struct Lead<'l> {
 pub(super) enum Separator {
     /// A blank, or a dot or comma: "4. Stock" and "4, or 5" are no notes.
     None,
-    /// A colon, a dash or a bracket, and a blank: the text is meant as one.
+    /// A colon, a dash or a bracket, and a blank.
     Clear,
+    /// A yes and a colon: "4 yes: as discussed".
+    Yes,
 }
 
 pub(super) fn lead(line: &str) -> Option<Lead<'_>> {
@@ -38,20 +40,25 @@ pub(super) fn lead(line: &str) -> Option<Lead<'_>> {
         }
         _ => return None,
     };
-    Some(
-        match dashed(rest).filter(|_| separator == Separator::None) {
-            Some(rest) => Lead {
-                code,
-                separator: Separator::Clear,
-                rest,
-            },
-            None => Lead {
-                code,
-                separator,
-                rest,
-            },
-        },
-    )
+    let (separator, rest) = match dashed(rest).filter(|_| separator == Separator::None) {
+        Some(rest) => (Separator::Clear, rest),
+        None => (separator, rest),
+    };
+    let (separator, rest) = match confirmed(rest).filter(|_| code.needs_text()) {
+        Some(rest) => (Separator::Yes, rest),
+        None => (separator, rest),
+    };
+    Some(Lead {
+        code,
+        separator,
+        rest,
+    })
+}
+
+/// As in "yes: as discussed".
+fn confirmed(rest: &str) -> Option<&str> {
+    let (yes, text) = rest.split_once([':', '：'])?;
+    trim(yes).eq_ignore_ascii_case("yes").then(|| trim(text))
 }
 
 /// Up to a blank, or behind a full-width colon, which brings its own.

@@ -3,18 +3,42 @@
 
 use super::{Code, digits::any_digit, prose, signature, words};
 
-/// A line of so many words is a remark of its own, and a digit in it may be meant as a code.
+/// A text of so many words is a remark of its own, and a digit in it may be meant as a code.
 const SHORT: usize = 6;
-/// The longest line that corrects where one of its words says that it does.
-const LONGEST: usize = 12;
 
-/// Whether a line may name another code than the one that was said: it is short and has such a digit, alone or beside
-/// letters. A number that is certainly a time, an amount, a date or part of an address is none, unless a word of the
-/// line corrects or negates.
-pub(super) fn names_other(lines: &[&str], at: usize, said: Code) -> bool {
+/// Where the lines that are searched for another code stand. It says how many words one may have that corrects, and
+/// one where no word says that it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Right below the answer: the sender's own words, however many they are. Below a closing or a name, where
+    /// servers put their texts, long lines are none.
+    BelowAnswer,
+    /// Where the mail before may stand.
+    Apart,
+}
+
+impl Place {
+    /// The most words of a line that corrects, and of one that does not say so.
+    fn longest(self, lines: &[&str], at: usize) -> (usize, usize) {
+        let above = lines.get(..at).unwrap_or_default();
+        match self {
+            Self::BelowAnswer if !above.iter().any(|line| signature::may_follow(line)) => {
+                (usize::MAX, usize::MAX)
+            }
+            Self::BelowAnswer => (16, 12),
+            Self::Apart => (12, SHORT),
+        }
+    }
+}
+
+/// Whether a line may name another code than the one that was said: it is short for its place and has such a digit,
+/// alone or beside letters. A number that is certainly a time, an amount, a date or part of an address is none, unless
+/// a word of the line corrects or negates.
+pub(super) fn names_other(lines: &[&str], at: usize, said: Code, stands: Place) -> bool {
     let folded = folded(lines.get(at).copied().unwrap_or_default());
     let corrects = corrects(&folded);
-    let longest = if corrects { LONGEST } else { SHORT };
+    let (correcting, other) = stands.longest(lines, at);
+    let longest = if corrects { correcting } else { other };
     if prose::words_of(&folded).count() > longest {
         return false;
     }

@@ -1,9 +1,10 @@
 //! The lines of a reply: the code in the first one, its text, and what the lines below may say.
 
 use super::{
-    Code, LONGEST_TEXT, Reply, Unclear,
+    Code, LONGEST_TEXT, Marked, Reply, Unclear,
     codes::{Lead, Separator, is_blank, lead, mentioned, trim},
-    corrections, notes, prose, signature,
+    corrections::{self, Place},
+    notes, prose, signature,
 };
 
 const FENCE: &str = "```";
@@ -70,15 +71,20 @@ pub fn parse_lines(own: &[&str], breaks: LineBreaks) -> Result<Reply, Unclear> {
         Fence::Closed(text, after) => {
             one_code(code, first, after)?;
             let reply = with_text(code, &text)?;
-            Ok(Reply {
-                marked: reply.text.is_some(),
-                ..reply
-            })
+            let marked = match reply.text {
+                Some(_) => Marked::Surely,
+                None => Marked::No,
+            };
+            Ok(Reply { marked, ..reply })
         }
         // A no takes any text.
         Fence::Open if code != Code::Deny => Err(Unclear::OpenFence(code)),
         Fence::Open | Fence::None => {
-            let marked = lead.separator == Separator::Clear;
+            let marked = match lead.separator {
+                Separator::None => Marked::No,
+                Separator::Clear => Marked::Apart,
+                Separator::Yes => Marked::Surely,
+            };
             if code.needs_text() {
                 is_meant(&lead, below, breaks)?;
             }
@@ -96,21 +102,33 @@ fn is_meant(lead: &Lead<'_>, below: &[&str], breaks: LineBreaks) -> Result<(), U
     if !rest.contains(char::is_alphanumeric) && !prose::is_prose(rest) {
         return Ok(());
     }
-    if rest.len() > LONGEST_TEXT {
+    // Where lines are typed, all of them are the text.
+    let more = match breaks {
+        LineBreaks::Typed => below,
+        LineBreaks::Seen | LineBreaks::Wrapped => &[],
+    };
+    let text = std::iter::once(&rest).chain(more).copied();
+    let text = text.collect::<Vec<_>>().join("\n");
+    if text.len() > LONGEST_TEXT {
         return Err(Unclear::TooLong);
     }
-    let asks = |line: &&str| breaks == LineBreaks::Typed && prose::is_question(line);
-    if prose::is_certain(code, rest, lead.separator) || below.iter().any(asks) {
+    let takes_back = || {
+        let mut lines = more.iter().filter(|line| !is_blank(line));
+        !prose::is_json(&text) && lines.any(|line| prose::is_certain_below(code, line))
+    };
+    if prose::is_certain(code, rest, lead.separator) || takes_back() {
         return Err(Unclear::Prose(code));
     }
-    let is_text = match code {
-        Code::Note => notes::begins(rest),
-        _ => !prose::is_prose(rest),
+    let is_text = match (code, lead.separator) {
+        (Code::Note, Separator::Clear) => notes::is_instruction(&text),
+        (Code::Note, Separator::None) => notes::begins(rest) && notes::is_instruction(&text),
+        (_, Separator::Yes | Separator::Clear) => true,
+        (_, Separator::None) => !prose::is_prose(rest),
     };
-    if lead.separator == Separator::Clear || is_text {
+    if is_text {
         Ok(())
     } else {
-        Err(Unclear::unmarked(code, rest))
+        Err(Unclear::unmarked(code, &text))
     }
 }
 
@@ -177,7 +195,8 @@ fn one_code(code: Code, first: &str, below: &[&str]) -> Result<(), Unclear> {
             continue;
         }
         let repeats = |rest: &str| rest == text;
-        if contradicts(code, !text.is_empty(), below, at, repeats) {
+        let has_text = !text.is_empty();
+        if contradicts(code, has_text, below, at, Place::BelowAnswer, repeats) {
             return Err(Unclear::several(line));
         }
         at += 1;
@@ -191,8 +210,10 @@ pub fn contradiction<'l>(reply: &Reply, others: &[&'l str]) -> Option<&'l str> {
     let text = said.trim_matches(|c: char| !c.is_alphanumeric());
     let repeats = |rest: &str| rest.is_empty() || rest == text;
     let mut places = 0..others.len();
-    let found =
-        places.find(|at| contradicts(reply.code, !said.is_empty(), others, *at, repeats))?;
+    let has_text = !said.is_empty();
+    let contradicts =
+        |at: &usize| contradicts(reply.code, has_text, others, *at, Place::Apart, repeats);
+    let found = places.find(contradicts)?;
     others.get(found).copied()
 }
 
@@ -203,6 +224,7 @@ fn contradicts(
     has_text: bool,
     lines: &[&str],
     at: usize,
+    stands: Place,
     repeats: impl Fn(&str) -> bool,
 ) -> bool {
     if corrections::is_of_menu(lines, at) {
@@ -214,7 +236,7 @@ fn contradicts(
         Some((found, _)) if found == code && code == Code::Deny => false,
         Some(_) => true,
         None if code == Code::Deny && has_text => false,
-        None => corrections::names_other(lines, at, code),
+        None => corrections::names_other(lines, at, code, stands),
     }
 }
 

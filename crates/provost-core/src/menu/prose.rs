@@ -50,7 +50,7 @@ pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
     let first = words_of(&folded).next().unwrap_or_default();
     // Without a separator, what is to be done instead must look like the call: "5 7z x a.zip".
     let begins_with_digit =
-        separator == Separator::Clear && first.starts_with(|c: char| c.is_numeric());
+        separator != Separator::None && first.starts_with(|c: char| c.is_numeric());
     let counts = begins_with_digit
         || is_number(&first)
         || measures(&first)
@@ -70,6 +70,15 @@ pub(super) fn is_certain(code: Code, text: &str, separator: Separator) -> bool {
         || is_short
         || asks(&folded)
         || refuses
+}
+
+/// The same for a further line of a text. In a command it may begin with whatever a program is called.
+pub(super) fn is_certain_below(code: Code, line: &str) -> bool {
+    let folded = fold(line.trim());
+    match code {
+        Code::Note => is_certain(code, line, Separator::Clear),
+        _ => asks(&folded) || turns_down(&folded) || corrections::names_code(&folded),
+    }
 }
 
 /// A few words that speak of a time or a code and do not begin with what is to be done: "first thing tomorrow", "an
@@ -153,15 +162,15 @@ pub(super) fn is_said(word: &str) -> bool {
     negates(&folded) || words_of(&folded).any(known)
 }
 
+/// Whether a text says no, takes back or puts off, anywhere in it.
+pub(super) fn doubts(folded: &str) -> bool {
+    negates(folded) || delays(folded) || words_of(folded).any(|word| takes_back(&word))
+}
+
 fn delays(folded: &str) -> bool {
     let mut signs = words::DELAYING_SIGNS.split_whitespace();
     words_of(folded).any(|word| words::has(words::DELAYING, &word))
         || signs.any(|sign| folded.contains(sign))
-}
-
-/// Whether a line asks something.
-pub(super) fn is_question(text: &str) -> bool {
-    asks(&fold(text.trim()))
 }
 
 /// Whether a text is a date and nothing else, such as "3 Nov 2026, 10:00". "3 Nov" may be a no, with a reason.
@@ -188,7 +197,7 @@ pub fn is_month(word: &str) -> bool {
 }
 
 /// The new arguments of a call are no prose, whatever they say.
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
@@ -297,8 +306,6 @@ fn is_plural(words: &[String]) -> bool {
 /// to be done may end with what is not: "run it on staging, not on prod".
 fn refuses(folded: &str) -> bool {
     let words: Vec<String> = words_of(folded).collect();
-    let doubts =
-        |text: &str| negates(text) || delays(text) || words_of(text).any(|word| takes_back(&word));
     let start = words.get(..NEAR.min(words.len())).unwrap_or_default();
     let goes_on = words.len() >= LONG_NOTE
         && words.first().is_some_and(|first| notes::is_verb(first))
@@ -325,7 +332,7 @@ fn turns_down(folded: &str) -> bool {
             && (words.iter().any(|word| takes_back(word)) || is_sentence && negates(folded)))
 }
 
-fn is_refusal(words: &[String]) -> bool {
+pub(super) fn is_refusal(words: &[String]) -> bool {
     let said = words.join(" ");
     let is_phrase = |phrase: &str| said == phrase;
     let begins = |phrase: &str| said.starts_with(phrase);
@@ -372,7 +379,7 @@ fn is_unit(word: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || is_number(rest))
 }
 
-fn is_day(word: &str) -> bool {
+pub(super) fn is_day(word: &str) -> bool {
     is_month(word) || words::has(words::DAYS, word)
 }
 

@@ -9,13 +9,20 @@ fn reply(code: Code, text: Option<&str>) -> Result<Reply, Unclear> {
     Ok(Reply {
         code,
         text: text.map(str::to_owned),
-        marked: false,
+        marked: Marked::No,
     })
 }
 
 fn as_marked(read: Result<Reply, Unclear>) -> Result<Reply, Unclear> {
     read.map(|reply| Reply {
-        marked: true,
+        marked: Marked::Apart,
+        ..reply
+    })
+}
+
+fn surely(read: Result<Reply, Unclear>) -> Result<Reply, Unclear> {
+    read.map(|reply| Reply {
+        marked: Marked::Surely,
         ..reply
     })
 }
@@ -37,8 +44,8 @@ fn replies_are_read_as_the_menu_says() {
         ),
         ("4 add logs", reply(Code::Note, Some("add logs"))),
         (
-            "4\tadd logs\n here ",
-            reply(Code::Note, Some("add logs\n here")),
+            "4\tadd logs\n keep the traces ",
+            reply(Code::Note, Some("add logs\n keep the traces")),
         ),
         ("5 npm test", reply(Code::Change, Some("npm test"))),
         (
@@ -60,7 +67,8 @@ fn replies_are_read_as_the_menu_says() {
         ("١", reply(Code::Once, None)),
         ("۳", reply(Code::Deny, None)),
         ("६", reply(Code::Always, None)),
-        ("٤: احتفظ", as_marked(reply(Code::Note, Some("احتفظ")))),
+        ("٤: احتفظ", Err(Unclear::unmarked(Code::Note, "احتفظ"))),
+        ("٤ yes: احتفظ", surely(reply(Code::Note, Some("احتفظ")))),
         ("٤ احتفظ", Err(Unclear::unmarked(Code::Note, "احتفظ"))),
         (
             "5 - npm test",
@@ -78,13 +86,29 @@ fn replies_are_read_as_the_menu_says() {
             "3: too risky",
             as_marked(reply(Code::Deny, Some("too risky"))),
         ),
-        ("4: ore", as_marked(reply(Code::Note, Some("ore")))),
-        ("4 – ore", as_marked(reply(Code::Note, Some("ore")))),
-        ("4) ore", as_marked(reply(Code::Note, Some("ore")))),
+        ("4: add x", as_marked(reply(Code::Note, Some("add x")))),
+        ("4 – add x", as_marked(reply(Code::Note, Some("add x")))),
+        ("4) add x", as_marked(reply(Code::Note, Some("add x")))),
+        ("4：add x", as_marked(reply(Code::Note, Some("add x")))),
+        ("4 yes: ore", surely(reply(Code::Note, Some("ore")))),
+        ("4: Yes: ore", surely(reply(Code::Note, Some("ore")))),
+        ("4 YES : ore", surely(reply(Code::Note, Some("ore")))),
         (
-            "4：ログを残して",
-            as_marked(reply(Code::Note, Some("ログを残して"))),
+            "4 yes：ログを残して",
+            surely(reply(Code::Note, Some("ログを残して"))),
         ),
+        (
+            "5 yes: make it",
+            surely(reply(Code::Change, Some("make it"))),
+        ),
+        ("3 yes: no", reply(Code::Deny, Some("yes: no"))),
+        ("1 yes: ok", Err(Unclear::NotAlone(Code::Once))),
+        ("4 yes:", Err(Unclear::TextNeeded(Code::Note))),
+        ("4 yes: 2 no", Err(Unclear::Prose(Code::Note))),
+        ("4 yes: tomorrow", Err(Unclear::Prose(Code::Note))),
+        ("4 yes: why?", Err(Unclear::Prose(Code::Note))),
+        ("4 yes", Err(Unclear::unmarked(Code::Note, "yes"))),
+        ("4: ore", Err(Unclear::unmarked(Code::Note, "ore"))),
         ("4. keep the logs", reply(Code::Note, Some("keep the logs"))),
         ("4, keep the logs", reply(Code::Note, Some("keep the logs"))),
         ("4. Stock", Err(Unclear::unmarked(Code::Note, "Stock"))),
@@ -123,7 +147,7 @@ fn the_reasons_are_those_of_the_contract() {
         (
             Unclear::unmarked(Code::Note, "ore"),
             "invalid_code",
-            "invalid code: it is not clear that what follows 4 is a note; if it is, send `4: ore`",
+            "invalid code: it is not clear that you allow it with what follows 4 as its note; if you do, send `4 yes: ore`",
         ),
         (Unclear::Several("3".into()), "invalid_code", "invalid code"),
         (Unclear::Unreadable, "invalid_code", "invalid code"),
@@ -255,9 +279,72 @@ fn p13_every_line_of_a_typed_note_is_judged() {
         "4 ok\nwhy do you need it?",
         "4 ok\n\nis prod safe?",
         "5 npm test\nis that ok with you?",
+        "4: Hi Bob\nplease do not run this",
+        "4 keep the logs\nnot now",
+        "4: keep the logs\nno wait, don't do it",
+        "4: keep the logs\n\nSorry, I meant deny",
+        "4: ok\nbut not today",
+        "4: sure\nDeny",
+        "4: fine\nask Anna first",
+        "4: hallo\nbitte nicht ausführen",
+        "4: bonjour\nne lance pas ça",
+        "4: add logs\ntomorrow",
+        "4: add logs\nabbrechen",
+        "4 add logs\nlet us discuss it",
+        "4 yes: add logs\nnot now",
+        "4 yes: add logs\nis prod safe?",
+        "5: npm test\nno, stop",
+        "5: npm test\nwait, please don't",
+        "5: npm test\nsorry, I meant 3",
+        "5 yes: npm test\nno",
     ] {
         let unclear = parse(text).map_err(|why| why.as_str());
         assert_eq!(unclear, Err("invalid_code"), "{text:?}");
+    }
+}
+
+#[test]
+fn p13_clear_lines_below_a_typed_text_belong_to_it() {
+    for text in [
+        "4: keep the logs\n\nadd the traces",
+        "4 keep the logs\nthanks",
+        "4 yes: wie besprochen\nund die Logs behalten",
+        "5: npm ci\nnpm test",
+        "5: {\"command\":\n\"no, stop\"}",
+    ] {
+        let said = parse(text).map(|reply| reply.text.unwrap_or_default());
+        let (_, expected) = text.split_once(": ").or(text.split_once(' ')).unwrap();
+        assert_eq!(said, Ok(expected.to_owned()), "{text:?}");
+    }
+}
+
+/// Refusals, delays and times that no list has.
+#[test]
+fn p13_a_note_that_is_not_clearly_an_instruction_is_asked_again() {
+    for text in [
+        "4: übermorgen",
+        "4 - après-demain",
+        "4: 后天",
+        "4: 다음 주",
+        "4 - half past works",
+        "4: next sprint",
+        "4: abbrechen",
+        "4: 取消",
+        "4: let's discuss",
+        "4: I have concerns",
+        "4: out of the question",
+        "4 add latency, let us discuss this",
+        "4 add risk",
+        "4 remove the user data, that is dangerous",
+        "4: Ich möchte das erst mit Anna besprechen, bevor hier irgendetwas gelöscht wird",
+    ] {
+        for breaks in [LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped] {
+            let unclear = parse_lines(&[text], breaks).unwrap_err();
+            let said = text.trim_start_matches(['4', ' ', ':', '-']);
+            let ready = format!("send `4 yes: {said}`");
+            assert!(unclear.to_string().ends_with(&ready), "{text} {unclear}");
+            assert_eq!(unclear.as_str(), "invalid_code");
+        }
     }
 }
 
@@ -313,7 +400,7 @@ fn p13_texts_of_4_and_5_are_taken() {
         );
         // Between fences everything is meant as it stands.
         let fenced = format!("{}\n```\n{text}\n```", code.as_str());
-        assert_eq!(parse(&fenced), as_marked(expected), "{fenced}");
+        assert_eq!(parse(&fenced), surely(expected), "{fenced}");
     }
     for text in [
         "the tests must pass first",
@@ -337,10 +424,15 @@ fn p13_texts_of_4_and_5_are_taken() {
             parse(&unmarked).map_err(|why| why.as_str()),
             Err("invalid_code")
         );
-        let expected = as_marked(reply(Code::Note, Some(text)));
-        assert_eq!(parse(&format!("4: {text}")), expected, "{text}");
+        let expected = surely(reply(Code::Note, Some(text)));
+        assert_eq!(parse(&format!("4 yes: {text}")), expected, "{text}");
+        let asked = Err(Unclear::unmarked(Code::Note, text));
+        assert_eq!(parse(&format!("4: {text}")), asked, "{text}");
     }
     for (line, code, text) in [
+        ("4: use staging", Code::Note, "use staging"),
+        ("4 - keep the logs", Code::Note, "keep the logs"),
+        ("5: dry-run only", Code::Change, "dry-run only"),
         ("5: echo not now", Code::Change, "echo not now"),
         ("5: no-op", Code::Change, "no-op"),
         (
@@ -356,7 +448,7 @@ fn p13_texts_of_4_and_5_are_taken() {
     ] {
         assert_eq!(parse(line), as_marked(reply(code, Some(text))), "{line}");
     }
-    let fenced = as_marked(reply(Code::Note, Some("PM\n1 first\n2 second")));
+    let fenced = surely(reply(Code::Note, Some("PM\n1 first\n2 second")));
     assert_eq!(parse("4\n```\nPM\n1 first\n2 second\n```\nBob"), fenced);
 }
 
@@ -380,8 +472,8 @@ fn p13_marks_that_nobody_sees_do_not_matter() {
     }
     assert_eq!(parse("３ やめて"), reply(Code::Deny, Some("やめて")));
     assert_eq!(
-        parse("\u{200f}4: احتفظ"),
-        as_marked(reply(Code::Note, Some("احتفظ")))
+        parse("\u{200f}4 yes: احتفظ"),
+        surely(reply(Code::Note, Some("احتفظ")))
     );
     for text in [
         "\u{202e}1",
@@ -411,7 +503,7 @@ fn p13_lines_without_a_code_do_not_matter() {
         "1 (415) 555-0100",
         "Bob\nBefore you print:\n1. Think\n2. Think again",
         "NOTICE:\n(1) This message is for you.\n(2) Any disclosure is prohibited.",
-        "the 3 replicas have all been migrated",
+        "Thanks\nBob\nThis message may be read by its addressee alone, and under Section 3 of the Act on Messages nobody else.",
         "\n\nBob Smith\nACME\nMain Street 5\n10115 Berlin",
         "[1] Allow once\n[3] Deny\n[4] Allow once, with a note (reply: 4: your note)",
         "[1] Allow once\n[2] Allow for this session: npm with\nother words\n[6] Allow for 30 days: npm",
@@ -503,6 +595,25 @@ fn p13_a_correction_is_found_by_its_digit() {
             contradiction(&Reply::bare(Code::Once), &others).is_some(),
             "{below:?}"
         );
+    }
+}
+
+#[test]
+fn p13_a_long_sentence_below_an_answer_may_take_it_back_as_well() {
+    for below in [
+        "I changed my mind, take 3 please, thank you",
+        "Ich habe es mir anders überlegt, nimm lieber die 3, danke dir",
+        "après réflexion je préfère que tu prennes le 3 pour cette demande",
+        "the 3 replicas have all been migrated",
+        "Thanks\nBob\nPS: I changed my mind about it, take 3 please",
+    ] {
+        for breaks in [LineBreaks::Typed, LineBreaks::Seen, LineBreaks::Wrapped] {
+            let read = parse_lines(&lines(&format!("1\n{below}")), breaks);
+            assert!(
+                matches!(read, Err(Unclear::Several(_))),
+                "{below:?} {read:?}"
+            );
+        }
     }
 }
 
@@ -612,16 +723,16 @@ fn p13_a_signature_below_does_not_hide_a_text() {
         assert_eq!(read, Err(Unclear::GoesOn(Code::Change)), "{text:?}");
     }
     for text in [
-        "4: keep it, but\nnot on Friday",
-        "4: keep it,\nBob",
-        "4: ログを\n残して",
-        "4: 保留日志\n不要重启",
-        "4: 先备份数据库\n明天再执行",
+        "4 yes: keep it, but\nnot on Friday",
+        "4: keep the logs,\nBob",
+        "4 yes: ログを\n残して",
+        "4 yes: 保留日志\n不要重启",
+        "4 yes: 先备份数据库\n明天再执行",
         "4: keep the logs\nnever",
         "4: keep the logs\nNot Today",
         "4: keep the logs\nNever",
         "4: keep the logs\nTomorrow",
-        "4: ログを残して\n田中",
+        "4 yes: ログを残して\n田中",
     ] {
         let read = parse_lines(&lines(text), LineBreaks::Seen);
         assert_eq!(read, Err(Unclear::GoesOn(Code::Note)), "{text:?}");

@@ -11,6 +11,7 @@ use provost_core::{
 use serde_json::{Map, Value};
 
 use self::asked::Asked;
+use super::InLine;
 use crate::app::App;
 
 /// Arguments that are a command, where a plain text may stand for all of them.
@@ -37,24 +38,25 @@ pub(super) fn arguments(
 pub(super) fn in_line(
     app: &App,
     question: &Question,
-    text: &str,
+    line: &InLine,
 ) -> Result<Map<String, Value>, String> {
-    let is_object = serde_json::from_str::<Map<String, Value>>(text).is_ok();
+    let is_object = serde_json::from_str::<Map<String, Value>>(&line.text).is_ok();
     let is_clear = || {
         let asked = Asked::call(&question.tool, &question.params);
-        asked.is_none_or(|asked| asked.is_replaced_by(text))
+        asked.is_none_or(|asked| asked.is_replaced_by(line))
     };
     if !is_object && !is_clear() {
-        return Err(Unclear::unmarked(Code::Change, text).to_string());
+        return Err(Unclear::unmarked(Code::Change, &line.text).to_string());
     }
-    arguments(app, question, text)
+    arguments(app, question, &line.text)
 }
 
 /// The same for what an agent asks in its own words.
-pub(super) fn words_in_line(question: &Question, text: &str) -> Result<String, String> {
+pub(super) fn words_in_line(question: &Question, line: &InLine) -> Result<String, String> {
+    let text = &line.text;
     let is_json = text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok();
-    if is_json || Asked::in_words(question).is_replaced_by(text) {
-        Ok(text.to_owned())
+    if is_json || Asked::in_words(question).is_replaced_by(line) {
+        Ok(text.clone())
     } else {
         Err(Unclear::unmarked(Code::Change, text).to_string())
     }

@@ -86,7 +86,7 @@ const STYLES: &[Style] = &[
         |mail| {
             let head = "Content-Type: text/plain; charset=utf-8\n";
             format!(
-                "{head}\n4: d'accord\n\n________________________________\nDe : Provost\nEnvoyé : mardi 3 mars 2026 10:00\nÀ : You\n\n{}\n",
+                "{head}\n4 yes: d'accord\n\n________________________________\nDe : Provost\nEnvoyé : mardi 3 mars 2026 10:00\nÀ : You\n\n{}\n",
                 mail.text()
             )
         },

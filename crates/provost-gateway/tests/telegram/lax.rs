@@ -114,7 +114,7 @@ async fn questions_are_asked_decided_and_closed() {
     desk.until_decided(1).await;
     let reply = json!({
         "botToken": TOKEN, "date": 1, "from": user(ALICE), "chat": chat(),
-        "text": "4: with care", "reply_to_message": message(1),
+        "text": "4: use care", "reply_to_message": message(1),
     });
     lax.play("sendMessage", reply).await;
     desk.until_decided(2).await;

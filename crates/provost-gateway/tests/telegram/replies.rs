@@ -95,6 +95,11 @@ async fn p13_a_sentence_that_begins_with_a_number_is_asked_again() {
         "4 why do you need it",
         "1\n3",
         "4 do it\n1",
+        "4: keep the logs\nno wait, don't do it",
+        "4 keep the logs\nnot now",
+        "4: sure\nDeny",
+        "4: abbrechen",
+        "5: npm test\nno, stop",
     ] {
         scene
             .handle(&scene.fake.text(scene.alice, Some(scene.message), text))

@@ -78,7 +78,7 @@ async fn what_was_not_recorded_is_sent_again_and_what_was_is_not_repeated() {
     open(&scene).await;
     let text = scene
         .fake
-        .text(scene.alice, Some(scene.message), "4: with care");
+        .text(scene.alice, Some(scene.message), "4: use care");
     scene.desk.papers().failures = 1;
     assert_eq!(scene.fake.post(&text).await, 503);
     assert_eq!(scene.fake.post(&text).await, 200);

@@ -258,6 +258,22 @@ fn p13_a_sentence_that_begins_with_a_number_is_422_and_changes_nothing() {
     }
     gate.reply(&id, "5 npm ci\nnpm test")
         .refused(422, "payload_required");
+    for body in [
+        "4: übermorgen",
+        "4: 取消",
+        "4: let's discuss",
+        "4 add risk",
+        "1\nI changed my mind, take 3 please, thank you",
+        "1\nNovember 2026 10:00, Gate <gate@example.org>:\nhello",
+    ] {
+        gate.reply(&id, body).refused(422, "invalid_code");
+    }
+    for body in ["5: nächste Woche", "5 - end of day", "5: abbrechen"] {
+        let answer = gate.reply(&id, body);
+        answer.refused(422, "unfit");
+        let said = String::from_utf8_lossy(&answer.body).into_owned();
+        assert!(said.contains("send `5 yes: "), "{said}");
+    }
     assert_eq!(gate.status(&id)["status"], "pending");
     let address = "4 keep the logs\nBob Smith\nACME\n5 Main Street";
     gate.reply(&id, address).refused(422, "invalid_code");
@@ -269,6 +285,25 @@ fn p13_a_sentence_that_begins_with_a_number_is_422_and_changes_nothing() {
     let banner = "CAUTION: external e-mail\n\n4 keep the logs\nBob Smith\nACME\n-- \n5 Main Street";
     gate.reply(&id, banner).ok();
     assert_eq!(gate.status(&id)["decision"]["note"], "keep the logs");
+}
+
+#[test]
+fn p13_a_yes_before_the_text_makes_it_clear() {
+    let gate = Gate::open();
+    for (body, code, text) in [
+        ("4: use staging", "4", "use staging"),
+        ("4 yes: Logs behalten", "4", "Logs behalten"),
+        ("5: npm run lint", "5", "npm run lint"),
+        ("5: dry-run only", "5", "dry-run only"),
+        ("5 yes: nur der Test", "5", "nur der Test"),
+    ] {
+        let id = gate.pending(json!({}));
+        gate.reply(&id, body).ok();
+        let decision = &gate.status(&id)["decision"];
+        let field = if code == "4" { "note" } else { "override" };
+        assert_eq!(decision["code"], code, "{body}");
+        assert_eq!(decision[field], text, "{body}");
+    }
 }
 
 #[test]

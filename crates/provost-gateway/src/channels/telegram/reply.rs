@@ -255,7 +255,7 @@ mod tests {
     fn p13_formatting_is_read_as_it_was_typed() {
         let fenced = |code, text| {
             Ok(Reply {
-                marked: true,
+                marked: menu::Marked::Surely,
                 ..Reply::with_text(code, text)
             })
         };

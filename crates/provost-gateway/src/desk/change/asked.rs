@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use provost_core::{approval::Question, menu, review::Facts};
 use serde_json::{Map, Value};
 
-use super::replaced;
+use super::{InLine, replaced};
 
 /// Programs that are no words of any sentence, for requests that name none.
 const PROGRAMS: &str = "\
@@ -58,10 +58,34 @@ impl Asked {
         }
     }
 
-    /// Every line begins as what was asked does, or with a path, and goes on as commands do.
-    pub(super) fn is_replaced_by(&self, text: &str) -> bool {
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines.all(|line| self.begins_like(line) && self.goes_on_like(line))
+    /// Every line begins as what was asked does, or with a path, and goes on as commands do. Behind a separator more is
+    /// clear: what is said to be done, and commands with new words.
+    pub(super) fn is_replaced_by(&self, line: &InLine) -> bool {
+        let mut lines = line.text.lines().filter(|line| !line.trim().is_empty());
+        if line.apart {
+            menu::is_instruction(&line.text) || lines.all(|line| self.is_command(line))
+        } else {
+            lines.all(|line| self.begins_like(line) && self.goes_on_like(line))
+        }
+    }
+
+    /// It begins with a program that is known, or its words are such as only commands have, and no bare word of it is
+    /// one of a sentence. "nächste Woche" is nothing of this, in whatever language it is said.
+    fn is_command(&self, line: &str) -> bool {
+        let Some(bare) = unquoted(line) else {
+            return false;
+        };
+        let words: Vec<&str> = bare.split_whitespace().collect();
+        let first = words.first().copied().unwrap_or_default();
+        let is_known = self.begins_like(line) || is_common(first);
+        let is_named =
+            || is_program_name(first) && words.iter().any(|word| is_flag(word) || is_path(word));
+        // Programs have arguments such as `a`.
+        let is_said =
+            |word: &&str| word.chars().count() > 1 && is_bare(word) && menu::is_everyday_word(word);
+        let rest = words.get(1..).unwrap_or_default();
+        let is_sentence = rest.iter().any(|word| is_said(word) || ends_clause(word));
+        (is_known || is_assignment(first) || is_named()) && !is_sentence
     }
 
     fn begins_like(&self, line: &str) -> bool {
@@ -113,6 +137,30 @@ fn is_program_name(word: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.+/".contains(&b))
         && !menu::is_everyday_word(word)
         && !is_plural(word)
+}
+
+/// Whether a word is a program that is no word of any sentence.
+fn is_common(word: &str) -> bool {
+    PROGRAMS.split_whitespace().any(|program| program == word)
+}
+
+/// `--all`, `-rf`. "-Bob" signs.
+fn is_flag(word: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.is_ascii() && !name.is_empty()
+    };
+    let short = word.strip_prefix('-').filter(|short| short.len() <= 2);
+    word.strip_prefix("--").is_some_and(is_name)
+        || short.is_some_and(|short| {
+            short.bytes().all(|b| b.is_ascii_alphanumeric()) && !short.is_empty()
+        })
+}
+
+/// `CI=1`, `$HOME/bin/check`
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    let name = name.or_else(|| word.strip_prefix('$'));
+    name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
 fn is_path(word: &str) -> bool {
@@ -167,7 +215,21 @@ mod tests {
 
     fn clear(tool: &str, params: &Value, text: &str) -> bool {
         let asked = Asked::call(tool, params.as_object().unwrap()).unwrap();
-        asked.is_replaced_by(text)
+        asked.is_replaced_by(&in_line(text))
+    }
+
+    fn in_line(text: &str) -> InLine {
+        InLine {
+            text: text.to_owned(),
+            apart: false,
+        }
+    }
+
+    fn apart(text: &str) -> InLine {
+        InLine {
+            apart: true,
+            ..in_line(text)
+        }
     }
 
     fn command(command: &str, text: &str) -> bool {
@@ -277,7 +339,7 @@ mod tests {
             "rm -rf /tmp/a",
             "cargo build --release",
         ] {
-            assert!(asked.is_replaced_by(text), "{text}");
+            assert!(asked.is_replaced_by(&in_line(text)), "{text}");
         }
         for text in [
             "stelle",
@@ -289,7 +351,53 @@ mod tests {
             "node servers down",
             "point réunions",
         ] {
-            assert!(!asked.is_replaced_by(text), "{text}");
+            assert!(!asked.is_replaced_by(&in_line(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn p13_behind_a_separator_a_remark_is_no_command_either() {
+        let params = json!({"command": "rm -rf ./build && npm run build"});
+        let call = Asked::call("shell.run", params.as_object().unwrap()).unwrap();
+        for text in [
+            "npm test",
+            "npm run lint",
+            "npm ci\nnpm test",
+            "dry-run only",
+            "use staging",
+            "rm -r ./build/old",
+            "git push --no-verify",
+            "go test ./...",
+            "mytool --all",
+            "CI=1 make test",
+            "cp a b",
+            "git commit -m 'not now, please'",
+            "./run.sh",
+        ] {
+            assert!(call.is_replaced_by(&apart(text)), "{text}");
+        }
+        for text in [
+            "nächste Woche",
+            "ce soir",
+            "end of day",
+            "pasado mañana",
+            "dans deux heures",
+            "abbrechen",
+            "取消",
+            "let's discuss",
+            "next sprint",
+            "thanks",
+            "npm test\nthanks",
+            "npm test\nabbrechen",
+            "npm test, thanks",
+            "npm is not the problem here",
+            "head of ops must agree",
+            "git repos would be affected by this",
+            "make sure Anna agrees",
+            "übermorgen -Bob",
+            "ok",
+        ] {
+            assert!(!call.is_replaced_by(&apart(text)), "{text}");
         }
     }
 }

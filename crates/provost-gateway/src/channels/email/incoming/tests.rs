@@ -202,8 +202,8 @@ fn bodies_are_decoded_however_they_were_sent() {
     for (name, body, expected) in [
         (
             "quoted-printable",
-            "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n4 add caf=C3=A9 =\nnoir\n\n> x\n",
-            ok(Code::Note, Some("add café noir")),
+            "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n4 add a caf=C3=A9 =\nnoir\n\n> x\n",
+            ok(Code::Note, Some("add a café noir")),
         ),
         (
             "base64",
@@ -217,13 +217,13 @@ fn bodies_are_decoded_however_they_were_sent() {
         ),
         (
             "iso-2022-jp",
-            "Content-Type: text/plain; charset=iso-2022-jp\n\n4 add \u{1b}$B%m%0\u{1b}(B\n",
-            ok(Code::Note, Some("add ログ")),
+            "Content-Type: text/plain; charset=iso-2022-jp\n\n4 add the \u{1b}$B%m%0\u{1b}(B\n",
+            ok(Code::Note, Some("add the ログ")),
         ),
         (
             "gb18030",
-            "Content-Type: text/plain; charset=gb18030\nContent-Transfer-Encoding: base64\n\nNCBhZGQgyNXWvgo=\n",
-            ok(Code::Note, Some("add 日志")),
+            "Content-Type: text/plain; charset=gb18030\nContent-Transfer-Encoding: base64\n\nNCBhZGQgdGhlIMjV1r4K\n",
+            ok(Code::Note, Some("add the 日志")),
         ),
         (
             "flowed",

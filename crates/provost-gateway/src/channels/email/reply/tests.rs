@@ -4,7 +4,7 @@ mod corpus;
 mod found;
 
 use proptest::prelude::*;
-use provost_core::menu::Code;
+use provost_core::menu::{Code, Marked};
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn ok(code: Code, text: Option<&str>) -> Result<Reply, Misread> {
 
 fn unfenced(reply: Reply) -> Reply {
     Reply {
-        marked: false,
+        marked: Marked::No,
         ..reply
     }
 }
@@ -247,7 +247,7 @@ fn texts_of_several_lines_stand_between_fences() {
             unclear(Unclear::GoesOn(Code::Change)),
         ),
         (
-            "4: keep it, but\nnot on Friday",
+            "4 yes: keep it, but\nnot on Friday",
             unclear(Unclear::GoesOn(Code::Note)),
         ),
         (

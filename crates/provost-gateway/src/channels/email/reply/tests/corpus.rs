@@ -187,7 +187,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Thunderbird in German, closing right below",
             Plain(
-                "4: bitte Logs behalten\nViele Grüße\nHans Meyer\n\nAm 03.11.26 um 10:00 schrieb Gate:\n> 1\n",
+                "4 yes: bitte Logs behalten\nViele Grüße\nHans Meyer\n\nAm 03.11.26 um 10:00 schrieb Gate:\n> 1\n",
             ),
             with(Code::Note, "bitte Logs behalten"),
         ),
@@ -206,14 +206,14 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Gmail in Spanish",
             Plain(
-                "4: conserva los registros\nSaludos\n\nEl mar, 3 nov 2026 a las 10:00, Gate (<gate@example.com>) escribió:\n> 1\n",
+                "4 yes: conserva los registros\nSaludos\n\nEl mar, 3 nov 2026 a las 10:00, Gate (<gate@example.com>) escribió:\n> 1\n",
             ),
             with(Code::Note, "conserva los registros"),
         ),
         (
             "a phone in Japanese",
             Plain(
-                "４：ログを残してください\nよろしくお願いします\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
+                "４ yes：ログを残してください\nよろしくお願いします\n田中\n\niPhoneから送信\n\n2026/11/03 10:00、Gate <gate@example.com>のメール:\n> 1\n",
             ),
             with(Code::Note, "ログを残してください"),
         ),
@@ -232,7 +232,7 @@ fn p13_replies_of_real_clients_decide_what_they_say() {
         (
             "Outlook in Arabic, with marks of direction",
             Plain(
-                "\u{200f}4: احتفظ بالسجلات\u{200f}\nمع تحياتي\nمحمد\n\nمن: Gate <gate@example.com>\nتم الإرسال: الثلاثاء\n1\n",
+                "\u{200f}4 yes: احتفظ بالسجلات\u{200f}\nمع تحياتي\nمحمد\n\nمن: Gate <gate@example.com>\nتم الإرسال: الثلاثاء\n1\n",
             ),
             with(Code::Note, "احتفظ بالسجلات"),
         ),
