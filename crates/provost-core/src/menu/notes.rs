@@ -41,6 +41,11 @@ const LISTING: &str = "and or";
 /// What makes a condition of a clause, which nobody would wait for: "create a ticket first".
 const CONDITIONS: &str = "first beforehand instead soon again later";
 
+/// What people call the question itself, and where they put what is not done now: "remove the request", "keep the
+/// change for the next sprint".
+const OF_THE_QUESTION: &str = "\
+    agent approval approver backlog hold meeting open paused pending request requests sprint ticket unchanged untouched";
+
 /// What may be said before what is to be done.
 const BEFORE: &str = "please pls also just";
 
@@ -98,8 +103,10 @@ impl Clause {
             MODES.split(", ").any(|mode| said == mode)
         };
         let instructs = match said {
+            // "add this to the backlog" speaks of what was asked.
             [verb, "this" | "these" | "those", rest @ ..] => {
-                !rest.is_empty() && (has(VERBS, verb) || has(VERBS_OR_NOUNS, verb))
+                rest.first().is_some_and(|next| !has(NO_OBJECTS, next))
+                    && (has(VERBS, verb) || has(VERBS_OR_NOUNS, verb))
             }
             // "keep failing" is a remark, and "keep waiting" a no.
             ["keep", object, ..] if object.ends_with("ing") => false,
@@ -130,7 +137,8 @@ impl Clause {
     /// It is no sentence about something, no condition, and speaks of no day.
     fn is_plain(&self) -> bool {
         let is_other = |word: &String| {
-            has(words::STATING, word) || has(CONDITIONS, word) || prose::is_day(word)
+            let speaks = has(words::STATING, word) || has(OF_THE_QUESTION, word);
+            speaks || has(CONDITIONS, word) || prose::is_day(word)
         };
         !prose::is_refusal(&self.words) && !self.words.iter().any(is_other)
     }

@@ -51,6 +51,7 @@ fn p13_what_is_not_clearly_an_instruction_is_none() {
         "keep the logs\nabbrechen | keep the logs (abbrechen) | keep the logs - abbrechen | keep the logs: abbrechen",
         "keep the logs and abbrechen | keep the logs and discuss it | keep the logs until Anna agrees | add logs if Anna agrees",
         "remove the user data that is dangerous | keep the logs, not this | keep the logs, do not run it | use staging tomorrow",
+        "keep the change for the next sprint | add this to the backlog | remove the request | keep the ticket open | disable the agent | keep prod untouched",
         "make sure Anna agrees | run it tomorrow | ensure the CTO agrees | ask Anna | thanks | please | add | keep |  | , | and",
     ] {
         for text in group.split(" | ") {
