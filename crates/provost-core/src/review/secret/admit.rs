@@ -317,7 +317,9 @@ impl Context<'_> {
             .collect();
         let outline = &self.reading.outline;
         let program = value.program.as_deref();
-        if !value.by_itself && !is_random(&literal) && !self.is_handed_over(value, at, pieces) {
+        // What is no word says nothing about what is done: where it goes matters only by its variable's name.
+        let is_word = !value.by_itself && !looks_random(&literal);
+        if is_word && !self.is_handed_over(value, at, pieces) {
             return false;
         }
         match spot.role {
@@ -378,7 +380,8 @@ impl Context<'_> {
         if value.by_itself {
             return used != Use::Free || is_secret(name);
         }
-        if self.runs_text || used == Use::Free || !ends_as_secret(name) {
+        let may_run = self.runs_text && !(looks_random(literal) && used == Use::None);
+        if may_run || used == Use::Free || !ends_as_secret(name) {
             return is_random(literal);
         }
         if used == Use::HandedOn {
@@ -395,7 +398,8 @@ impl Context<'_> {
 
     fn admits_argument(&self, value: &Found, spot: &Spot, pieces: &Pieces, literal: &str) -> bool {
         let is_other = !value.name.is_empty() && !ends_as_secret(&value.name);
-        if self.runs_text || is_other {
+        let is_script = spot.text.contains(char::is_whitespace) || !looks_random(literal);
+        if (self.runs_text && is_script) || is_other {
             return is_random(literal);
         }
         if value.whole {
@@ -414,7 +418,17 @@ impl Context<'_> {
     fn use_of(&self, name: &str, pieces: &Pieces) -> Use {
         let start = pieces.first().map_or(0, |piece| piece.start);
         let value = Some(self.begins + start);
-        let script = self.script.map(|script| script.use_of(name, value));
+        let literal: String = pieces
+            .iter()
+            .filter_map(|piece| self.text.get(piece.clone()))
+            .collect();
+        let script = self.script.map(|script| {
+            if looks_random(&literal) {
+                script.named_use_of(name, value)
+            } else {
+                script.use_of(name, value)
+            }
+        });
         script.unwrap_or(Use::Free)
     }
 

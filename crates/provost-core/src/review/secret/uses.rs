@@ -103,14 +103,23 @@ impl Script {
     /// `value`: where the value of the variable begins, if it is set in this script.
     pub(in crate::review) fn use_of(&self, name: &str, value: Option<usize>) -> Use {
         let name = bare(name);
+        let is_read = self.indirect.words || (self.indirect.variables && is_variable(name));
+        if is_read && !name.is_empty() {
+            return Use::Free;
+        }
+        self.named_use_of(name, value)
+    }
+
+    /// The same as far as the script says the name.
+    pub(super) fn named_use_of(&self, name: &str, value: Option<usize>) -> Use {
+        let name = bare(name);
         if name.is_empty() {
             return Use::None;
         }
         let mentions = self.mentions(name);
         let set = value.and_then(|value| self.joined.last_place(name, self.in_joined(value)));
         let is_other = |at: &Option<usize>| at.is_some() && *at != set;
-        let is_read = self.indirect.words || (self.indirect.variables && is_variable(name));
-        if is_read || mentions.split || mentions.free.iter().any(is_other) {
+        if mentions.split || mentions.free.iter().any(is_other) {
             Use::Free
         } else if mentions.handed_on.iter().any(is_other) {
             Use::HandedOn
@@ -174,7 +183,7 @@ impl Script {
         let is_part = !self.sums
             && !before.ends_with(['$', '{'])
             && (before.ends_with(['-', '.']) || after.starts_with(['-', '.']));
-        is_word && !is_set && !is_part
+        is_word && !is_set && !is_part && !is_exported(before, after)
     }
 }
 
@@ -208,6 +217,17 @@ fn spelled(text: &str) -> (String, Vec<usize>) {
         }
     }
     (spelled, quotes)
+}
+
+/// `export NAME`: the variable is handed to programs, as one that is set before them is.
+fn is_exported(before: &str, after: &str) -> bool {
+    let blank = [' ', '\t'];
+    let ends = ['\n', ';', '&'];
+    let before = before.trim_end_matches(blank).strip_suffix("export");
+    let before = before.map(|before| before.trim_end_matches(blank));
+    let after = after.trim_start_matches(blank);
+    before.is_some_and(|it| it.is_empty() || it.ends_with(ends))
+        && (after.is_empty() || after.starts_with(ends))
 }
 
 /// Whether the variable that is used here stands where nothing but a secret does.

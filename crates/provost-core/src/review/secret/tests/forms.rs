@@ -175,3 +175,20 @@ fn p09_names_of_secrets_in_one_word_are_known() {
         assert_eq!(mask_text(text), text);
     }
 }
+
+#[test]
+fn p09_a_pipe_behind_a_command_shows_no_password() {
+    assert_hidden(&[
+        "PGPASSWORD=hunter22x psql -h db -t -c 'select 1' | wc -l",
+        "PGPASSWORD=hunter22x pg_dump app | gzip > d.gz",
+        "MYSQL_PWD=hunter22x mysql -u root -e 'show tables' | grep x",
+        "mysql -u root --password=hunter22x -e x | grep y",
+        "curl -d '{\"password\":\"hunter22x\"}' https://x | jq -r .token",
+        "X=$(PGPASSWORD=hunter22x psql -t -c 'select 1')",
+        "PGPASSWORD=hunter22x psql -h db -c '\\dt'",
+        "cat <<EOF | kubectl apply -f -\nkind: Secret\nstringData:\n  password: hunter22x\nEOF",
+        "API_KEY=hunter22x; export API_KEY; ./run",
+        "f() { mysql -u root -phunter22x x; }; f",
+        "PASSWORD=hunter22x ./run; env | sort",
+    ]);
+}
