@@ -41,4 +41,4 @@ pub use pattern::Pattern;
 pub use program::{Limits, Program, Typing};
 pub use scope::{JsonScope, Scope, Standing};
 pub use suggest::nearest;
-pub use value::{Known, KnownList, List, Number, Object, Value, same};
+pub use value::{Known, KnownList, List, Number, Object, Value, same, twin};

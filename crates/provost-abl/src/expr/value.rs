@@ -244,7 +244,25 @@ impl<'a> List<'a> {
     }
 }
 
+/// The other name under which an object holds the same, to readers that do not tell upper from lower case.
+pub fn twin<'m>(map: &'m Map<String, Json>, key: &str) -> Option<&'m str> {
+    let fold = |text: &str| text.to_uppercase().to_lowercase();
+    let is_same = |other: &str| {
+        other.eq_ignore_ascii_case(key)
+            || (!(other.is_ascii() && key.is_ascii()) && fold(other) == fold(key))
+    };
+    let mut names = map.keys().map(String::as_str);
+    map.contains_key(key)
+        .then(|| names.find(|other| *other != key && is_same(other)))
+        .flatten()
+}
+
 impl<'a> Object<'a> {
+    /// Whether another member has this name but for its case.
+    pub(super) fn has_twin(&self, key: &str) -> bool {
+        matches!(self, Self::Json(map) if twin(map, key).is_some())
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Self::Json(map) => map.len(),

@@ -169,6 +169,13 @@ pub(super) fn may_follow(
         before.program == now.program && (!only_looks(before) || only_looks(now))
     };
     let has_targets = more.iter().any(|word| !word.starts_with('-'));
+    // `@file` is more arguments, and `false` the value of the flag before it.
+    let is_none = |word: &String| {
+        word.starts_with('@') || matches!(word.to_lowercase().as_str(), "true" | "false" | "null")
+    };
+    if more.iter().any(is_none) {
+        return false;
+    }
     // The flags of programs that only look were all understood.
     let mut flags = more.iter().filter(|word| word.starts_with('-'));
     let flags_known = now.iter().all(only_looks) || flags.all(|flag| is_known(approved, flag));

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use provost_abl::expr::{Number, Value as Seen, same};
+use provost_abl::expr::{Number, Value as Seen, same, twin};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -104,6 +104,11 @@ impl Condition {
         let mut object = params;
         let mut steps = path.split('.').peekable();
         while let Some(step) = steps.next() {
+            if let Some(other) = twin(object, step) {
+                return Err(format!(
+                    "`{step}` and `{other}` differ only in case: which one counts is not known"
+                ));
+            }
             let seen = object.get(step).filter(|seen| !seen.is_null());
             let (Some(seen), Some(_)) = (seen, steps.peek()) else {
                 return Ok(seen);
@@ -243,6 +248,11 @@ mod tests {
             (json!({}), Some(false)),
             (json!({"env": "prod"}), None),
             (json!({"env": [{"name": "prod"}]}), None),
+            (json!({"env": {"name": "dev", "Name": "prod"}}), None),
+            (
+                json!({"env": {"name": "dev"}, "ENV": {"name": "prod"}}),
+                None,
+            ),
         ] {
             let judged = condition.judge(params.as_object().unwrap());
             assert_eq!(judged.ok(), expected, "{params}");

@@ -294,8 +294,8 @@ impl<'s> Walk<'s> {
                 self.instead(kind_of(name), &number).into()
             }
             Value::Array(items) => return self.items(name, items, below),
-            Value::Object(map) if self.view == View::Withheld && !below && holds_content(name) => {
-                self.withheld_object(map)
+            Value::Object(map) if self.view == View::Withheld && holds_content(name) => {
+                self.withheld_object(map, below)
             }
             Value::Object(map) => {
                 let below = below && (!is_secret(name) || is_secret_object(name));

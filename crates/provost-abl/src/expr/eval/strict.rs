@@ -139,6 +139,12 @@ impl<'a> Run<'a> {
         steps.iter().try_fold(start, |value, step| {
             if is_beyond(&value, step) {
                 Err(EvalError::Unreadable { span })
+            } else if has_twin(&value, step) {
+                Err(wrong(
+                    "one member of that name",
+                    "some that differ in case",
+                    span,
+                ))
             } else if value.has_steps_like(step) {
                 Ok(value.step(step))
             } else {
@@ -209,4 +215,38 @@ fn is_text(value: &Value<'_>) -> bool {
 
 pub(super) fn is_scalar(value: &Value<'_>) -> bool {
     matches!(value, Value::Text(_) | Value::Number(_) | Value::Null)
+}
+
+/// Which of two members a program takes that does not tell upper from lower case is not known.
+fn has_twin(value: &Value<'_>, step: &Step) -> bool {
+    match (value, step) {
+        (Value::Object(object), Step::Key(key)) => object.has_twin(key),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::expr::{JsonScope, Program};
+
+    #[test]
+    fn p01_members_that_differ_only_in_case_cannot_be_judged() {
+        let program = Program::compile("params.disk == \"prod\"")
+            .unwrap()
+            .strict();
+        for (params, expected) in [
+            (json!({"disk": "dev"}), Some(false)),
+            (json!({"disk": "dev", "risk": "prod"}), Some(false)),
+            (json!({"disk": "dev", "DISK": "prod"}), None),
+            // Some readers take these for `s` and `k`.
+            (json!({"disk": "dev", "di\u{17f}k": "prod"}), None),
+            (json!({"disk": "dev", "dis\u{212a}": "prod"}), None),
+        ] {
+            let roots = json!({ "params": params });
+            let scope = JsonScope::new(&roots, jiff::Timestamp::UNIX_EPOCH);
+            assert_eq!(program.test(&scope).ok(), expected, "{params}");
+        }
+    }
 }

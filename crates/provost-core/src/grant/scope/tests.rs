@@ -403,6 +403,12 @@ fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
         // What a flag that is not known does, nobody can say.
         ("pytest -q", "pytest -q -x --tb=short tests", true),
         ("pytest -q", "pytest -q --basetemp=src", false),
+        ("pytest -q", "pytest -q @args", false),
+        ("python3 -m pytest", "python3 -m pytest @x", false),
+        ("ruff check .", "ruff check . @a", false),
+        ("tsc --noEmit", "tsc --noEmit @args", false),
+        ("tsc --noEmit", "tsc --noEmit false", false),
+        ("tsc --noEmit", "tsc --noEmit --noEmit False", false),
         ("pytest -q", "pytest -q '--tb=a b'", false),
         (
             "prettier --check src",

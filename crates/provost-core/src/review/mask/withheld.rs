@@ -63,10 +63,10 @@ impl Walk<'_> {
         }
     }
 
-    /// An object that is content with its names.
-    pub(super) fn withheld_object(&mut self, map: &Map<String, Value>) -> Value {
+    /// An object that is content with its names; `below`: it stands under the name of a secret.
+    pub(super) fn withheld_object(&mut self, map: &Map<String, Value>, below: bool) -> Value {
         let text = canonical_json(&Value::Object(map.clone()));
-        self.described(&text, hides_secret(map))
+        self.described(&text, below || hides_secret(map))
     }
 
     pub(super) fn withheld_name(&mut self, name: &str, secrets: &[Secret]) -> String {

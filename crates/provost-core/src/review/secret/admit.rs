@@ -9,7 +9,7 @@ use super::{
     find::Found,
     indirect::Indirect,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
-    reading::{Inner, Reading},
+    reading::Reading,
     seat::Seat,
     token::{is_taken_by, is_token_handed_on, program as started_by},
     uses::{Script, Use, Uses, is_variable},
@@ -438,17 +438,19 @@ impl Context<'_> {
 
     /// The word may be a command of its own, for a program that is not known to run it: `foo 'rm --token folder'`.
     fn acts_inside(&self, at: usize, literal: &str) -> bool {
-        let Some(inner) = self.reading.inner(at) else {
-            return false;
-        };
-        let Inner { outline, seats } = &*inner;
-        work::count(outline.spots.len());
-        let mut spots = outline.spots.iter().zip(seats).enumerate();
-        spots.any(|(at, (spot, seat))| {
-            spot.role == Role::Argument
-                && acts(outline, Some(seat), at)
-                && spot.text.contains(literal)
-        })
+        let acted_on = self.reading.inner(at, |outline| {
+            let seats = Seat::all(outline);
+            let spots = outline.spots.iter().zip(&seats).enumerate();
+            let acted_on = spots.filter(|(at, (spot, seat))| {
+                spot.role == Role::Argument && acts(outline, Some(seat), *at)
+            });
+            acted_on
+                .map(|(_, (spot, _))| &*spot.text)
+                .collect::<Vec<_>>()
+                .join("\n")
+        });
+        work::count(acted_on.len());
+        acted_on.contains(literal)
     }
 
     /// The word is `NAME=` and this value, for a shell.

@@ -23,8 +23,8 @@ pub(in crate::review) struct Reading<'t> {
     text: &'t str,
     pub(in crate::review) outline: Outline,
     seats: Vec<Seat>,
-    /// The commands that words with blanks may be.
-    inner: RefCell<BTreeMap<usize, Option<Rc<Inner>>>>,
+    /// What the commands act on that words with blanks may be.
+    inner: RefCell<BTreeMap<usize, Rc<str>>>,
     /// So many letters were read.
     read: Cell<usize>,
     /// Letters that do not occur in the text.
@@ -38,12 +38,6 @@ pub(in crate::review) enum Standing {
     Word(usize),
     /// In what no shell reads: a comment.
     Comment,
-}
-
-/// A command inside a word.
-pub(super) struct Inner {
-    pub(super) outline: Outline,
-    pub(super) seats: Vec<Seat>,
 }
 
 type Pieces = Vec<Range<usize>>;
@@ -70,16 +64,16 @@ impl<'t> Reading<'t> {
         self.seats.get(at)
     }
 
-    /// The command that this word may be, for a program that is not known to run it.
-    pub(super) fn inner(&self, at: usize) -> Option<Rc<Inner>> {
+    /// The command that this word may be, for a program that is not known to run it: what it acts on, computed once.
+    pub(super) fn inner(&self, at: usize, acted_on: impl FnOnce(&Outline) -> String) -> Rc<str> {
         let mut known = self.inner.borrow_mut();
         let inner = known.entry(at).or_insert_with(|| {
-            let text = &self.outline.spots.get(at)?.text;
-            let outline = Outline::of(text).filter(|_| text.contains(char::is_whitespace))?;
-            let seats = Seat::all(&outline);
-            Some(Rc::new(Inner { outline, seats }))
+            let text = self.outline.spots.get(at).map_or("", |spot| &spot.text);
+            let is_text = text.contains(char::is_whitespace);
+            let outline = is_text.then(|| Outline::of(text)).flatten();
+            outline.map_or_else(|| Rc::from(""), |outline| acted_on(&outline).into())
         });
-        inner.clone()
+        Rc::clone(inner)
     }
 
     /// Where each of the values stands; `None` for one that is more than literal text inside one word.

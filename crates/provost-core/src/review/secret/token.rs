@@ -14,8 +14,13 @@ pub(super) const SAYING: [&str; 3] = ["echo", "printf", "export"];
 
 /// The program of the command that a word belongs to, behind those that start it. `None` where it is not certain.
 pub(in crate::review) fn program(outline: &Outline, at: usize) -> Option<&str> {
-    let words = outline.before(at).take(FAR);
-    let words: Vec<&str> = words.map(|spot| spot.text.as_str()).collect();
+    let mut words = outline.before(at).take(FAR).map(|spot| spot.text.as_str());
+    let first = words.next()?;
+    // Most programs start no other.
+    if let Some(program) = started(&[first]) {
+        return Some(program);
+    }
+    let words: Vec<&str> = std::iter::once(first).chain(words).collect();
     work::count(words.len());
     started(&words)
 }

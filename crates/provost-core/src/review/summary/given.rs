@@ -63,7 +63,7 @@ pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Op
     let mut found = Given {
         commands: Vec::new(),
         assigned: Vec::new(),
-        sure: speaks_posix(tool) && is_ordinary_shell(params),
+        sure: speaks_posix(tool) && is_ordinary_shell(params) && !has_other_command(params),
         hides_characters: commands.iter().any(|value| hides(value)),
     };
     if commands.is_empty() {
@@ -92,6 +92,29 @@ pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Op
         .map(|command| form(command, arguments))
         .collect();
     Some(found)
+}
+
+/// Whether what runs may stand under a name that is read as one of those that are known: `Command` beside `command`,
+/// to servers that do not tell upper from lower case, or `commands`.
+fn has_other_command(params: &Map<String, Value>) -> bool {
+    let known = || {
+        let commands = COMMANDS.iter().chain(&SHELL_COMMANDS);
+        commands
+            .chain(&ARGUMENTS)
+            .chain(&ENVIRONMENTS)
+            .chain(&INTERPRETERS)
+    };
+    let fold = |name: &str| {
+        let name = name.replace(['_', '-'], "");
+        name.to_uppercase().to_lowercase()
+    };
+    let is_other = |name: &str| {
+        let folded = fold(name);
+        let reads_alike = |known: &&str| *known != name && fold(known) == folded;
+        folded == "commands" || (!known().any(|known| *known == name) && known().any(reads_alike))
+    };
+    let mut names = params.keys().filter(|name| set(params, name).is_some());
+    names.any(|name| is_other(name))
 }
 
 /// The arguments that hold a command, by their shape.

@@ -236,6 +236,21 @@ fn p19_commands_are_found_where_tools_take_them_or_are_missed_aloud() {
         ),
         ("shell", json!({"command": ["git", 5]}), Some(("", false))),
         (
+            "shell",
+            json!({"command": "git status", "Command": "evil"}),
+            Some(("", false)),
+        ),
+        (
+            "shell",
+            json!({"command": "git status", "commands": ["evil"]}),
+            Some(("", false)),
+        ),
+        (
+            "t",
+            json!({"command": "git", "Args": ["status"]}),
+            Some(("", false)),
+        ),
+        (
             "t",
             json!({"command": "git", "args": ["status"]}),
             Some(("git status", true)),

@@ -82,6 +82,8 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
         (installs(name, args), Risk::InstallsPackages),
         (schedules(name, args), Risk::WritesSensitive),
         (flags::run_programs(name, args), Risk::RunsText),
+        (decides(name, args), Risk::RaisesPrivilege),
+        (reads_arguments(name, args), Risk::Unreadable),
     ];
     risks.extend(
         found
@@ -109,6 +111,51 @@ pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
         _ => {}
     }
     risks
+}
+
+/// Whether it changes what this gateway permits, or may: an agent that runs it approves itself.
+fn decides(name: &str, args: &[Word]) -> bool {
+    const LOOKING: [&str; 17] = [
+        "",
+        "check",
+        "doctor",
+        "version",
+        "completions",
+        "help",
+        "policy",
+        "approvals list",
+        "approvals show",
+        "approvals watch",
+        "grants list",
+        "keys list",
+        "people list",
+        "traces list",
+        "traces show",
+        "traces verify",
+        "traces export",
+    ];
+    let mut words = args.iter();
+    let first = words.next().map_or("", |word| &word.text);
+    let second = words.next().map_or("", |word| &word.text);
+    let looks = |known: &&str| match known.split_once(' ') {
+        Some(known) => known == (first, second),
+        None => *known == first,
+    };
+    let asks_help = matches!(first, "--help" | "-h" | "--version" | "-V");
+    name == "provost"
+        && !asks_help
+        && (args.iter().any(|word| word.computed) || !LOOKING.iter().any(looks))
+}
+
+/// Programs that take more arguments from a file: `pytest @file`.
+fn reads_arguments(name: &str, args: &[Word]) -> bool {
+    const READING: [&str; 25] = [
+        "pytest", "py.test", "python", "python3", "mypy", "ruff", "pylint", "tsc", "dotnet", "gcc",
+        "g++", "cc", "c++", "clang", "clang++", "ld", "ar", "rustc", "javac", "java", "jar",
+        "kotlinc", "msbuild", "cl", "swiftc",
+    ];
+    let is_file = |word: &Word| word.text.len() > 1 && word.text.starts_with('@');
+    READING.contains(&name) && args.iter().any(is_file)
 }
 
 /// Folders of this machine that a container may write, and rights by which it leaves its walls.

@@ -690,3 +690,42 @@ fn p04_a_program_that_find_hands_files_to_is_known_or_not_read() {
         ],
     );
 }
+
+#[test]
+fn p19_arguments_from_a_file_are_not_read() {
+    all_have(
+        &[Unreadable],
+        &[
+            "pytest @args",
+            "python3 -m pytest @x",
+            "mypy src @args",
+            "gcc @args",
+        ],
+    );
+    all_have(&[], &["pytest tests", "npm test", "git log @"]);
+}
+
+#[test]
+fn p19_commands_that_decide_over_the_gateway_are_risky() {
+    all_have(
+        &[RaisesPrivilege],
+        &[
+            "provost approvals approve 1",
+            "provost grants create x",
+            "provost keys create a",
+            "provost resume",
+            "provost stop",
+            "provost --data x resume",
+            "provost traces accept-gap",
+        ],
+    );
+    all_have(
+        &[],
+        &[
+            "provost approvals list",
+            "provost traces verify",
+            "provost doctor",
+            "provost --help",
+        ],
+    );
+}
