@@ -1,5 +1,7 @@
 //! What a coding agent asks over ACP, as a call of ours. Nothing here decides.
 
+use std::path::Path;
+
 use provost_core::review::{ARGUMENTS, NOT_TOLD};
 use serde_json::{Map, Value, json};
 
@@ -20,9 +22,26 @@ const KINDS: [&str; 10] = [
 /// The longest text of an agent about a call that is shown.
 const LONGEST_TEXT: usize = 4 * 1024;
 
-/// A call whose arguments the agent does not tell can be decided for one request only, and none was named.
+/// Why a call cannot be decided.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RequestMissing;
+pub(crate) enum Undecidable {
+    /// A call whose arguments the agent does not tell can be decided for one request only, and none was named.
+    RequestMissing,
+    /// Its arguments name one file, and the change that it shows is of another: policy would judge the one, and the
+    /// agent write the other.
+    Contradictory,
+}
+
+/// A call that somebody is to decide.
+pub(crate) fn asked(
+    tool_call: &Map<String, Value>,
+    request: Option<&str>,
+) -> Result<(String, Map<String, Value>), Undecidable> {
+    if contradicts_itself(tool_call) {
+        return Err(Undecidable::Contradictory);
+    }
+    call(tool_call, request)
+}
 
 /// Our name of an agent's tool call, and its arguments: what the agent gives its tool, and, under `acp`,
 /// what it says of the call. Its id of the call is no part of it: the same call asked again is the same. Only
@@ -30,7 +49,7 @@ pub(crate) struct RequestMissing;
 pub(crate) fn call(
     tool_call: &Map<String, Value>,
     request: Option<&str>,
-) -> Result<(String, Map<String, Value>), RequestMissing> {
+) -> Result<(String, Map<String, Value>), Undecidable> {
     let kind = tool_call.get("kind").and_then(Value::as_str);
     let kind = KINDS.into_iter().find(|known| Some(*known) == kind);
     let kind = kind.unwrap_or("other");
@@ -56,7 +75,7 @@ pub(crate) fn call(
         }
     }
     if !told {
-        let request = request.ok_or(RequestMissing)?;
+        let request = request.ok_or(Undecidable::RequestMissing)?;
         said.insert("request".to_owned(), request.into());
         said.insert(ARGUMENTS.to_owned(), NOT_TOLD.into());
         let text = texts(tool_call);
@@ -73,6 +92,23 @@ pub(crate) fn call(
     }
     params.insert("acp".to_owned(), said.into());
     Ok((format!("acp.{kind}"), params))
+}
+
+/// Whether the file in the arguments is another than the one that it shows a change of. Either may be told from the
+/// repository or by its name alone; where there are several changes, it is one of them.
+fn contradicts_itself(tool_call: &Map<String, Value>) -> bool {
+    let changes = changes(tool_call);
+    let changed = || {
+        changes
+            .iter()
+            .filter_map(|change| change.get("path")?.as_str())
+    };
+    let input = tool_call.get("rawInput").and_then(Value::as_object);
+    let named = ["path", "file_path", "filePath"].into_iter();
+    let mut named = named.filter_map(|name| input?.get(name)?.as_str().map(Path::new));
+    let same = |one: &Path, other: &Path| one.ends_with(other) || other.ends_with(one);
+    let shown = |path: &Path| changed().any(|other| same(path, Path::new(other)));
+    !changes.is_empty() && named.any(|path| !shown(path))
 }
 
 /// What the agent writes about the call, as far as it is shown.
@@ -136,10 +172,32 @@ mod tests {
         let Value::Object(asked) = asked else {
             panic!()
         };
-        assert_eq!(call(&asked, None), Err(RequestMissing));
+        assert_eq!(call(&asked, None), Err(Undecidable::RequestMissing));
         let told = json!({"rawInput": {"command": "ls"}});
         let Value::Object(told) = told else { panic!() };
         assert!(call(&told, None).is_ok());
+    }
+
+    #[test]
+    fn a_call_that_names_another_file_than_it_changes_is_not_decided() {
+        for (input, changed, decided) in [
+            (json!({"path": "/repo/docs/a.md"}), "/repo/docs/a.md", true),
+            (json!({"file_path": "docs/a.md"}), "/repo/docs/a.md", true),
+            (json!({"filePath": "/repo/docs/a.md"}), "a.md", true),
+            (json!({"text": "x"}), "/repo/a", true),
+            (json!({"path": "/repo/docs/a.md"}), "/repo/Makefile", false),
+            (json!({"file_path": "/repo/docs/a.md"}), "a.m", false),
+            (
+                json!({"path": "/repo/a", "filePath": "/repo/b"}),
+                "/repo/a",
+                false,
+            ),
+        ] {
+            let asked = json!({"kind": "edit", "rawInput": input,
+                "content": [{"type": "diff", "path": changed, "newText": "x"}]});
+            let found = super::asked(asked.as_object().unwrap(), None);
+            assert_eq!(found.is_ok(), decided, "{asked}: {found:?}");
+        }
     }
 
     #[test]

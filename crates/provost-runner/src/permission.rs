@@ -20,6 +20,9 @@ pub use callback::{Callbacks, Given, Taken};
 pub use gateway::{Gateway, GatewayJudge, Standing, Unreachable};
 pub use terminal::{Person, Question};
 
+/// Who decided, where nobody did in time.
+const TIMED_OUT: &str = "timeout";
+
 /// A `session/request_permission`.
 #[derive(Debug)]
 pub struct Permission {
@@ -224,7 +227,7 @@ impl Asked {
         let answered = timeout(within, self.answered(permission)).await;
         answered.unwrap_or_else(|_| {
             let reason = format!("nobody answered within {} s", within.as_secs());
-            Judgement::new(Wish::Reject, "timeout", reason)
+            Judgement::new(Wish::Reject, TIMED_OUT, reason)
         })
     }
 

@@ -38,6 +38,12 @@ const READ_AHEAD_BYTES: u32 = 4 * 1024 * 1024;
 /// An agent that asks and does not read its answers is not heard until it does.
 const MOST_UNREAD: usize = 16 * 1024 * 1024;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// What a process wrote is read by then, once it is gone and nothing came for so long.
+pub const QUIET: Duration = Duration::from_millis(100);
+/// What an agent that failed has left behind is asked to end, and forced after that.
+const LEFT_BEHIND: Duration = Duration::from_millis(250);
+/// Whoever left the agent's group may hold its error output for ever. What the agent wrote is read by then.
+const LAST_ERRORS: Duration = Duration::from_millis(400);
 
 /// What the agent writes. It ends with the agent's output.
 pub struct Heard {
@@ -58,6 +64,14 @@ pub struct Process {
     group: Option<Pid>,
     errors: Arc<Mutex<VecDeque<u8>>>,
     hearing: JoinHandle<()>,
+}
+
+/// How long the agent, and then whoever it started, may take to end by themselves; and the same once they are asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Grace {
+    agent: Duration,
+    rest: Duration,
+    rest_asked: Duration,
 }
 
 /// How it ended.
@@ -87,6 +101,26 @@ impl Mouth {
     /// Whether the agent should read before it is heard any further.
     pub fn is_behind(&self) -> bool {
         self.unread.load(Ordering::Relaxed) > MOST_UNREAD
+    }
+}
+
+impl Grace {
+    /// For an agent whose end nobody waits for.
+    pub fn of_all(grace: Duration) -> Self {
+        Self {
+            agent: grace,
+            rest: grace,
+            rest_asked: grace,
+        }
+    }
+
+    /// For one whose end somebody waits for, and not for that of what it started.
+    pub fn of_agent(grace: Duration) -> Self {
+        Self {
+            agent: grace,
+            rest: Duration::ZERO,
+            rest_asked: grace.min(LEFT_BEHIND),
+        }
     }
 }
 
@@ -137,16 +171,22 @@ impl Process {
 
     /// Ends it and everything it started. Its input has ended, which it may take for a sign; then it is
     /// asked, then forced.
-    pub async fn end(&mut self, grace: Duration) -> Exit {
-        if !self.gone(grace).await {
+    pub async fn end(&mut self, grace: Grace) -> Exit {
+        if !self.agent_gone(grace.agent).await {
             self.signal(Signal::TERM);
-            if !self.gone(grace).await {
+            if !self.agent_gone(grace.agent).await {
                 self.signal(Signal::KILL);
             }
         }
         let exit = self.child.wait().await.map(Exit::from).unwrap_or_default();
+        if !self.alone(grace.rest).await {
+            self.signal(Signal::TERM);
+            if !self.alone(grace.rest_asked).await {
+                self.signal(Signal::KILL);
+            }
+        }
         // What it said last is still on its way.
-        let _ = timeout(grace, &mut self.hearing).await;
+        let _ = timeout(LAST_ERRORS, &mut self.hearing).await;
         exit
     }
 
@@ -164,12 +204,13 @@ impl Process {
         String::from_utf8_lossy(errors.make_contiguous()).into_owned()
     }
 
-    /// Whether the agent, and whoever it started, ended by then.
-    async fn gone(&mut self, within: Duration) -> bool {
+    async fn agent_gone(&mut self, within: Duration) -> bool {
+        timeout(within, self.child.wait()).await.is_ok()
+    }
+
+    /// Whether everybody whom it started ended by then.
+    async fn alone(&self, within: Duration) -> bool {
         let deadline = Instant::now() + within;
-        if timeout(within, self.child.wait()).await.is_err() {
-            return false;
-        }
         while self.has_company() {
             if Instant::now() >= deadline {
                 return false;
@@ -293,7 +334,7 @@ mod tests {
         let line = lines.recv().await.unwrap().unwrap();
         assert_eq!(line.text, "heard hello");
         drop(mouth);
-        let exit = agent.end(Duration::from_secs(20)).await;
+        let exit = agent.end(Grace::of_all(Duration::from_secs(20))).await;
         assert_eq!((exit.code, exit.signal), (Some(3), None));
     }
 
@@ -309,7 +350,7 @@ mod tests {
             child = child.or(line.parse().ok().and_then(Pid::from_raw));
         }
         let child = child.unwrap();
-        assert_eq!(agent.end(GRACE).await.code, Some(0));
+        assert_eq!(agent.end(Grace::of_all(GRACE)).await.code, Some(0));
         let alive = || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero()));
             stat.is_ok_and(|stat| !stat.contains(") Z "))
@@ -323,7 +364,7 @@ mod tests {
     async fn its_last_errors_are_kept() {
         let (mut agent, _mouth, _) =
             shell("i=0; while [ $i -lt 3000 ]; do echo error $i >&2; i=$((i+1)); done");
-        agent.end(Duration::from_secs(20)).await;
+        agent.end(Grace::of_all(Duration::from_secs(20))).await;
         let tail = agent.last_errors();
         assert!(
             tail.len() <= TAIL && tail.ends_with("error 2999\n"),

@@ -225,6 +225,7 @@ pub async fn run(setup: Setup) -> Ended {
         "ended": outcome.describe(), "spent": done.spent.describe(), "answer": done.answer, "files": done.files,
         "warnings": done.warnings,
     }));
+    let mut outcome = outcome;
     let mut delivering = JoinSet::new();
     for reporter in untold {
         let brake = brake.clone();
@@ -236,6 +237,10 @@ pub async fn run(setup: Setup) -> Ended {
     for (left, counts) in delivering.join_all().await {
         drained += left;
         reported += counts;
+    }
+    // A short run has ended before its first report is answered.
+    if drained.unauthorized && matches!(outcome, Outcome::Complete { .. }) {
+        outcome = Outcome::Unauthorized;
     }
     Ended {
         outcome,
@@ -347,6 +352,7 @@ impl Run {
         loop {
             if self.prompt_open {
                 let (Ok(stop) | Err(stop)) = self.prompt().await;
+                let stop = self.hear_out(stop).await;
                 if self.config.keep.is_none() || !stop.leaves_session() {
                     return self.finish(stop).await;
                 }

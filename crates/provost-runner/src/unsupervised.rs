@@ -1,33 +1,37 @@
 //! The last line: acts of the agent that nobody decided. This detects, and prevents nothing: the agent has
 //! acted by then. Pure: what was seen, decided and when is told to it.
 
+mod decided;
+
 use std::{
     collections::{HashMap, HashSet},
     path::PathBuf,
     time::Duration,
 };
 
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use self::decided::{Decided, Said};
 use crate::{
-    acp::{Status, ToolUpdate},
+    acp::{Status, ToolUpdate, is_act},
     agents::Profile,
 };
 
-/// The kinds of tools that change something or reach outside.
-const ACTS: [&str; 5] = ["execute", "edit", "delete", "move", "fetch"];
 /// Agents say that a call is in progress before they ask about it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// More calls than these at a time are not told apart: the oldest are forgotten once they have ended.
 const MOST_CALLS: usize = 100_000;
+/// The protocol knows ten.
+const MOST_KINDS: usize = 20;
 
 /// Watches what the agent says it does, against what was decided.
 #[derive(Default)]
 pub struct ActWatch {
     profile: Option<&'static Profile>,
     calls: HashMap<String, Seen>,
-    /// Calls whose last decision was a yes.
-    allowed: HashSet<String>,
+    /// Calls whose last decision was a yes, and what it was about.
+    allowed: HashMap<String, Decided>,
     /// What we did for the agent, and somebody allowed: files, with how often, and terminals.
     written: HashMap<PathBuf, usize>,
     terminals: HashSet<String>,
@@ -36,12 +40,16 @@ pub struct ActWatch {
 /// A call, as far as the agent told of it.
 #[derive(Default)]
 struct Seen {
-    kind: String,
+    /// Every kind that it was said to be of: one that acts counts, whatever else is said of it.
+    kinds: Vec<String>,
     title: String,
     paths: Vec<PathBuf>,
     terminals: Vec<String>,
     /// Since when it has been in progress.
     since: Option<Instant>,
+    /// Another call was rejected since it is in progress. That ends the turn of some agents, which then never ask
+    /// about this one and need not say that they gave it up.
+    beside_no: bool,
     /// It was told of already, or has ended well.
     over: bool,
 }
@@ -63,16 +71,22 @@ impl ActWatch {
         }
     }
 
-    /// Somebody decided about the call. The last decision counts.
-    pub fn decided(&mut self, tool_call: &str, allowed: bool) {
-        if allowed {
-            self.allowed.insert(tool_call.to_owned());
-            return;
-        }
+    /// Somebody said yes to the call, as it is told here. An agent may ask about one call more than once.
+    pub fn allowed(&mut self, tool_call: &str, told: &Map<String, Value>) {
+        let decided = self.allowed.entry(tool_call.to_owned()).or_default();
+        decided.add(told);
+    }
+
+    /// Somebody said no to the call, or it was asked about and nobody decided any more. The last decision counts.
+    pub fn rejected(&mut self, tool_call: &str) {
         self.allowed.remove(tool_call);
-        // An agent need not say that it gave the call up; only that it did it all the same would count.
-        if let Some(seen) = self.calls.get_mut(tool_call) {
-            seen.since = None;
+        for (id, seen) in &mut self.calls {
+            if id == tool_call {
+                // An agent need not say that it gave the call up; only that it did it all the same would count.
+                seen.since = None;
+            } else {
+                seen.beside_no |= seen.since.is_some();
+            }
         }
     }
 
@@ -92,6 +106,19 @@ impl ActWatch {
         self.terminals.insert(terminal.to_owned());
     }
 
+    /// The agent says that its turn is over. What it has in progress it has begun, and will not ask about.
+    pub fn turn_ended(&mut self) -> Vec<Unseen> {
+        let begun = |seen: &Seen| !seen.over && seen.since.is_some() && !seen.beside_no;
+        let begun = self.calls.iter().filter(|(_, seen)| begun(seen));
+        let begun = begun.filter(|(id, seen)| self.is_unseen(id, seen));
+        let mut begun: Vec<String> = begun.map(|(id, _)| id.clone()).collect();
+        begun.sort();
+        let told = begun
+            .into_iter()
+            .filter_map(|id| self.told(id, "in_progress"));
+        told.collect()
+    }
+
     pub fn update(&mut self, tool: &ToolUpdate, now: Instant) -> Option<Unseen> {
         let id = &tool.id;
         if self.calls.len() >= MOST_CALLS {
@@ -103,6 +130,9 @@ impl ActWatch {
             *seen = Seen::default();
         }
         seen.take(tool);
+        if let Some(decided) = self.allowed.get_mut(id) {
+            decided.then(Said::of(&tool.told));
+        }
         match tool.status {
             Some(Status::Completed) => self.completed(id),
             Some(Status::Failed) => {
@@ -135,15 +165,14 @@ impl ActWatch {
                     .is_some_and(|since| now.duration_since(since) > PATIENCE)
         };
         let late = self.calls.iter().filter(|(_, seen)| late(seen));
-        let late = late.filter(|(id, seen)| self.acts(seen) && !self.is_decided(id, seen));
+        let late = late.filter(|(id, seen)| self.is_unseen(id, seen));
         let id = late.map(|(id, _)| id.clone()).next()?;
         self.told(id, "in_progress")
     }
 
     fn completed(&mut self, id: &str) -> Option<Unseen> {
         let seen = self.calls.get(id)?;
-        let unseen = self.acts(seen) && !self.is_decided(id, seen) && !seen.over;
-        if unseen {
+        if self.is_unseen(id, seen) && !seen.over {
             return self.told(id.to_owned(), "completed");
         }
         // What was written once is written once.
@@ -161,32 +190,47 @@ impl ActWatch {
     }
 
     fn told(&mut self, id: String, status: &'static str) -> Option<Unseen> {
+        let kind = self.kind(self.calls.get(&id)?);
         let seen = self.calls.get_mut(&id)?;
         seen.over = true;
         Some(Unseen {
-            kind: seen.kind.clone(),
+            kind,
             title: seen.title.clone(),
             tool_call_id: id,
             status,
         })
     }
 
-    /// Whether the call is of a kind that must be decided.
-    fn acts(&self, seen: &Seen) -> bool {
-        let by_design = |profile: &Profile| profile.unasked_kinds.contains(&&*seen.kind);
+    fn is_unseen(&self, id: &str, seen: &Seen) -> bool {
+        let acts = seen.kinds.iter().any(|kind| self.acts(kind));
+        let acts = acts || (seen.kinds.is_empty() && self.acts(""));
+        acts && !self.is_decided(id, seen)
+    }
+
+    /// Whether a call of this kind must be decided.
+    fn acts(&self, kind: &str) -> bool {
+        let by_design = |profile: &Profile| profile.unasked_kinds.contains(&kind);
         if self.profile.is_some_and(by_design) {
             return false;
         }
-        let other = matches!(&*seen.kind, "" | "other");
-        ACTS.contains(&&*seen.kind)
-            || (other && self.profile.is_some_and(|profile| profile.others_act))
+        let other = matches!(kind, "" | "other");
+        is_act(kind) || (other && self.profile.is_some_and(|profile| profile.others_act))
+    }
+
+    /// As people are told: what it did, where it was said to be several things.
+    fn kind(&self, seen: &Seen) -> String {
+        let acts = seen.kinds.iter().find(|kind| self.acts(kind));
+        acts.or(seen.kinds.last()).cloned().unwrap_or_default()
     }
 
     /// By an answer to the agent's question, or because we did it for the agent once it was allowed.
     fn is_decided(&self, id: &str, seen: &Seen) -> bool {
         let written = |path: &PathBuf| self.written.get(path).is_some_and(|times| *times > 0);
         let ours = |id: &String| self.terminals.contains(id);
-        self.allowed.contains(id)
+        let acts: Vec<_> = seen.kinds.iter().filter(|kind| self.acts(kind)).collect();
+        self.allowed
+            .get(id)
+            .is_some_and(|decided| decided.covers(&acts))
             || (!seen.paths.is_empty() && seen.paths.iter().all(written))
             || (!seen.terminals.is_empty() && seen.terminals.iter().all(ours))
     }
@@ -194,8 +238,11 @@ impl ActWatch {
 
 impl Seen {
     fn take(&mut self, tool: &ToolUpdate) {
-        if let Some(kind) = &tool.kind {
-            self.kind.clone_from(kind);
+        if let Some(kind) = &tool.kind
+            && !self.kinds.contains(kind)
+            && self.kinds.len() < MOST_KINDS
+        {
+            self.kinds.push(kind.clone());
         }
         if let Some(title) = &tool.title {
             self.title.clone_from(title);
@@ -232,6 +279,11 @@ mod tests {
         json!({"sessionUpdate": "tool_call", "toolCallId": id, "kind": kind, "title": "t", "status": status})
     }
 
+    fn told(kind: &str, input: Value) -> Map<String, Value> {
+        let call = json!({"kind": kind, "rawInput": input});
+        call.as_object().unwrap().clone()
+    }
+
     #[test]
     fn what_nobody_decided_is_seen() {
         for (kind, agent, decided, seen) in [
@@ -249,8 +301,10 @@ mod tests {
         ] {
             let mut watch = ActWatch::new(agent.and_then(named));
             assert_eq!(seeing(&mut watch, call("1", kind, "in_progress")), None);
-            if let Some(allowed) = decided {
-                watch.decided("1", allowed);
+            match decided {
+                Some(true) => watch.allowed("1", &told(kind, json!({}))),
+                Some(false) => watch.rejected("1"),
+                None => {}
             }
             let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "completed"});
             let unseen = seeing(&mut watch, update.clone());
@@ -263,11 +317,11 @@ mod tests {
     #[test]
     fn a_yes_is_not_for_another_call_of_the_same_id() {
         let mut watch = ActWatch::new(None);
-        watch.decided("1", true);
+        watch.allowed("1", &told("execute", json!({})));
         assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
         assert!(seeing(&mut watch, call("1", "execute", "completed")).is_some());
         // Some are decided before they are announced.
-        watch.decided("1", true);
+        watch.allowed("1", &told("execute", json!({})));
         assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
     }
 
@@ -308,5 +362,113 @@ mod tests {
         assert_eq!(watch.overdue(later, false), None);
         let unseen = watch.overdue(later + PATIENCE + Duration::from_secs(1), false);
         assert_eq!(unseen.unwrap().status, "in_progress");
+    }
+
+    #[test]
+    fn a_call_that_is_begun_when_the_turn_ends_was_not_asked_about() {
+        let mut watch = ActWatch::new(None);
+        for (id, kind) in [
+            ("begun", "execute"),
+            ("read", "read"),
+            ("yes", "edit"),
+            ("no", "edit"),
+            ("failed", "execute"),
+        ] {
+            seeing(&mut watch, call(id, kind, "in_progress"));
+        }
+        watch.allowed("yes", &told("edit", json!({})));
+        watch.rejected("no");
+        seeing(&mut watch, call("failed", "execute", "failed"));
+        // The agent goes on after the no.
+        seeing(&mut watch, call("later", "execute", "in_progress"));
+        let ids = |unseen: Vec<Unseen>| {
+            let ids = unseen.into_iter().map(|unseen| unseen.tool_call_id);
+            ids.collect::<Vec<_>>()
+        };
+        // Beside a call that was rejected nobody knows whether it was begun.
+        assert_eq!(ids(watch.turn_ended()), ["later"]);
+        assert_eq!(ids(watch.turn_ended()), [] as [String; 0]);
+        // That it was done counts.
+        assert!(seeing(&mut watch, call("begun", "execute", "completed")).is_some());
+    }
+
+    #[test]
+    fn whatever_else_it_is_called_an_act_is_an_act() {
+        let mut watch = ActWatch::new(None);
+        seeing(&mut watch, call("1", "execute", "in_progress"));
+        let unseen = seeing(&mut watch, call("1", "read", "completed"));
+        assert_eq!(unseen.unwrap().kind, "execute");
+        // A yes to a read is none to a command.
+        watch.allowed("2", &told("read", json!({})));
+        assert!(seeing(&mut watch, call("2", "execute", "completed")).is_some());
+        // Whoever allowed a call that may be anything allowed this.
+        watch.allowed("3", &told("other", json!({})));
+        assert_eq!(seeing(&mut watch, call("3", "execute", "completed")), None);
+    }
+
+    #[test]
+    fn a_yes_is_not_for_something_else_under_the_same_id() {
+        let ls = json!({"command": "ls"});
+        let file = json!({"file_path": "/repo/a"});
+        for (kind, asked, did, same) in [
+            ("execute", &ls, json!({"rawInput": {"command": "ls"}}), true),
+            (
+                "execute",
+                &ls,
+                json!({"rawInput": {"command": ["bash", "-lc", "ls"]}}),
+                true,
+            ),
+            (
+                "execute",
+                &ls,
+                json!({"rawInput": {"command": ["./x", "-c", "ls"]}}),
+                false,
+            ),
+            (
+                "execute",
+                &ls,
+                json!({"rawInput": {"command": "rm -rf x"}}),
+                false,
+            ),
+            ("execute", &ls, json!({"title": "List files"}), true),
+            // Nobody was told what it would do.
+            (
+                "execute",
+                &json!({}),
+                json!({"rawInput": {"command": "ls"}}),
+                true,
+            ),
+            (
+                "edit",
+                &file,
+                json!({"content": [{"type": "diff", "path": "a", "newText": "x"}]}),
+                true,
+            ),
+            (
+                "edit",
+                &file,
+                json!({"content": [{"type": "diff", "path": "/repo/b", "newText": "x"}]}),
+                false,
+            ),
+        ] {
+            let mut watch = ActWatch::new(None);
+            watch.allowed("1", &told(kind, asked.clone()));
+            let mut update = call("1", kind, "completed");
+            let said = did.as_object().unwrap().clone();
+            update.as_object_mut().unwrap().extend(said);
+            let unseen = seeing(&mut watch, update);
+            assert_eq!(unseen.is_none(), same, "{asked} {did}");
+        }
+    }
+
+    #[test]
+    fn every_question_about_a_call_counts() {
+        let mut watch = ActWatch::new(None);
+        watch.allowed("1", &told("execute", json!({"command": "ls /"})));
+        // Some ask about a folder as well.
+        watch.allowed("1", &told("read", json!({"path": "/"})));
+        let mut done = call("1", "execute", "completed");
+        done["rawInput"] = json!({"command": "ls /"});
+        assert_eq!(seeing(&mut watch, done), None);
     }
 }

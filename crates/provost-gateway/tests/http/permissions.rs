@@ -92,6 +92,17 @@ async fn a_turn_that_is_over_leaves_no_question() {
 }
 
 #[tokio::test]
+async fn an_edit_of_another_file_than_it_names_is_refused() {
+    let app = TestApp::new().await;
+    let change = json!({"type": "diff", "path": "/p/Makefile", "newText": "evil"});
+    let call = json!({"kind": "edit", "rawInput": {"path": "/p/docs/a.md"}, "content": [change]});
+    let ask = app.ask(Who::Agent, "POST", "/v1/permissions", asking(call));
+    let refused = ask.await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_eq!(refused.body["error"]["code"], "call_contradictory");
+}
+
+#[tokio::test]
 async fn an_agent_hears_that_it_is_to_stop() {
     let app = TestApp::new().await;
     let standing = || {

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json, value::to_raw_value};
 use tokio::sync::watch;
 
 use super::{
-    Judge, Permission,
+    Judge, Permission, TIMED_OUT,
     released::{Released, kind_of},
 };
 use crate::{
@@ -34,6 +34,8 @@ pub struct ActGate {
     /// Where the agent works.
     repo: PathBuf,
     released: Mutex<Released>,
+    /// A question of this turn was not answered in time. Whoever is asked may not know that yet.
+    timed_out: AtomicBool,
 }
 
 /// In whose name it is asked.
@@ -76,6 +78,7 @@ impl ActGate {
             open: watch::Sender::default(),
             repo: repo.to_owned(),
             released: Mutex::default(),
+            timed_out: AtomicBool::new(false),
         }
     }
 
@@ -113,6 +116,21 @@ impl ActGate {
     /// A permission was given: if the agent has us do the same, it was asked about.
     pub fn release(&self, permission: &Permission) {
         self.released().allow(&permission.told, &self.repo);
+    }
+
+    /// Somebody decided, or nobody did in time.
+    pub fn note_decider(&self, by: &str) {
+        self.timed_out.fetch_or(by == TIMED_OUT, Ordering::Relaxed);
+    }
+
+    /// Whether a question was not answered in time, since this was last asked.
+    pub fn take_timed_out(&self) -> bool {
+        self.timed_out.swap(false, Ordering::Relaxed)
+    }
+
+    /// The turn is over: what was allowed in it and not done is not allowed any more.
+    pub fn forget_released(&self) {
+        *self.released() = Released::default();
     }
 
     fn released(&self) -> MutexGuard<'_, Released> {
@@ -160,6 +178,7 @@ impl Gate for ActGate {
         let judgement = asked.decided(&permission, self.within).await;
         pending.outcome = permission.answer(&judgement.wish).1;
         pending.by = judgement.by;
+        self.note_decider(judgement.by);
         match pending.outcome {
             "allowed" => Ok(()),
             _ => Err(judgement.reason),

@@ -46,7 +46,7 @@ impl Released {
         let kind = tool_call.get("kind").and_then(Value::as_str);
         let found = match kind {
             Some(EXECUTE) => command(tool_call, repo),
-            Some(EDIT) => change(tool_call),
+            Some(EDIT) => change(tool_call, repo),
             _ => None,
         };
         if let Some(act) = found {
@@ -117,7 +117,7 @@ pub(super) fn kind_of(tool_call: &Map<String, Value>, repo: &Path) -> Option<&'s
         return None;
     }
     let runs = command(tool_call, repo).map(|_| EXECUTE);
-    runs.or_else(|| change(tool_call).map(|_| EDIT))
+    runs.or_else(|| change(tool_call, repo).map(|_| EDIT))
 }
 
 /// What follows `cd FOLDER && `, which leads where the command runs anyhow.
@@ -160,22 +160,34 @@ fn command(tool_call: &Map<String, Value>, repo: &Path) -> Option<Allowed> {
     Some(Allowed::Command { line, folder })
 }
 
-fn change(tool_call: &Map<String, Value>) -> Option<Allowed> {
-    write(tool_call).or_else(|| content(tool_call))
+fn change(tool_call: &Map<String, Value>, repo: &Path) -> Option<Allowed> {
+    match tool_call.get("content").and_then(Value::as_array) {
+        Some(content) if content.iter().any(is_diff) => write(tool_call, repo),
+        _ => content(tool_call),
+    }
 }
 
-/// The one change that the agent showed.
-fn write(tool_call: &Map<String, Value>) -> Option<Allowed> {
+fn is_diff(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str) == Some("diff")
+}
+
+/// The one change that the agent showed, of the file that its arguments name: policy judges by these.
+fn write(tool_call: &Map<String, Value>, repo: &Path) -> Option<Allowed> {
     let content = tool_call.get("content")?.as_array()?;
-    let mut diffs = content
-        .iter()
-        .filter(|block| block.get("type").and_then(Value::as_str) == Some("diff"));
+    let mut diffs = content.iter().filter(|block| is_diff(block));
     let (Some(diff), None) = (diffs.next(), diffs.next()) else {
         return None;
     };
     let text = |name: &str| diff.get(name).and_then(Value::as_str).map(str::to_owned);
+    let path = PathBuf::from(text("path")?);
+    let input = tool_call.get("rawInput").and_then(Value::as_object);
+    let named = ["path", "file_path", "filePath"].into_iter();
+    let mut named = named.filter_map(|name| input?.get(name)?.as_str());
+    if !named.all(|named| repo.join(named) == path) {
+        return None;
+    }
     Some(Allowed::Write {
-        path: text("path")?.into(),
+        path,
         old: text("oldText").unwrap_or_default(),
         new: text("newText")?,
     })
@@ -270,6 +282,16 @@ mod tests {
         let twice =
             allowed(json!({"kind": "edit", "content": [diff, diff]})).take(&write("1", "2"));
         assert!(!twice);
+        // Policy judged by the file that is named.
+        for (named, same) in [("/a", true), ("a", true), ("/docs/a", false)] {
+            for name in ["path", "file_path", "filePath"] {
+                let asked = json!({"kind": "edit", "rawInput": {name: named}, "content": [diff]});
+                let taken = allowed(asked).take(&write("1", "2"));
+                assert_eq!(taken, same, "{name} {named}");
+            }
+        }
+        let other = json!({"kind": "edit", "rawInput": {"path": "/docs/a", "content": "2"}, "content": [diff]});
+        assert_eq!(allowed(other).acts, []);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Run {
         params: Option<Box<RawValue>>,
     ) {
         if self.turn_over {
-            return self.dismiss(&id, method);
+            return self.dismiss(&id, method, params);
         }
         let Some(params) = params else {
             return self.refuse(&id, RpcError::new(INVALID_PARAMS, "`params` is missing"));
@@ -63,9 +63,15 @@ impl Run {
     }
 
     /// The turn is over, for its questions as well.
-    fn dismiss(&self, id: &RawValue, method: &str) {
+    fn dismiss(&self, id: &RawValue, method: &str, params: Option<Box<RawValue>>) {
         let result = match method {
-            "session/request_permission" => Ok(cancelled()),
+            "session/request_permission" => {
+                let asked = params.and_then(|raw| Permission::read(String::new(), raw).ok());
+                if let Some(call) = asked.and_then(|asked| asked.tool_call) {
+                    self.watched().rejected(&call);
+                }
+                Ok(cancelled())
+            }
             ELICITATION => Ok(json!({"action": "cancel"})),
             _ => Err(over()),
         };
@@ -150,10 +156,14 @@ impl Run {
         let result = match (answered, &open.permission) {
             (Answered::Judged(judgement), Some(permission)) => {
                 let (answer, outcome) = permission.answer(&judgement.wish);
-                if let Some(call) = &permission.tool_call {
-                    self.watched().decided(call, outcome == "allowed");
+                self.acts.note_decider(judgement.by);
+                let allowed = outcome == "allowed";
+                match &permission.tool_call {
+                    Some(call) if allowed => self.watched().allowed(call, &permission.told),
+                    Some(call) => self.watched().rejected(call),
+                    None => {}
                 }
-                if outcome == "allowed" {
+                if allowed {
                     self.acts.release(permission);
                 }
                 self.journal.decision(&json!({
@@ -183,6 +193,8 @@ impl Run {
     /// Answers everything that is open, because the turn is over: a cancelled prompt leaves no question.
     pub(super) async fn give_up_questions(&mut self) {
         let asked = self.open.values().any(|open| open.permission.is_some());
+        let asked = asked || *self.acts_open.borrow() > 0;
+        let asked = self.acts.take_timed_out() || asked;
         self.drop_questions();
         // Whoever looked for an answer has something to tidy up.
         while self.tasks.join_next().await.is_some() {}
@@ -208,10 +220,14 @@ impl Run {
     }
 
     fn drop_questions(&mut self) {
+        self.acts.forget_released();
         for (_, open) in std::mem::take(&mut self.open) {
             open.abort.abort();
             let result = match &open.permission {
                 Some(permission) => {
+                    if let Some(call) = &permission.tool_call {
+                        self.watched().rejected(call);
+                    }
                     self.journal.decision(&json!({
                         "permissionId": permission.id, "title": permission.title, "outcome": "cancelled",
                         "by": "runner", "reason": "the turn is over",

@@ -8,17 +8,19 @@ use serde_json::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{CANCELLED, LINGER, Run};
+use super::{CANCELLED, LINGER, Run, pump::Response};
 use crate::{
     acp::{self, Line, RpcError},
     meter::{Breach, Spent},
     metering::{self, Why as Unmetered},
-    process::Exit,
+    process::{Exit, Grace, QUIET},
     report::{Counts, Drained, End, Failure, Reporter, State},
 };
 
 /// JSON-RPC's, for whatever has no other.
 pub(super) const SERVER_ERROR: i64 = -32000;
+pub(super) const UNSUPERVISED: &str = "unsupervised";
+pub(super) const MODE_CHANGED: &str = "mode_changed";
 /// The end of a session that was opened again and had no prompt.
 const IDLE: &str = "idle";
 
@@ -88,6 +90,16 @@ pub enum Outcome {
     Unauthorized,
 }
 
+/// A process that has ended.
+#[derive(Default)]
+struct Gone {
+    exit: Exit,
+    /// The end of what it said on its error output.
+    errors: String,
+    /// What was found in what it said last.
+    found: Option<Stop>,
+}
+
 /// What a failure is called, and told as.
 struct Why {
     name: &'static str,
@@ -111,6 +123,16 @@ impl Stop {
         match self {
             Self::Complete { .. } | Self::NotSent { .. } => true,
             Self::Refused { method, .. } => *method == "session/prompt",
+            _ => false,
+        }
+    }
+
+    /// Whether the agent's answer to the prompt does not count, because of what is found afterwards. That it ended,
+    /// was stopped or spent too much by then does not matter any more.
+    fn outweighs_answer(&self) -> bool {
+        match self {
+            Self::Unauthorized => true,
+            Self::Failed { code, .. } => [UNSUPERVISED, MODE_CHANGED].contains(code),
             _ => false,
         }
     }
@@ -192,13 +214,13 @@ impl Run {
         let grace = self.grace();
         if let Stop::Complete { .. } = stop {
             let outcome = self.end_prompt(stop).await;
-            self.end_process(grace).await;
-            return outcome;
+            return self.end_answered(outcome).await;
         }
         self.note_stop(&stop);
         let told = matches!(stop, Stop::Told(_));
         self.cancel_prompt(grace).await;
-        let (exit, errors) = self.end_process(grace).await;
+        // Whoever waits for the report does not wait for what the agent has left behind.
+        let Gone { exit, errors, .. } = self.end_process(Grace::of_agent(grace)).await;
         if let Stop::Breach(breach) = &stop {
             self.warn_of_limits(Some(breach.limit));
         } else if stop.why().is_some() {
@@ -220,15 +242,46 @@ impl Run {
         self.prompt_ended(outcome)
     }
 
+    /// Takes in what the agent says after its answer to the prompt, and looks at what it has begun: nothing that it
+    /// did undecided ends well.
+    pub(super) async fn hear_out(&mut self, stop: Stop) -> Stop {
+        if !matches!(stop, Stop::Complete { .. }) {
+            return stop;
+        }
+        // What it says late is heard; what it asks late is of no turn.
+        self.turn_over = true;
+        if let Some(found) = self.linger(LINGER).await {
+            return found;
+        }
+        self.give_up_questions().await;
+        self.look_at_begun().err().unwrap_or(stop)
+    }
+
+    fn look_at_begun(&mut self) -> Result<(), Stop> {
+        // It was told to give up what it had begun.
+        if self.cancelling.is_some() {
+            return Ok(());
+        }
+        let begun = self.watched().turn_ended();
+        let mut found = Ok(());
+        for unseen in begun {
+            found = found.and(self.unsupervised(&unseen));
+        }
+        found
+    }
+
+    /// Ends an agent whose prompt was answered and told. What is found now can be told by how the run ends.
+    async fn end_answered(&mut self, outcome: Outcome) -> Outcome {
+        let gone = self.end_process(Grace::of_all(self.grace())).await;
+        let found = gone.found.as_ref().and_then(Stop::why);
+        found.map_or(outcome, Why::outcome)
+    }
+
     /// Tells how the prompt went. The agent stays.
     pub(super) async fn end_prompt(&mut self, stop: Stop) -> Outcome {
         self.note_stop(&stop);
-        // What it says late is heard; what it asks late is of no turn.
-        self.turn_over = true;
         let outcome = match stop {
             Stop::Complete { reason, usage } => {
-                self.linger(LINGER).await;
-                self.give_up_questions().await;
                 self.warn_of_limits(None);
                 self.enter(if reason == CANCELLED {
                     State::Cancelled
@@ -261,9 +314,9 @@ impl Run {
     pub(super) async fn leave(&mut self, stop: Option<Stop>, last: Option<Outcome>) -> Outcome {
         match (stop, last) {
             (None | Some(Stop::Told(_)), Some(last)) => {
-                self.end_process(self.grace()).await;
+                let outcome = self.end_answered(last).await;
                 self.gateway_told().await;
-                last
+                outcome
             }
             (Some(Stop::Exited), _) => {
                 let message = "the agent ended while it waited for the next prompt".to_owned();
@@ -276,10 +329,8 @@ impl Run {
             }
             (Some(stop), _) => self.finish(stop).await,
             (None, None) => {
-                self.end_process(self.grace()).await;
-                Outcome::Complete {
-                    stop_reason: IDLE.to_owned(),
-                }
+                let stop_reason = IDLE.to_owned();
+                self.end_answered(Outcome::Complete { stop_reason }).await
             }
         }
     }
@@ -315,17 +366,25 @@ impl Run {
         self.journal.event(&json!({"stop": format!("{stop:?}")}));
     }
 
-    /// Takes in what still comes.
-    async fn linger(&mut self, time: Duration) {
+    /// Takes in what still comes, until something is found that the answer does not make up for.
+    async fn linger(&mut self, time: Duration) -> Option<Stop> {
         let until = Instant::now() + time;
-        // What it may spend bounds its turn, and that is over.
         while Instant::now() < until
-            && let Ok(Ok(_) | Err(Stop::Breach(_))) = timeout_at(until, self.step()).await
-        {}
+            && let Ok(next) = timeout_at(until, self.step()).await
+        {
+            match next {
+                // What it may spend bounds its turn, and that is over.
+                Ok(_) | Err(Stop::Breach(_)) => {}
+                Err(stop) => return Some(stop).filter(Stop::outweighs_answer),
+            }
+        }
+        None
     }
 
     /// Has the agent stop by itself, if it will: it is told that its turn is over, and so are its questions.
     async fn cancel_prompt(&mut self, grace: Duration) {
+        // One that has gone answers nothing.
+        self.prompting &= self.exited.is_none();
         if self.prompting {
             let session = json!({ "sessionId": self.session });
             self.say(acp::notification("session/cancel", session));
@@ -357,28 +416,39 @@ impl Run {
 
     /// Ends the process, and tells what it said last. What it writes meanwhile is taken in: it may be
     /// waiting to get rid of it.
-    async fn end_process(&mut self, grace: Duration) -> (Exit, String) {
+    async fn end_process(&mut self, grace: Grace) -> Gone {
         self.turn_over = true;
         self.workspace.end().await;
         self.mouth = None;
+        let mut gone = Gone::default();
         let Some(mut process) = self.process.take() else {
-            return <(Exit, String)>::default();
+            return gone;
         };
-        let exit = {
+        gone.exit = {
             let mut ending = std::pin::pin!(process.end(grace));
             loop {
                 tokio::select! {
                     exit = &mut ending => break exit,
-                    Some(line) = self.heard.recv() => drop(self.take_in(line)),
+                    Some(line) = self.heard.recv() => gone.find(self.take_in(line)),
                 }
             }
         };
         // What it wrote last is still on its way. Whoever left its group may hold its output for ever.
-        let until = Instant::now() + grace;
-        while let Some(line) = self.hear_until(until).await {
-            drop(self.take_in(line));
+        let until = Instant::now() + LINGER;
+        while let Some(line) = self.hear_until(until.min(Instant::now() + QUIET)).await {
+            gone.find(self.take_in(line));
         }
-        (exit, process.last_errors())
+        gone.errors = process.last_errors();
+        gone
+    }
+}
+
+impl Gone {
+    /// Keeps the first thing that is found and counts.
+    fn find(&mut self, taken: Result<Option<Response>, Stop>) {
+        if self.found.is_none() {
+            self.found = taken.err().filter(Stop::outweighs_answer);
+        }
     }
 }
 

@@ -9,10 +9,14 @@ use std::{
 use serde_json::{json, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
-use super::{LINGER, Run, ask::Answered, ending::Stop};
+use super::{
+    LINGER, Run,
+    ask::Answered,
+    ending::{MODE_CHANGED, Stop},
+};
 use crate::{
     acp::{Line, Message, RpcError, SessionUpdate, Update},
-    process::{Mouth, Process},
+    process::{Mouth, Process, QUIET},
     report::{Phase, State},
     unsupervised::{ActWatch, Unseen},
 };
@@ -55,18 +59,22 @@ impl Run {
                 self.exited = Some(Instant::now());
                 Ok(None)
             }
-            () = sleep_until(Instant::now() + TICK) => {
-                // A child of an agent that is gone may keep its output open for ever.
-                if self.exited.is_some_and(|at| at.elapsed() > LINGER) {
-                    return Err(Stop::Exited);
+            () = sleep_until(Instant::now() + if self.exited.is_some() { QUIET } else { TICK }) => {
+                // What an agent that is gone wrote is heard by now. A child of it may keep its output open for ever.
+                match self.exited {
+                    Some(_) => Err(Stop::Exited),
+                    None => self.limited(),
                 }
-                self.limited()
             }
         }
     }
 
     fn hear(&mut self, line: io::Result<Line>) -> Result<Option<Response>, Stop> {
         let response = self.take_in(line)?;
+        // Its child may have more and more to say.
+        if self.exited.is_some_and(|at| at.elapsed() > LINGER) {
+            return Err(Stop::Exited);
+        }
         self.limited()?;
         Ok(response)
     }
@@ -132,7 +140,7 @@ impl Run {
     fn stays(&self) -> Result<(), Stop> {
         match (&self.kept, &self.mode) {
             (Some(kept), Some(now)) if kept != now => Err(Stop::Failed {
-                code: "mode_changed",
+                code: MODE_CHANGED,
                 message: format!("the agent was to stay in mode `{kept}` and went into `{now}`"),
                 data: json!({"mode": kept, "current": now}),
             }),

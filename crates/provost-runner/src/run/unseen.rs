@@ -6,7 +6,10 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Map, Value, json, value::to_raw_value};
 use tokio::time::timeout;
 
-use super::{Run, ending::Stop};
+use super::{
+    Run,
+    ending::{Stop, UNSUPERVISED},
+};
 use crate::{config::Unsupervised, unsupervised::Unseen};
 
 /// How long the gateway is tried.
@@ -38,7 +41,7 @@ impl Run {
         }
         if ends {
             return Err(Stop::Failed {
-                code: "unsupervised",
+                code: UNSUPERVISED,
                 message,
                 data: act,
             });

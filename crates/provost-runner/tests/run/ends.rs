@@ -83,6 +83,39 @@ async fn a_crash_is_noticed_while_a_child_holds_the_output() {
 }
 
 #[tokio::test]
+async fn a_crash_is_told_at_once_whoever_holds_the_streams() {
+    // Its outputs or one of them, in its group or outside of it.
+    for line in [
+        "sleep 60",
+        "sleep 60 2>/dev/null",
+        "sleep 60 >/dev/null",
+        "setsid sleep 60",
+        "setsid sleep 60 >/dev/null",
+        "while :; do echo noise; done",
+    ] {
+        let trial = Trial::new().await.limit("graceSeconds", 30);
+        let steps = [
+            child(line, &trial.at("child")),
+            says("hello"),
+            step("stderr", "broken\n"),
+            step("exit", 7),
+        ];
+        let trial = trial.prompt(unanswered(&steps));
+        let running = trial.start();
+        trial.appears("child").await;
+        let crashed = Instant::now();
+        let done = trial.end(running).await;
+        // A second where nothing else is to be done; never a grace.
+        let took = crashed.elapsed();
+        assert!(took < Duration::from_secs(8), "{line}: {took:?}");
+        let end = done.failed("agent_exited");
+        assert_eq!(end["exitCode"], 7, "{line}");
+        assert_eq!(end["stderrTail"], "broken\n", "{line}");
+        done.parity();
+    }
+}
+
+#[tokio::test]
 async fn a_crash_with_a_permission_open_is_told() {
     let steps = [crate::script::asks(1), step("exit", 4)];
     let trial = Trial::new().await.set("permissions", "callback");
@@ -223,6 +256,16 @@ async fn a_receiver_that_does_not_know_us_ends_the_run() {
     assert!(another.is_err());
     // The journal has what the receiver does not want.
     assert!(done.journal_text.contains("\"text\":\"2\""));
+}
+
+#[tokio::test]
+async fn a_receiver_that_does_not_know_us_fails_a_run_that_has_ended_by_then() {
+    let trial = Trial::with(std::iter::repeat_n(Act::Status(401), 10)).await;
+    // Its first report is its last.
+    let trial = trial.on("session/prompt", turn(&[]));
+    let done = trial.run().await;
+    assert!(done.ended.drained.unauthorized);
+    assert_eq!(done.ended.outcome, Outcome::Unauthorized);
 }
 
 #[tokio::test]

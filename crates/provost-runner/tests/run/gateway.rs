@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Answers everything with the same, and keeps what it was asked.
-async fn gateway(answer: Value) -> (Value, Arc<Mutex<Vec<Value>>>) {
+pub(crate) async fn gateway(answer: Value) -> (Value, Arc<Mutex<Vec<Value>>>) {
     answering("200 OK", answer).await
 }
 
@@ -38,7 +38,14 @@ async fn serve(mut stream: TcpStream, status: &str, answer: String, asked: Arc<M
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let body = text.split_once("\r\n\r\n").map(|(_, body)| body);
-        if text.starts_with("GET ") && body.is_some() {
+        let mut line = text.split(' ');
+        let (method, path) = (line.next(), line.next());
+        if method == Some("GET") && body.is_some() {
+            break;
+        }
+        if method == Some("DELETE") && body.is_some() {
+            let taken_back = json!({"method": method, "path": path});
+            asked.lock().unwrap().push(taken_back);
             break;
         }
         if let Some(body) = body.and_then(|body| serde_json::from_str(body).ok()) {
@@ -83,6 +90,34 @@ async fn it_is_asked_in_the_runs_own_session_and_folder() {
     assert_eq!(asked[0]["sessionId"], "s");
     assert_ne!(asked[0]["folder"], "/elsewhere");
     assert_eq!(asked[0]["toolCall"], question["toolCall"]);
+}
+
+#[tokio::test]
+async fn a_question_that_is_given_up_is_taken_back() {
+    // By its time, or with its turn; for the agent's own act, or for one of ours.
+    let asks = || request("a", "session/request_permission", &question());
+    let creates = || {
+        let create = json!({"sessionId": "s", "command": "true"});
+        request("a", "terminal/create", &create)
+    };
+    for (status, steps, withdrawn) in [
+        ("202 Accepted", vec![asks(), step("answers", 1)], 1),
+        ("202 Accepted", vec![asks()], 1),
+        ("202 Accepted", vec![creates(), step("answers", 1)], 1),
+        ("202 Accepted", vec![creates()], 1),
+        ("403 Forbidden", vec![asks(), step("answers", 1)], 0),
+    ] {
+        let (gateway, asked) = answering(status, json!({"stopped": false})).await;
+        let trial = Trial::new().await.set("gateway", gateway);
+        let permissions = json!({"by": "gateway", "timeoutSeconds": 0.3});
+        let trial = trial.set("permissions", permissions);
+        trial.prompt(turn(&steps)).run().await.complete("end_turn");
+        let asked = asked.lock().unwrap();
+        let taken_back = asked.iter().filter(|asked| {
+            asked["method"] == "DELETE" && asked["path"] == "/v1/permissions?session_id=s"
+        });
+        assert_eq!(taken_back.count(), withdrawn, "{status} {steps:?}");
+    }
 }
 
 /// A command that ran, and nobody was asked about.

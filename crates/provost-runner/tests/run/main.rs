@@ -25,4 +25,5 @@ mod receiver;
 mod script;
 mod sessions;
 mod trial;
+mod watch;
 mod work;

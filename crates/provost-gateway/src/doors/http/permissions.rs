@@ -20,7 +20,10 @@ use super::{
     error::{ApiError, ApiResult},
     input::{Body, Params},
 };
-use crate::{acp, app::App};
+use crate::{
+    acp::{self, Undecidable},
+    app::App,
+};
 
 /// What an agent says in `session/request_permission`, and what the runner knows besides.
 #[derive(Deserialize)]
@@ -46,14 +49,7 @@ pub(super) fn ask(
 
 fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResult<Asked> {
     let request = asking.request_id.as_deref();
-    let (tool, params) = acp::call(&asking.tool_call, request).map_err(|_| {
-        ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "request_id_missing",
-            "the call does not tell its arguments, so it can be decided for one request only",
-        )
-        .help("send a `requestId` that no other request has, and the same one when you ask again")
-    })?;
+    let (tool, params) = acp::asked(&asking.tool_call, request).map_err(undecidable)?;
     let call = Call {
         agent,
         session: session(asking.session_id.or(in_header))?,
@@ -61,6 +57,22 @@ fn asked(agent: Arc<str>, in_header: Option<String>, asking: Asking) -> ApiResul
         params,
     };
     Ok(Asked::decided(call, Door::Acp, asking.folder))
+}
+
+fn undecidable(why: Undecidable) -> ApiError {
+    let refused = |code, message| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, code, message);
+    match why {
+        Undecidable::RequestMissing => refused(
+            "request_id_missing",
+            "the call does not tell its arguments, so it can be decided for one request only",
+        )
+        .help("send a `requestId` that no other request has, and the same one when you ask again"),
+        Undecidable::Contradictory => refused(
+            "call_contradictory",
+            "the call names one file in its arguments and shows a change of another",
+        )
+        .help("ask about the file that is changed"),
+    }
 }
 
 pub(super) async fn withdraw(
