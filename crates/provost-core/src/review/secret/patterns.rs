@@ -40,7 +40,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 52] = [
+const PATTERNS: [Pattern; 55] = [
     (
         "private key",
         Find::Key,
@@ -244,13 +244,31 @@ const PATTERNS: [Pattern; 52] = [
     (
         "secret",
         Find::Named,
-        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|pswd|psk|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig|pat|sess|seed|code|sid|senha|wort|woord|contrase[nñ]a|connectionstring|mnemonic)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|=|:|,)[ \t]{0,4})"#,
+        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|pswd|psk|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig|pat|sess|seed|code|sid|senha|wort|woord|contrase[nñ]a|connectionstring|mnemonic)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|\?=|<-|\|\||\?\?|=|:|,)[ \t]{0,4})"#,
     ),
     // `- name: DB_PASSWORD` above `value: …`, `{"key": "token", "value": "…"}`, `<add key="token" value="…"/>`.
     (
         "secret",
         Find::Named,
         r#"(?i)\b(?:name|key)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}(?:\\?["'])?(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)\\?["']?[\s,]{1,80}(?:\\?["'])?value\\?["']?(?P<op>[ \t]{0,4}[:=][ \t]{0,4})"#,
+    ),
+    // `variable "db_password" { default = "…" }`.
+    (
+        "secret",
+        Find::Named,
+        r#"\bvariable[ \t]{1,4}"(?P<name>[A-Za-z0-9_-]+)"[ \t]{0,4}\{[^{}]{0,200}?\bdefault(?P<op>[ \t]{0,8}=[ \t]{0,8})"#,
+    ),
+    // `<string name="api_key">…</string>`.
+    (
+        "secret",
+        Find::Named,
+        r#"<[a-zA-Z][^<>]{0,80}\b(?:name|key)="(?P<name>[A-Za-z0-9_.-]+)"[^<>]{0,40}(?P<op>>)"#,
+    ),
+    // `.setPassword("…")`.
+    (
+        "secret",
+        Find::Named,
+        r"\b(?:set|with)(?P<name>[A-Z][A-Za-z0-9]{2,30})(?P<op>\()",
     ),
     (
         "secret",

@@ -192,3 +192,31 @@ fn p09_a_pipe_behind_a_command_shows_no_password() {
         "PASSWORD=hunter22x ./run; env | sort",
     ]);
 }
+
+#[test]
+fn p09_secrets_in_the_usual_shapes_of_files_are_masked() {
+    for text in [
+        "variable \"db_password\" {\n  type = string\n  default = \"R!\"\n}",
+        "<string name=\"api_key\">R!</string>",
+        "<property name=\"hibernate.connection.password\">R!</property>",
+        "const p = process.env.PASSWORD || 'R!';",
+        "const p = process.env.DB_PASSWORD ?? \"R!\";",
+        "config.setPassword(\"R!\");",
+        "new PostgreSQLContainer().withPassword(\"R!\")",
+        "password <- \"R!\"",
+        "PASSWORD ?= R!",
+    ] {
+        let shown = mask_text(&text.replace("R!", RANDOM)).into_owned();
+        assert!(!shown.contains(RANDOM), "{shown}");
+    }
+    for text in [
+        "variable \"db_name\" {\n  default = \"main2024x\"\n}",
+        "<string name=\"app_name\">main2024x</string>",
+        "check_password || rm -rf folder2024x",
+        "config.setTitle(\"main2024x\")",
+    ] {
+        assert_eq!(mask_text(text), text);
+    }
+    let command = "check_password || 'production2024x'";
+    assert_eq!(mask_command(command), command);
+}
