@@ -40,7 +40,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 55] = [
+const PATTERNS: [Pattern; 58] = [
     (
         "private key",
         Find::Key,
@@ -166,7 +166,22 @@ const PATTERNS: [Pattern; 55] = [
     (
         "secret",
         Find::Program,
-        r"(?P<program>gpg2?|curl|kubectl|oc|az|helm|twine|argocd)[ \t](?:[^\n;|&]*?[ \t])?--(?:passphrase|pass|proxy-pass|oauth2-bearer|token|password|account-key|sas-token|client-secret)[ \t]{1,4}",
+        r"(?P<program>gpg2?|curl|kubectl|oc|az|helm|twine|argocd|mongo[a-z]{0,10}|aws|wget|svn|clickhouse-client|redis-cli|cargo|firebase|vercel)[ \t](?:[^\n;|&]*?[ \t])?--(?:passphrase|pass|proxy-pass|oauth2-bearer|token|password|account-key|sas-token|client-secret)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>mongo[a-z]{0,10}|twine)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>sqlcmd|mosquitto_[a-z]{3})[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>ldap[a-z]{3,8})[ \t](?:[^\n;|&]*?[ \t])?-w[ \t]{1,4}",
     ),
     (
         "token",

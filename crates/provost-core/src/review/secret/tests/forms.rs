@@ -220,3 +220,24 @@ fn p09_secrets_in_the_usual_shapes_of_files_are_masked() {
     let command = "check_password || 'production2024x'";
     assert_eq!(mask_command(command), command);
 }
+
+#[test]
+fn p09_the_flags_of_common_clients_are_known() {
+    assert_hidden(&[
+        "ldapsearch -x -D cn=admin -w R!",
+        "sqlcmd -S db -U sa -P hunter22x",
+        "mongodump -u app -p hunter22x",
+        "docker exec -it db mongosh -u root -p R!",
+        "twine upload -u a -p hunter22x dist/x",
+        "mosquitto_pub -h b -u a -P hunter22x -t x",
+        "mongosh --password hunter22x",
+        "wget --password hunter22x https://x",
+        "cargo publish --token hunter22x",
+    ]);
+    for (command, visible) in [
+        ("ldapsearch -p 10389", "10389"),
+        ("mosquitto_pub -p 18830", "18830"),
+    ] {
+        assert!(mask_command(command).contains(visible), "{command}");
+    }
+}
