@@ -17,6 +17,8 @@ use tempfile::TempDir;
 use crate::harness::eventually;
 
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// What was asked led to another page, or the page was left meanwhile: nothing is known of it.
+const LEFT: &str = "Inspected target navigated or closed";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A browser with one page. It dies with this value.
@@ -89,6 +91,9 @@ impl Browser {
                 .recv_timeout(PATIENCE)
                 .unwrap_or_else(|error| panic!("{method}: {error}"));
             if answer["id"] == self.count {
+                if answer["error"]["message"] == LEFT {
+                    return Value::Null;
+                }
                 assert!(answer.get("error").is_none(), "{method}: {answer}");
                 return answer["result"].clone();
             }

@@ -47,19 +47,19 @@ fn p06_a_run_does_not_start_an_agent_that_the_repository_brings_along() {
     let repository = TempDir::new().unwrap();
     let mark = site.path("planted");
     plant(repository.path(), &mark);
+    // The usual agent is not installed, and nobody agreed to that.
+    let output = run_in(&site, repository.path(), &[]);
+    assert!(!mark.exists());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     for agent in [
-        &[][..],
-        &["--agent", "npx -y @agentclientprotocol/claude-agent-acp"],
-        &[
-            "--agent",
-            "npm exec -y -- @agentclientprotocol/claude-agent-acp",
-        ],
-        &["--agent", "python3 -m planted"],
-        &["--agent", "python3 planted.py"],
+        "npx -y @agentclientprotocol/claude-agent-acp",
+        "npm exec -y -- @agentclientprotocol/claude-agent-acp",
+        "python3 -m planted",
+        "python3 planted.py",
     ] {
-        let output = run_in(&site, repository.path(), agent);
-        assert!(!mark.exists(), "{agent:?}");
-        assert_eq!(output.status.code(), Some(1), "{agent:?} {output:?}");
+        let output = run_in(&site, repository.path(), &["--agent", agent]);
+        assert!(!mark.exists(), "{agent}");
+        assert_eq!(output.status.code(), Some(1), "{agent} {output:?}");
     }
     // A path that somebody gave is meant.
     let program = "./node_modules/.bin/claude-agent-acp";
