@@ -81,8 +81,6 @@ pub struct Counts {
     pub refusal: Option<u16>,
     /// Whether the terminal report is among them.
     pub end_refused: bool,
-    /// The receiver does not know the token: nothing more is sent.
-    pub unauthorized: bool,
     /// Attempts after the first.
     pub retries: u64,
     /// Queued, and none of the above yet.
@@ -99,7 +97,6 @@ impl std::ops::AddAssign for Counts {
         self.refused += other.refused;
         self.refusal = other.refusal.or(self.refusal);
         self.end_refused |= other.end_refused;
-        self.unauthorized |= other.unauthorized;
         self.retries += other.retries;
         self.waiting += other.waiting;
     }

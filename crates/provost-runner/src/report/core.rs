@@ -273,8 +273,7 @@ impl Core {
         self.settle();
     }
 
-    pub(super) fn unauthorized(&mut self, sequence: u64, kind: Kind) {
-        self.counts.unauthorized = true;
+    pub(super) fn unauthorized(&self, sequence: u64, kind: Kind) {
         self.tell(&Event::Unauthorized { sequence, kind });
     }
 

@@ -308,7 +308,7 @@ fn from_environment() -> Option<String> {
 
 fn exit(ended: &Ended) -> Exit {
     match &ended.outcome {
-        Outcome::Complete { .. } if told::is_unwelcome(ended) => Exit::Unauthorized,
+        Outcome::Complete { .. } if told::refused_everything(ended) => Exit::Unauthorized,
         Outcome::Complete { .. } if ended.drained.left == 0 && !ended.reported.end_refused => {
             Exit::Ok
         }

@@ -10,8 +10,6 @@ use crate::{
     output::{self, counted},
 };
 
-const UNKNOWN_TOKEN: &str = "the callback does not know the token, so nothing more was sent";
-
 /// As one more line of a stream.
 pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
     output::json_line(&described(ended, journal))
@@ -58,7 +56,7 @@ fn how(ended: &Ended) -> String {
         Outcome::Complete { stop_reason } => format!("done: {stop_reason}"),
         Outcome::Failed { reason, message } => format!("failed ({reason}): {message}"),
         Outcome::Unauthorized => {
-            format!("failed: {UNKNOWN_TOKEN}")
+            "failed: the callback does not know the token, so nothing more was sent".to_owned()
         }
     }
 }
@@ -94,21 +92,13 @@ fn note_warnings(ended: &Ended) {
     }
 }
 
-/// Whether the callback wanted nothing of the run, or does not know who reports.
-pub(super) fn is_unwelcome(ended: &Ended) -> bool {
-    ended.reported.unauthorized || refused_everything(ended)
-}
-
 /// Whether nobody was told anything of the run, because the callback wanted none of it.
-fn refused_everything(ended: &Ended) -> bool {
+pub(super) fn refused_everything(ended: &Ended) -> bool {
     ended.reported.refused > 0 && ended.reported.delivered == 0
 }
 
 fn note_refusals(ended: &Ended) {
     let reported = ended.reported;
-    if reported.unauthorized && matches!(ended.outcome, Outcome::Complete { .. }) {
-        output::note(format_args!("error: {UNKNOWN_TOKEN}"));
-    }
     let Some(status) = reported.refusal else {
         return;
     };
