@@ -244,7 +244,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// The other name under which an object holds the same, to readers that do not tell upper from lower case.
+/// Another name under which an object holds the same, to readers that do not tell upper from lower case. It counts
+/// also where it stands alone: a rule about `env` must not be passed by `ENV`.
 pub fn twin<'m>(map: &'m Map<String, Json>, key: &str) -> Option<&'m str> {
     let fold = |text: &str| text.to_uppercase().to_lowercase();
     let is_same = |other: &str| {
@@ -252,9 +253,7 @@ pub fn twin<'m>(map: &'m Map<String, Json>, key: &str) -> Option<&'m str> {
             || (!(other.is_ascii() && key.is_ascii()) && fold(other) == fold(key))
     };
     let mut names = map.keys().map(String::as_str);
-    map.contains_key(key)
-        .then(|| names.find(|other| *other != key && is_same(other)))
-        .flatten()
+    names.find(|other| *other != key && is_same(other))
 }
 
 impl<'a> Object<'a> {

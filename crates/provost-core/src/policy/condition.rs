@@ -106,7 +106,7 @@ impl Condition {
         while let Some(step) = steps.next() {
             if let Some(other) = twin(object, step) {
                 return Err(format!(
-                    "`{step}` and `{other}` differ only in case: which one counts is not known"
+                    "`{other}` differs from `{step}` only in case: whether it counts is not known"
                 ));
             }
             let seen = object.get(step).filter(|seen| !seen.is_null());
@@ -193,6 +193,14 @@ mod tests {
             value,
         };
         condition.judge(&serde_json::from_str(params).unwrap())
+    }
+
+    #[test]
+    fn p01_a_name_in_another_case_cannot_be_judged() {
+        for params in [r#"{"X": "prod"}"#, r#"{"x": "dev", "X": "prod"}"#] {
+            assert!(judged("==", json!("prod"), params).is_err(), "{params}");
+        }
+        assert_eq!(judged("==", json!("prod"), r#"{"y": "prod"}"#), Ok(false));
     }
 
     #[test]

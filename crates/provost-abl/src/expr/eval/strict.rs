@@ -141,8 +141,8 @@ impl<'a> Run<'a> {
                 Err(EvalError::Unreadable { span })
             } else if has_twin(&value, step) {
                 Err(wrong(
-                    "one member of that name",
-                    "some that differ in case",
+                    "a member of exactly that name",
+                    "one that differs in case",
                     span,
                 ))
             } else if value.has_steps_like(step) {
@@ -217,7 +217,7 @@ pub(super) fn is_scalar(value: &Value<'_>) -> bool {
     matches!(value, Value::Text(_) | Value::Number(_) | Value::Null)
 }
 
-/// Which of two members a program takes that does not tell upper from lower case is not known.
+/// Whether a program takes a member whose name differs in case is not known.
 fn has_twin(value: &Value<'_>, step: &Step) -> bool {
     match (value, step) {
         (Value::Object(object), Step::Key(key)) => object.has_twin(key),
@@ -240,6 +240,7 @@ mod tests {
             (json!({"disk": "dev"}), Some(false)),
             (json!({"disk": "dev", "risk": "prod"}), Some(false)),
             (json!({"disk": "dev", "DISK": "prod"}), None),
+            (json!({"DISK": "prod"}), None),
             // Some readers take these for `s` and `k`.
             (json!({"disk": "dev", "di\u{17f}k": "prod"}), None),
             (json!({"disk": "dev", "dis\u{212a}": "prod"}), None),

@@ -154,13 +154,13 @@ fn collect(
     found: &mut Vec<Found>,
 ) {
     let Some(all) = captures.get(0) else { return };
-    let whole = captures.get(1).unwrap_or(all);
+    let whole = captures.iter().skip(1).flatten().next().unwrap_or(all);
     let name = captures.name("name").map_or("", |name| name.as_str());
     match find {
         Find::Token if !is_token(whole.as_str()) => {}
         Find::Random if !looks_random(whole.as_str()) => {}
         Find::Jwt if !is_jwt(whole.as_str()) => {}
-        Find::Whole | Find::Token | Find::Random | Find::Jwt => {
+        Find::Whole | Find::Input | Find::Token | Find::Random | Find::Jwt => {
             found.push(Found::itself(kind, whole.range()));
         }
         Find::Url => found.extend(url_password(whole.as_str(), whole.start(), kind)),

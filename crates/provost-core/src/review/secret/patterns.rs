@@ -33,6 +33,8 @@ pub(super) enum Find {
     Quoted,
     /// As [`Find::Named`], for the lines below that are indented further.
     Block,
+    /// The one word that a program reads which takes a secret there: `echo … | PROGRAM`, `PROGRAM <<< …`.
+    Input,
     /// Values of cookies.
     Cookies,
 }
@@ -40,7 +42,7 @@ pub(super) enum Find {
 /// A kind, how it is found, and the pattern.
 type Pattern = (&'static str, Find, &'static str);
 
-const PATTERNS: [Pattern; 58] = [
+const PATTERNS: [Pattern; 73] = [
     (
         "private key",
         Find::Key,
@@ -193,6 +195,27 @@ const PATTERNS: [Pattern; 58] = [
         Find::Program,
         r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?-a[ \t]{1,4}",
     ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?(?i:auth)[ \t]{1,4}(?:[A-Za-z_-]{1,40}[ \t]{1,4})?",
+    ),
+    (
+        "token",
+        Find::Program,
+        r"(?P<program>cargo)[ \t]{1,4}login[ \t]{1,4}(?:--registry[ \t=]{1,4}\S{1,80}[ \t]{1,4})?",
+    ),
+    // The password stands behind the user, in the same word.
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>smbclient|smbget|rpcclient|winexe)[ \t](?:[^\n;|&]*?[ \t])?(?:-U|--user)[ \t=]{0,4}["']?[^\s%"']{1,80}%"#,
+    ),
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>lftp)[ \t](?:[^\n;|&]*?[ \t])?(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,80},"#,
+    ),
     // Before `u` only letters that take no value.
     (
         "password",
@@ -241,6 +264,38 @@ const PATTERNS: [Pattern; 58] = [
         Find::Whole,
         r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?["']?[A-Za-z0-9_.-]+:([^\s"'\\;|&<>()$`]+)(?:\\n)?["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd\b"#,
     ),
+    // What the password is for reads none of its input: where no password is asked for, the word would be that.
+    (
+        "password",
+        Find::Input,
+        r"sudo[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4}){0,2}(?:-[a-zA-Z]{0,3}S[a-zA-Z]{0,3}|--stdin)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4}){0,2}(?:-v|apt|apt-get|dnf|yum|pacman|snap|systemctl|service|journalctl|mkdir|chown|chmod|rm|ls|id|whoami|true|reboot)\b",
+    ),
+    (
+        "password",
+        Find::Input,
+        r"(?:docker|podman|nerdctl|helm|oras|crane|skopeo|buildah|az|oc)[ \t][^\n;|&<]*--password-stdin\b",
+    ),
+    (
+        "token",
+        Find::Input,
+        r"(?:gh|glab)[ \t]{1,4}auth[ \t]{1,4}login[ \t][^\n;|&<]*--(?:with-token|stdin)\b",
+    ),
+    ("token", Find::Input, r"(?:cargo|vault)[ \t]{1,4}login\b"),
+    (
+        "secret",
+        Find::Input,
+        r"(?:gh[ \t]{1,4}secret[ \t]{1,4}set|wrangler[ \t]{1,4}secret[ \t]{1,4}put|vercel[ \t]{1,4}env[ \t]{1,4}add)\b",
+    ),
+    (
+        "secret",
+        Find::Input,
+        r"(?:(?:docker|podman)[ \t]{1,4}secret[ \t]{1,4}create[ \t][^\n;|&<]*[ \t]-|gcloud[ \t]{1,4}secrets[ \t][^\n;|&<]*--data-file=-)",
+    ),
+    (
+        "password",
+        Find::Input,
+        r"(?:passwd[ \t][^\n;|&<]*--stdin|gpg2?[ \t][^\n;|&<]*--passphrase-fd[ \t=]{1,4}0)\b",
+    ),
     (
         "secret",
         Find::Named,
@@ -279,6 +334,29 @@ const PATTERNS: [Pattern; 58] = [
         Find::Named,
         r#"<[a-zA-Z][^<>]{0,80}\b(?:name|key)="(?P<name>[A-Za-z0-9_.-]+)"[^<>]{0,40}(?P<op>>)"#,
     ),
+    // `<key>Password</key><string>…</string>`.
+    (
+        "secret",
+        Find::Named,
+        r"<key>(?P<name>[A-Za-z0-9_. -]{1,80})</key>\s{0,80}<string(?P<op>>)",
+    ),
+    // `let password = String::from("…")`.
+    (
+        "secret",
+        Find::Named,
+        r"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.<>]{0,30}[ \t]{0,4}=|=|:)[ \t]{0,4}(?:new[ \t]{1,4})?(?:Some\()?(?:(?:std::)?string(?:::from|::new)?|secret(?:string|str|box)?(?:::from|::new|::from_str)?)(?P<op>\()",
+    ),
+    // `requirepass …` of a server's settings.
+    (
+        "password",
+        Find::After,
+        r"(?m)^[ \t]{0,8}(?:requirepass|masterauth)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Random,
+        r#"(?i)\b(?:password|passphrase|passcode|token|secret|api[ _-]?key)[ \t]{1,2}(?:is|was|will[ \t]be)(?:[ \t]{1,2}now)?[ \t:]{1,4}["'`]?([^\s"'`,;]{6,})"#,
+    ),
     // `.setPassword("…")`.
     (
         "secret",
@@ -314,6 +392,10 @@ const PATTERNS: [Pattern; 58] = [
 
 /// Where the program of a command may stand: at any word. Which program takes a word, the reader of commands says.
 const BEGINS: &str = r#"(?m)(?:^|[\s;&|(`"'{/])"#;
+/// A word that is written into a pipe.
+const SAID: &str = r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?(?:["']?%s(?:\\n)?["']?[ \t]{1,4})?["']?([^\s"'\\;|&<>()$`]+)(?:\\n)?["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?"#;
+/// A word that is the input of what stands before it.
+const HERE_STRING: &str = r#"[^\n;|&<]*<<<[ \t]{0,4}["']?([^\s"'\\;|&<>()$`]+)"#;
 
 static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(sources()).ok());
 static EACH: LazyLock<Vec<Option<Regex>>> =
@@ -322,6 +404,7 @@ static EACH: LazyLock<Vec<Option<Regex>>> =
 fn sources() -> impl Iterator<Item = String> {
     PATTERNS.iter().map(|(_, find, pattern)| match find {
         Find::Program | Find::User => format!("{BEGINS}{pattern}"),
+        Find::Input => format!("{SAID}{pattern}|{BEGINS}{pattern}{HERE_STRING}"),
         _ => (*pattern).to_owned(),
     })
 }

@@ -241,3 +241,71 @@ fn p09_the_flags_of_common_clients_are_known() {
         assert!(mask_command(command).contains(visible), "{command}");
     }
 }
+
+#[test]
+fn p09_a_secret_that_a_program_reads_is_masked() {
+    assert_hidden(&[
+        "echo R! | docker login -u ann --password-stdin r.io",
+        "echo hunter22x | docker login -u ann --password-stdin r.io",
+        "printf '%s' \"hunter22x\" | helm registry login -u ann --password-stdin r.io",
+        "docker login -u ann --password-stdin r.io <<< hunter22x",
+        "docker login -u ann --password-stdin r.io <<<\"R!\"",
+        "echo hunter22x | sudo -S apt-get update",
+        "echo \"hunter22x\" | sudo -S -k systemctl restart nginx",
+        "echo R! | gh auth login --with-token",
+        "gh auth login --with-token <<< hunter22x",
+        "echo -n hunter22x | gh secret set API_TOKEN --repo a/b",
+        "printf 'hunter22x' | wrangler secret put API_TOKEN",
+        "echo hunter22x | docker secret create db_password -",
+        "printf hunter22x | gcloud secrets create db --data-file=-",
+        "echo hunter22x | cargo login",
+        "echo hunter22x | gpg --batch --passphrase-fd 0 -c file",
+    ]);
+}
+
+#[test]
+fn p09_a_secret_behind_the_command_of_its_client_is_masked() {
+    assert_hidden(&[
+        "redis-cli AUTH hunter22x",
+        "redis-cli -h db auth default hunter22x",
+        "cargo login R!",
+        "cargo login --registry mine hunter22x",
+        "smbclient //srv/share -U ann%hunter22x -c ls",
+        "lftp -u ann,hunter22x ftp.example.com",
+    ]);
+}
+
+#[test]
+fn p09_what_runs_when_no_password_is_asked_for_stays_visible() {
+    for command in [
+        "echo reboot | sudo -S sh",
+        "echo reboot | sudo -S bash -s",
+        "echo evil | sudo -S tee /etc/motd",
+        "echo reboot | sh",
+        "docker login --password-stdin r.io; sh <<< reboot",
+    ] {
+        assert_eq!(mask_command(command), command);
+    }
+}
+
+#[test]
+fn p09_settings_code_and_prose_hide_their_secrets() {
+    for text in [
+        "<key>Password</key>\n\t<string>hunter22x</string>",
+        "let password = String::from(\"hunter22x\");",
+        "const std::string db_password = std::string(\"hunter22x\");",
+        "password: SecretString::from(\"hunter22x\"),",
+        "bind 127.0.0.1\nrequirepass hunter22x\n",
+        "Log in as ann, the password is hunter22x for now.",
+    ] {
+        let shown = mask_text(text);
+        assert!(!shown.contains("hunter22x"), "{shown}");
+    }
+    for text in [
+        "let password = String::from(input);",
+        "the password is required",
+        "the token is expired",
+    ] {
+        assert_eq!(mask_text(text), text);
+    }
+}
