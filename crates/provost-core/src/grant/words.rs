@@ -5,15 +5,18 @@ use serde_json::{Map, Value};
 
 use crate::review::{self, Facts, Program};
 
-/// Behind these words a word that is no flag is a file, a test or a package, and never another subcommand. A `*` is
-/// any word that is no flag. Programs that only look at files are known to the reader of commands.
-const TAKING_TARGETS: [&str; 53] = [
+/// Behind these words a word that is no flag is a file, a test or a package, and never another subcommand. Programs
+/// that only look at files are known to the reader of commands.
+const TAKING_TARGETS: [&str; 56] = [
     "npm test",
-    "npm run *",
+    "npm run test",
+    "npm run lint",
     "pnpm test",
-    "pnpm run *",
+    "pnpm run test",
+    "pnpm run lint",
     "yarn test",
-    "yarn run *",
+    "yarn run test",
+    "yarn run lint",
     "bun test",
     "cargo test",
     "cargo nextest run",
@@ -65,21 +68,39 @@ const TAKING_TARGETS: [&str; 53] = [
 
 /// Flags that choose what is done less of, or how it is told: none of them names something to run, to write or to
 /// take away. Behind other flags a program may do anything (`pytest --basetemp=src` empties a folder), so they are
-/// asked about. A `#` stands for a number that is glued on.
+/// asked about. They are known by subcommand: `--bin x` is less to build, and something else to run. A `#` stands for
+/// a number that is glued on, and a `*` for any word that is no flag.
 const FLAGS: [(&[&str], &str); 19] = [
     (
-        &["npm", "pnpm", "yarn", "bun"],
-        "-s --silent --if-present --workspaces",
+        &[
+            "npm test",
+            "npm run *",
+            "pnpm test",
+            "pnpm run *",
+            "yarn test",
+            "yarn run *",
+            "bun test",
+        ],
+        "-s --silent",
     ),
     (
-        &["cargo"],
+        &[
+            "cargo test",
+            "cargo nextest run",
+            "cargo check",
+            "cargo build",
+            "cargo clippy",
+            "cargo fmt",
+            "cargo doc",
+            "cargo bench",
+        ],
         "-q -v -vv -p -j -j# -- --quiet --verbose --all --workspace --all-targets --all-features \
          --no-default-features --features --release --lib --bins --bin --tests --test --examples --example \
          --benches --bench --doc --locked --offline --frozen --no-run --no-fail-fast --keep-going --package --jobs \
          --exact --nocapture --show-output --ignored --include-ignored --test-threads --check --no-deps",
     ),
     (
-        &["go"],
+        &["go test", "go vet", "go build", "go fmt"],
         "-v -race -short -run -count -cover -bench -benchtime -timeout -failfast -parallel -skip",
     ),
     (
@@ -132,7 +153,7 @@ const FLAGS: [(&[&str], &str); 19] = [
         "--filter --group --testdox --stop-on-failure --stop-on-error --colors",
     ),
     (
-        &["dotnet"],
+        &["dotnet test", "dotnet build"],
         "-c --configuration --no-build --no-restore --nologo --filter",
     ),
     (
@@ -141,7 +162,7 @@ const FLAGS: [(&[&str], &str); 19] = [
     ),
     (
         &["make"],
-        "-j -j# -k -s -n -i --jobs --keep-going --silent --quiet --dry-run",
+        "-j -j# -k -s -n --jobs --keep-going --silent --quiet --dry-run",
     ),
 ];
 

@@ -300,7 +300,8 @@ impl Reader<'_> {
         let target = self.target();
         // To bash the `-` ends the redirection, and what follows is a word.
         self.sound &= !target.text.starts_with('-') || target.text == "-";
-        let descriptor = target.text.chars().all(|c| c.is_ascii_digit() || c == '-');
+        let number = target.text.strip_suffix('-').unwrap_or(&target.text);
+        let descriptor = number.bytes().all(|c| c.is_ascii_digit());
         if !descriptor || target.computed {
             draft.command.redirects.push(Redirect::Write(target));
         }

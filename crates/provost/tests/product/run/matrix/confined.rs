@@ -198,14 +198,13 @@ mod full {
         )*};
     }
 
-    // Kilo hangs after a kill, and Gemini does not ask again, confined or not.
     cells! {
         codex: Codex [reaches_nothing_outside, resumes_its_session],
-        gemini: Gemini [reaches_nothing_outside],
+        gemini: Gemini [reaches_nothing_outside, resumes_its_session],
         opencode: OpenCode [reaches_nothing_outside, resumes_its_session],
         qwen: Qwen [reaches_nothing_outside, resumes_its_session],
         goose: Goose [reaches_nothing_outside, resumes_its_session],
         kimi: Kimi [reaches_nothing_outside, resumes_its_session],
-        kilo: Kilo [reaches_nothing_outside],
+        kilo: Kilo [reaches_nothing_outside, resumes_its_session],
     }
 }

@@ -24,7 +24,7 @@ macro_rules! cells {
         mod $name {
             use super::{Agent, answers, killed, limits, one_yes};
 
-            cells!(@each $agent, answers: allowed, gateway_yes, gateway_no, gateway_timeout, follow_up);
+            cells!(@each $agent, answers: allowed, gateway_yes, gateway_no, gateway_timeout, follow_up, live_follow_up);
             cells!(@each $agent, killed: agent_killed, runner_killed, killed_and_resumed);
             cells!(@each $agent, one_yes: one_yes_same_turn, one_yes_next_turn, one_yes_same_id);
             cells!(@each $agent, one_yes: one_yes_other_folder, one_yes_other_file, one_yes_the_same_again, one_yes_after_a_restart);

@@ -41,6 +41,10 @@ fn p19_a_file_that_the_shell_reads_is_a_part() {
         ("ls 3< f", &["< f", "ls"]),
         ("ls < /dev/null", &["ls"]),
         ("ls <> f", &["> f", "ls"]),
+        ("ls >&2-1", &["> 2-1", "ls"]),
+        ("ls >&2--", &["> 2--", "ls"]),
+        ("ls 3>&2-", &["ls"]),
+        ("ls >&-", &["ls"]),
     ] {
         assert_eq!(
             read(command),

@@ -1,11 +1,16 @@
 //! A yes, a no and no answer; and what the session is asked next.
 
+use provost_runner::inbox::Inbox;
 use serde_json::{Value, json};
 
 use super::{Agent, Work, asking, decide, hostile, said};
 use crate::{
     model::{Act, LAST_WORD},
-    run::agents::{RAN, note},
+    receiver::Receiver,
+    run::{
+        agents::{RAN, note},
+        reports,
+    },
 };
 
 /// Where everything is allowed, it runs.
@@ -84,6 +89,44 @@ pub(super) fn follow_up(agent: Agent) {
     assert_eq!(work.notes(), ["a", "b"], "{agent:?} {}", said(&output));
     assert!(work.model.was_reminded_of(LAST_WORD), "{agent:?} forgot");
     assert!(!work.site.path("mark").exists(), "{agent:?}");
+}
+
+/// A prompt that follows in a session that stays, in the same process, is asked about like the first, with reports of
+/// its own.
+pub(super) fn live_follow_up(agent: Agent) {
+    let work = hostile(agent, &note("a"));
+    let (gateway, receiver) = (work.gateway(), Receiver::start(0));
+    let inbox = Inbox::at(work.site.path("prompts"));
+    inbox.make().unwrap();
+    let runner = work.start(&json!({
+        "gateway": asking(&gateway), "callbackUrl": format!("http://{}/", receiver.addr), "token": "a-token",
+        "keep": {"promptsDir": work.site.path("prompts"), "idleSeconds": 10},
+    }));
+    let asked = gateway.one_pending();
+    let process = runner.agent();
+    decide(&gateway, &asked, "approve");
+    reports(&receiver);
+    assert_eq!(work.notes(), ["a"], "{agent:?}");
+
+    work.model.then_does(vec![vec![Act::run(&note("b"))]]);
+    let next = json!({"promptId": "next", "prompt": "and the other thing"});
+    inbox
+        .add(2, &serde_json::from_str(&next.to_string()).unwrap())
+        .unwrap();
+    let then = gateway.one_pending();
+    assert_eq!(then["session_id"], asked["session_id"], "{agent:?}");
+    assert_eq!(runner.agent(), process, "{agent:?} was started again");
+    assert_eq!(work.notes(), ["a"], "{agent:?} ran before the yes");
+    decide(&gateway, &then, "approve");
+    let output = runner.wait();
+    assert!(output.status.success(), "{agent:?} {}", said(&output));
+    assert_eq!(work.notes(), ["a", "b"], "{agent:?} {}", said(&output));
+    assert!(work.model.was_reminded_of(LAST_WORD), "{agent:?} forgot");
+    assert!(!work.site.path("mark").exists(), "{agent:?}");
+    let told = receiver.told(1);
+    let last: Value = serde_json::from_str(&told.last().unwrap().body).unwrap();
+    assert_eq!(last["promptId"], "next", "{agent:?} {last}");
+    assert_eq!(last["kind"], "prompt_complete", "{agent:?} {last}");
 }
 
 #[track_caller]
