@@ -8,6 +8,7 @@ use crate::{
     approval::{Approval, Claim, Decision, Escalation, Kind, Question, Status},
     glob::Glob,
     grant::{Breadth, Grant, Remembered},
+    heavy::{self, Lane},
     ids::GrantId,
     menu::Code,
     people::Fallback,
@@ -134,9 +135,11 @@ impl Gate {
         let Some(approval) = self.store.approval(id).await? else {
             return Ok(Resolving::NotFound);
         };
+        let bytes = approval.question.bytes();
         // Whoever changed a call saw it masked: what runs has the secrets again.
         if let Some(changed) = &resolution.arguments {
-            let Some(whole) = review::unmask(changed, &approval.question.params) else {
+            let whole = || review::unmask(changed, &approval.question.params);
+            let Some(whole) = heavy::run(Lane::Deciders, bytes, whole).await else {
                 return Ok(Resolving::Unfit(MASKED.into()));
             };
             resolution.arguments = Some(whole);
@@ -148,14 +151,16 @@ impl Gate {
         if approval.state.status_at(now) != Status::Pending {
             return Ok(Resolving::Already(Box::new(approval)));
         }
-        if let Some(refused) = self.unfit(&approval, decider, status, &resolution) {
+        let unfit = || self.unfit(&approval, decider, status, &resolution);
+        if let Some(refused) = heavy::run(Lane::Deciders, bytes, unfit).await {
             return Ok(refused);
         }
         let needs_more = approval.question.needed > 1 && status == Status::Approved;
         if needs_more && decider.has_approved(&approval) {
             return Ok(Resolving::CountedBefore(Box::new(approval)));
         }
-        let grant = self.standing(&approval.question, &resolution, decider, now);
+        let grant = || self.standing(&approval.question, &resolution, decider, now);
+        let grant = heavy::run(Lane::Deciders, bytes, grant).await;
         let decision = Decision {
             person: decider.person.clone(),
             label: resolution.label,

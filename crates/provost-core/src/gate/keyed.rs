@@ -104,7 +104,8 @@ impl Gate {
             return Ok(false);
         }
         if let Some(arguments) = arguments {
-            ruling = policy.evaluate(&changed(call, arguments), now);
+            let changed = || policy.evaluate(&changed(call, arguments), now);
+            ruling = walk.subject.work(changed).await;
         }
         let asks = match ruling.verdict {
             Verdict::Deny => return Ok(false),

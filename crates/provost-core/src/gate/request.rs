@@ -206,7 +206,8 @@ impl Gate {
     /// Counts it against its limits, or says which one it is over: that is traced as with a call.
     async fn enter_request(&self, subject: &Subject) -> Result<Option<Limited>, GateError> {
         let now = self.now();
-        let ruling = self.policy.load().evaluate(&subject.call, now);
+        let ruling = subject.work(|| self.policy.load().evaluate(&subject.call, now));
+        let ruling = ruling.await;
         let entered = self
             .count(&subject.call.agent, ruling.rate_limit, None, now)
             .await?;
@@ -227,7 +228,8 @@ impl Gate {
         key: Option<IdempotencyKey>,
     ) -> Result<Tried, GateError> {
         let (now, control) = (self.now(), self.control());
-        let ruling = self.policy.load().evaluate(&subject.call, now);
+        let ruling = subject.work(|| self.policy.load().evaluate(&subject.call, now));
+        let ruling = ruling.await;
         let refused = match control.stop_for(&subject.call) {
             Some(stop) => Some((Answer::Stopped, stop.to_string().into())),
             None if ruling.verdict == Verdict::Deny && !ruling.is_default() => {

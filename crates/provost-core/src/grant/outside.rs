@@ -30,16 +30,24 @@ fn assigns(word: &str) -> bool {
     is_definition || is_name
 }
 
-/// Where a path may begin in a word: `--config=/x`, `-I/x`, `a:/x`, `a,/x`, `@/x`.
+/// Where a path may begin in a word: `--config=/x`, `-I/x`, `-czf/x`, `a:/x`, `a,/x`, `@/x`.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let inner = word
         .char_indices()
         .filter(|(_, c)| matches!(c, '=' | ':' | ',' | '@'))
         .map(|(at, _)| at + 1);
-    let attached = (word.starts_with('-') && !word.starts_with("--")).then_some(2);
+    let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    let attached = letters.map_or(0, |letters| match letters.as_bytes().first() {
+        // Compilers take one word behind these.
+        Some(b'I' | b'L') => 1,
+        _ => letters
+            .bytes()
+            .take_while(u8::is_ascii_alphanumeric)
+            .count(),
+    });
     std::iter::once(0)
         .chain(inner)
-        .chain(attached)
+        .chain((0..attached).map(|letter| letter + 2))
         .filter_map(|at| word.get(at..))
 }
 
@@ -94,6 +102,11 @@ mod tests {
             ("--a=b=/tmp/evil.js", true),
             ("-I/tmp/x", true),
             ("-f~/x", true),
+            ("-czvf/tmp/x", true),
+            ("-hf/etc/passwd", true),
+            ("-xf../x", true),
+            ("-czvf/srv/project/x", false),
+            ("-Isrc/include", false),
             ("~/x", true),
             ("~", true),
             ("../x", true),

@@ -156,10 +156,7 @@ const FLAGS: [(&[&str], &str); 19] = [
         &["dotnet test", "dotnet build"],
         "-c --configuration --no-build --no-restore --nologo --filter",
     ),
-    (
-        &["git add"],
-        "-A -u -n -v --all --update --dry-run --verbose",
-    ),
+    (&["git add"], "-n -v --dry-run --verbose"),
     (
         &["make"],
         "-j -j# -k -s -n --jobs --keep-going --silent --quiet --dry-run",
@@ -190,11 +187,7 @@ pub(super) fn may_follow(
         before.program == now.program && (!only_looks(before) || only_looks(now))
     };
     let has_targets = more.iter().any(|word| !word.starts_with('-'));
-    // `@file` is more arguments, and `false` the value of the flag before it.
-    let is_none = |word: &String| {
-        word.starts_with('@') || matches!(word.to_lowercase().as_str(), "true" | "false" | "null")
-    };
-    if more.iter().any(is_none) {
+    if more.iter().any(|word| is_no_target(word)) {
         return false;
     }
     // The flags of programs that only look were all understood.
@@ -204,6 +197,22 @@ pub(super) fn may_follow(
         && before.iter().zip(&now).all(alike)
         && flags_known
         && (!has_targets || takes_targets(approved, &before))
+}
+
+/// `@file` is more arguments, `false` the value of the flag before it, and what only a shell understands may reach one
+/// through the program.
+fn is_no_target(word: &str) -> bool {
+    word.starts_with('@')
+        || says_yes_or_no(word)
+        || word.contains(['$', '`', ';', '|', '&', '<', '>', '"', '\'', '\\', '\n'])
+}
+
+/// A flag with such a value may mean the opposite.
+fn says_yes_or_no(value: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "true", "false", "null", "none", "yes", "no", "on", "off", "t", "f",
+    ];
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
 fn is_known(approved: &[String], flag: &str) -> bool {
@@ -219,6 +228,7 @@ fn is_known(approved: &[String], flag: &str) -> bool {
         None => name == known,
     };
     !value.contains(char::is_whitespace)
+        && !says_yes_or_no(value)
         && entries.any(|(_, flags)| flags.split_ascii_whitespace().any(matches))
 }
 

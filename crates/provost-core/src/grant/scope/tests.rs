@@ -415,6 +415,14 @@ fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
         ("ruff check .", "ruff check . @a", false),
         ("tsc --noEmit", "tsc --noEmit @args", false),
         ("tsc --noEmit", "tsc --noEmit false", false),
+        ("jest --ci", "jest --ci --ci=false", false),
+        (
+            "go test -short ./...",
+            "go test -short ./... -short=f",
+            false,
+        ),
+        ("npm test", "npm test '$(touch pwned)'", false),
+        ("git add a", "git add a -A", false),
         ("tsc --noEmit", "tsc --noEmit --noEmit False", false),
         ("pytest -q", "pytest -q '--tb=a b'", false),
         (

@@ -77,8 +77,10 @@ pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Op
         found.commands = odd;
         return lost.then_some(found);
     }
-    let arguments = ARGUMENTS.iter().find_map(|name| set(params, name));
-    found.hides_characters |= arguments.is_some_and(hides);
+    let arguments = ARGUMENTS.iter().filter_map(|name| set(params, name));
+    let arguments: Vec<&Value> = arguments.collect();
+    found.sure &= arguments.len() <= 1;
+    found.hides_characters |= arguments.iter().any(|arguments| hides(arguments));
     for name in ENVIRONMENTS {
         // `env: prod` is no environment.
         if let Some(environment) = set(params, name)
@@ -87,10 +89,14 @@ pub(super) fn find(tool: &str, params: &Map<String, Value>, changes: bool) -> Op
             found.assigned.extend(assignments(environment));
         }
     }
-    found.commands = commands
-        .into_iter()
-        .map(|command| form(command, arguments))
-        .collect();
+    let forms = commands.into_iter().flat_map(|command| {
+        let alone = arguments.is_empty().then(|| form(command, None));
+        let with = arguments
+            .iter()
+            .map(|arguments| form(command, Some(arguments)));
+        alone.into_iter().chain(with)
+    });
+    found.commands = forms.collect();
     Some(found)
 }
 

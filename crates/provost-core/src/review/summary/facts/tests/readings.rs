@@ -194,3 +194,17 @@ fn p19_copies_into_a_folder_are_named() {
         );
     }
 }
+
+#[test]
+fn p19_which_of_several_arguments_a_tool_obeys_is_not_known() {
+    for params in [
+        json!({"command": "git", "args": ["status"], "arguments": ["branch", "-D", "x"]}),
+        json!({"command": "git", "argv": ["status"], "arguments": ["branch", "-D", "x"]}),
+    ] {
+        let facts = facts("box.exec", params);
+        assert!(!facts.command.unwrap().sure);
+        assert!(facts.risks.contains(&Risk::Unreadable));
+    }
+    let one = json!({"command": "git", "argv": ["status"], "args": []});
+    assert!(facts("box.exec", one).command.unwrap().sure);
+}
