@@ -1,6 +1,10 @@
 //! What a run has spent, and which limit that breaks. Pure: what was seen, and when, is told to it.
 
-use std::{collections::HashSet, fmt, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -33,7 +37,8 @@ pub struct Meter {
     /// Those of steps, together.
     steps: u64,
     cost: Option<f64>,
-    files: HashSet<String>,
+    /// Each with the call that alone has told of it: should that fail, the file was not changed.
+    files: HashMap<String, Option<String>>,
     /// Tools answered since the model spoke last: what it says next is another turn.
     answered: bool,
     /// Tool calls that were seen.
@@ -105,8 +110,16 @@ impl Meter {
     }
 
     pub fn changed(&mut self, path: &str) {
-        if self.files.len() < MOST_FILES {
-            self.files.insert(path.to_owned());
+        self.changes(path, None);
+    }
+
+    fn changes(&mut self, path: &str, call: Option<&str>) {
+        if let Some(by) = self.files.get_mut(path) {
+            if by.as_deref() != call {
+                *by = None;
+            }
+        } else if self.files.len() < MOST_FILES {
+            self.files.insert(path.to_owned(), call.map(str::to_owned));
         }
     }
 
@@ -161,7 +174,7 @@ impl Meter {
 
     /// The files that were changed, in order.
     pub fn files(&self) -> Vec<String> {
-        let mut files: Vec<_> = self.files.iter().cloned().collect();
+        let mut files: Vec<_> = self.files.keys().cloned().collect();
         files.sort_unstable();
         files
     }
@@ -196,12 +209,17 @@ impl Meter {
         if matches!(tool.status, Some(Status::Completed | Status::Failed)) {
             self.answered = true;
         }
+        if tool.status == Some(Status::Failed) {
+            self.files
+                .retain(|_, by| by.as_deref() != Some(tool.id.as_str()));
+            return;
+        }
         for path in &tool.diffs {
-            self.changed(path);
+            self.changes(path, Some(&tool.id));
         }
         if matches!(tool.kind.as_deref(), Some("edit" | "delete" | "move")) {
             for path in &tool.locations {
-                self.changed(path);
+                self.changes(path, Some(&tool.id));
             }
         }
     }
@@ -270,6 +288,20 @@ mod tests {
                 files_changed: 2
             }
         );
+    }
+
+    #[test]
+    fn a_change_that_was_denied_is_none() {
+        let edit = |id: &str, path: &str| {
+            json!({"sessionUpdate": "tool_call", "toolCallId": id, "kind": "edit",
+                "content": [{"type": "diff", "path": path, "newText": "x"}]})
+        };
+        let failed = |id: &str| json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed"});
+        let updates = [edit("1", "/a"), edit("2", "/b"), failed("1"), failed("3")];
+        assert_eq!(seeing(Limits::default(), &updates).files(), ["/b"]);
+        // Another call told of it as well.
+        let updates = [edit("1", "/a"), edit("2", "/a"), failed("1")];
+        assert_eq!(seeing(Limits::default(), &updates).files(), ["/a"]);
     }
 
     /// Gemini CLI asks about a call before it tells of it.
