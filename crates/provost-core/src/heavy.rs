@@ -60,6 +60,30 @@ pub async fn run<T>(lane: Lane<'_>, bytes: usize, work: impl FnOnce() -> T) -> T
     block_in_place(work)
 }
 
+/// Does the work for each of these, in pieces, so that nobody waits for the turn of a whole page.
+pub async fn each<T, R>(
+    lane: Lane<'_>,
+    items: impl IntoIterator<Item = T>,
+    bytes: impl Fn(&T) -> usize,
+    work: impl Fn(T) -> R,
+) -> Vec<R> {
+    let (mut done, mut piece, mut size) = (Vec::new(), Vec::new(), 0);
+    for item in items {
+        size += bytes(&item);
+        piece.push(item);
+        if size > LONG {
+            let piece = std::mem::take(&mut piece);
+            let worked = run(lane, size, || {
+                piece.into_iter().map(&work).collect::<Vec<_>>()
+            });
+            done.extend(worked.await);
+            size = 0;
+        }
+    }
+    done.extend(piece.into_iter().map(work));
+    done
+}
+
 fn stripe(agent: &str) -> &'static Semaphore {
     let mut hasher = DefaultHasher::new();
     agent.hash(&mut hasher);

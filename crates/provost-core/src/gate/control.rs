@@ -96,7 +96,9 @@ impl Gate {
         self.refresh_control().await?;
         let reasoning = reasoning.unwrap_or_else(|| format!("{scope} is stopped"));
         self.each_pending(
-            |question| scope.holds(&question.agent_id, question.session_id.as_deref()),
+            Told::ByWho(&|question| {
+                scope.holds(&question.agent_id, question.session_id.as_deref())
+            }),
             |now| Decision::new(Status::Denied, format!("stop:{by}"), now).because(&*reasoning),
         )
         .await
@@ -137,7 +139,7 @@ impl Gate {
 
     async fn deny_of(&self, agent: &str, by: &str) -> Result<u64, GateError> {
         let asked = |question: &Question| question.agent_id.eq_ignore_ascii_case(agent);
-        self.each_pending(asked, |now| {
+        self.each_pending(Told::ByWho(&asked), |now| {
             Decision::new(Status::Denied, format!("key:{by}"), now)
                 .because(format!("the key of {agent} was removed"))
         })
@@ -155,7 +157,7 @@ impl Gate {
             question.agent_id.eq_ignore_ascii_case(agent)
                 && question.session_id.as_deref() == Some(session)
         };
-        self.each_pending(asked, |now| {
+        self.each_pending(Told::ByWho(&asked), |now| {
             Decision::new(Status::Denied, by.to_owned(), now)
                 .because("the session has ended".to_owned())
         })
@@ -170,7 +172,7 @@ impl Gate {
                 && question.agent_id.eq_ignore_ascii_case(agent)
                 && question.session_id.as_deref() == Some(session)
         };
-        self.each_pending(asked, |now| {
+        self.each_pending(Told::ByWho(&asked), |now| {
             Decision::new(Status::Denied, agent.to_owned(), now)
                 .because("the turn in which it was asked is over".to_owned())
         })
@@ -180,7 +182,7 @@ impl Gate {
     /// Denies what waits and what a new policy no longer allows anybody to approve.
     pub async fn deny_forbidden(&self) -> Result<u64, GateError> {
         let forbidden = |question: &Question| self.forbids(question);
-        self.each_pending(forbidden, |now| {
+        self.each_pending(Told::ByArguments(&forbidden), |now| {
             Decision::new(Status::Denied, "policy".to_owned(), now)
                 .because("the policy in force denies this call".to_owned())
         })
@@ -210,7 +212,7 @@ impl Gate {
             };
             question.needed <= 1 && active.permits(&asked, self.now()) && !self.forbids(question)
         };
-        self.each_pending(matches, |now| Decision {
+        self.each_pending(Told::ByArguments(&matches), |now| Decision {
             grant_id: Some(grant.id.clone()),
             ..Decision::new(Status::Approved, format!("grant:{}", grant.id), now)
                 .because(format!("granted by {}", grant.granted_by))
@@ -226,7 +228,7 @@ impl Gate {
 
     async fn each_pending(
         &self,
-        matches: impl Fn(&Question) -> bool,
+        told: Told<'_>,
         decide: impl Fn(Time) -> Decision,
     ) -> Result<u64, GateError> {
         let mut filter = ApprovalFilter {
@@ -244,8 +246,14 @@ impl Gate {
             for approval in page.rows().filter_map(parsed) {
                 // A test question is nobody's but the person's who is asked.
                 let question = &approval.question;
-                let is_meant = || question.kind != Kind::Test && matches(question);
-                if !heavy::run(Lane::Deciders, question.bytes(), is_meant).await {
+                let is_meant = match told {
+                    _ if question.kind == Kind::Test => false,
+                    Told::ByWho(is_meant) => is_meant(question),
+                    Told::ByArguments(is_meant) => {
+                        heavy::run(Lane::Deciders, question.bytes(), || is_meant(question)).await
+                    }
+                };
+                if !is_meant {
                     continue;
                 }
                 match self.decide_approval(&approval, decide(self.now())).await? {
@@ -256,6 +264,15 @@ impl Gate {
             }
         }
     }
+}
+
+/// How the questions that are meant are told from others.
+#[derive(Clone, Copy)]
+enum Told<'a> {
+    /// At once: a stop does not wait for those who look at long calls.
+    ByWho(&'a (dyn Fn(&Question) -> bool + Sync)),
+    /// In turns: it may take long.
+    ByArguments(&'a (dyn Fn(&Question) -> bool + Sync)),
 }
 
 fn parsed(row: ApprovalRow<'_>) -> Option<Approval> {

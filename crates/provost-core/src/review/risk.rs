@@ -7,7 +7,7 @@ use regex::{Regex, RegexSet};
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::hidden::is_invisible;
+use super::{hidden::is_invisible, with_ascii_words};
 
 /// Name and pattern. Patterns see text in lower case, normalised, with single spaces.
 const PATTERNS: [(&str, &str); 16] = [
@@ -54,7 +54,7 @@ const PATTERNS: [(&str, &str); 16] = [
 ];
 
 static SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(PATTERNS.iter().map(|(_, pattern)| pattern)).ok());
+    LazyLock::new(|| RegexSet::new(PATTERNS.map(|(_, pattern)| with_ascii_words(pattern))).ok());
 static SPACES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\s\p{Z}_]+").ok());
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -97,12 +97,10 @@ async fn list(app: &App, visitor: &Visitor, query: &Fields) -> Result<List, Page
     let mut more = true;
     while more && next.limit > 0 {
         let page = app.gate.store().approvals(&next, now).await?;
-        let work = || {
-            page.rows()
-                .filter_map(|row| shown(app, visitor, exposure, row))
-        };
-        let shown = heavy::run(Lane::Deciders, page.bytes(), || work().collect::<Vec<_>>()).await;
-        for (approval, mut item) in shown {
+        let length = |row: &ApprovalRow<'_>| row.question.len();
+        let shown = |row: ApprovalRow<'_>| shown(app, visitor, exposure, row);
+        let shown = heavy::each(Lane::Deciders, page.rows(), length, shown).await;
+        for (approval, mut item) in shown.into_iter().flatten() {
             // One read for each: there are few that need several people.
             if item.needed > 1 {
                 let prospects = Prospects::of(&**app.gate.store(), &approval, now).await?;

@@ -44,9 +44,8 @@ impl Row {
 
     /// One for each trace of a page.
     pub(super) async fn of_page(page: &TracePage, exposure: Exposure, now: Time) -> Vec<Self> {
-        let bytes = page.iter().map(TraceEntry::bytes).sum();
-        let rows = || page.iter().map(|entry| Self::new(entry, exposure, now));
-        heavy::run(Lane::Deciders, bytes, || rows().collect()).await
+        let row = |entry: &TraceEntry| Self::new(entry, exposure, now);
+        heavy::each(Lane::Deciders, page.iter(), |entry| entry.bytes(), row).await
     }
 
     pub(super) fn of_view(view: &Map<String, Value>, now: Time) -> Self {

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::{Map, Value};
 
 use super::{Labels, Noted, Sink, View, Walk, noted};
@@ -86,9 +86,15 @@ fn pieces(text: &str) -> Vec<(Range<usize>, bool)> {
 }
 
 /// All of them are looked for at once. `None`: there are none, or more than can be looked for.
-fn machine(texts: &[String], kind: MatchKind) -> Option<AhoCorasick> {
-    work::count(texts.iter().map(String::len).sum());
-    let machine = AhoCorasick::builder().match_kind(kind).build(texts).ok();
+///
+/// The kind is fixed: by itself the library chooses one that takes quadratic time to build for a text such as `AAAA…`.
+pub(super) fn machine<T: AsRef<[u8]>>(texts: &[T], kind: MatchKind) -> Option<AhoCorasick> {
+    work::count(texts.iter().map(|text| text.as_ref().len()).sum());
+    let machine = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .match_kind(kind)
+        .build(texts)
+        .ok();
     machine.filter(|_| !texts.is_empty())
 }
 
@@ -166,5 +172,18 @@ impl Sink for Seen<'_> {
 
     fn name(&mut self, _: &[String], shown: &str, _: &str) {
         self.see(shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Time is not measured here: the kind that the library would choose takes quadratic time for this text.
+    #[test]
+    fn p10_a_letter_that_is_repeated_is_built_in_linear_time() {
+        let letters = "A".repeat(50_000);
+        let machine = machine(&[letters], MatchKind::LeftmostLongest).unwrap();
+        assert_eq!(machine.kind(), AhoCorasickKind::ContiguousNFA);
     }
 }

@@ -3,6 +3,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::literals::machine;
 use crate::review::{
     secret::{Grammar, Labels, Secret, again, is_random},
     work,
@@ -19,12 +20,8 @@ impl Repeats {
     pub(super) fn of(labels: &Labels) -> Self {
         let random = labels.noted().filter(|(_, literal)| is_random(literal));
         let (kinds, literals): (Vec<_>, Vec<_>) = random.unzip();
-        let machine = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&literals)
-            .ok();
         Self {
-            machine: machine.filter(|_| !literals.is_empty()),
+            machine: machine(&literals, MatchKind::LeftmostLongest),
             kinds,
         }
     }

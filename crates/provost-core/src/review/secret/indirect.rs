@@ -8,7 +8,7 @@ use regex::Regex;
 use super::{reading::MOST_WORDS, token::program};
 use crate::review::{
     summary::{Outline, Role, Spot},
-    work,
+    with_ascii_words, work,
 };
 
 /// What a script reads without naming it.
@@ -44,7 +44,7 @@ struct Signs {
 }
 
 static SIGNS: LazyLock<Option<Signs>> = LazyLock::new(|| {
-    let regex = |pattern: &str| Regex::new(pattern).ok();
+    let regex = |pattern: &str| Regex::new(&with_ascii_words(pattern)).ok();
     Some(Signs {
         variables: regex(
             r"\$\{!|\$\{\([^)]*P|/proc\b|BASH_|(?i:environb?\b|getenv)|\benv(?:\[|\(|::)|\b(?:process|Deno|Bun|import\.meta)\.env\b|[$%]_?ENV\b|\bENV(?:\.|\[|\{|\()",

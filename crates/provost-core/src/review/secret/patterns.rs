@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use crate::review::with_ascii_words;
+
 /// What a pattern finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Find {
@@ -402,11 +404,12 @@ static EACH: LazyLock<Vec<Option<Regex>>> =
     LazyLock::new(|| sources().map(|source| Regex::new(&source).ok()).collect());
 
 fn sources() -> impl Iterator<Item = String> {
-    PATTERNS.iter().map(|(_, find, pattern)| match find {
+    let sources = PATTERNS.iter().map(|(_, find, pattern)| match find {
         Find::Program | Find::User => format!("{BEGINS}{pattern}"),
         Find::Input => format!("{SAID}{pattern}|{BEGINS}{pattern}{HERE_STRING}"),
         _ => (*pattern).to_owned(),
-    })
+    });
+    sources.map(|source| with_ascii_words(&source))
 }
 
 /// The patterns that occur in a text; all of them, should the set be unusable.
@@ -429,5 +432,11 @@ mod tests {
     fn p09_all_patterns_compile() {
         assert!(SET.is_some());
         assert!(EACH.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn p10_words_end_as_in_ascii() {
+        let rest = sources().map(|source| source.replace(r"(?-u:\b)", ""));
+        assert!(rest.into_iter().all(|source| !source.contains(r"\b")));
     }
 }

@@ -59,8 +59,11 @@ pub(super) async fn list(
 
 async fn page(app: &App, filter: &TraceFilter, exposure: Exposure) -> ApiResult {
     let found = app.gate.store().traces(filter).await?;
-    let bytes = found.iter().map(TraceEntry::bytes).sum();
-    let written = heavy::run(Lane::Deciders, bytes, || written(&found, exposure)).await;
+    // Writing to memory cannot fail.
+    let view =
+        |entry: &TraceEntry| serde_json::to_vec(&trace_view(entry, exposure)).unwrap_or_default();
+    let views = heavy::each(Lane::Deciders, found.iter(), |entry| entry.bytes(), view);
+    let written = written(&found, &views.await);
     let json = [(header::CONTENT_TYPE, "application/json")];
     let mut response = (json, written.text).into_response();
     if let Some(place) = written.next_before {
@@ -76,15 +79,14 @@ struct Written {
 }
 
 /// The views may be longer than what is stored: they end the page as well.
-fn written(found: &TracePage, exposure: Exposure) -> Written {
+fn written(found: &TracePage, views: &[Vec<u8>]) -> Written {
     let mut text = vec![b'['];
     let mut next_before = found.next_before;
-    for (at, entry) in found.iter().enumerate() {
+    for (at, (entry, view)) in found.iter().zip(views).enumerate() {
         if at > 0 {
             text.push(b',');
         }
-        // Writing to memory cannot fail.
-        let _ = serde_json::to_writer(&mut text, &trace_view(entry, exposure));
+        text.extend_from_slice(view);
         if text.len() >= PAGE_BYTES && at + 1 < found.len() {
             next_before = Some(entry.place);
             break;

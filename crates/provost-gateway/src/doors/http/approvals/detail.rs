@@ -104,13 +104,13 @@ async fn recent_traces(
         ..Default::default()
     };
     let entries = app.gate.store().traces(&filter).await?;
-    let bytes = entries.iter().map(TraceEntry::bytes).sum();
-    let views = entries.iter().map(|entry| {
+    let view = |entry: &TraceEntry| {
         let mut view = trace_view(entry, exposure);
         view.retain(|name, _| SHOWN.contains(&name.as_str()));
         Value::Object(view)
-    });
-    Ok(heavy::run(Lane::Deciders, bytes, || views.collect()).await)
+    };
+    let views = heavy::each(Lane::Deciders, entries.iter(), |entry| entry.bytes(), view);
+    Ok(Value::Array(views.await))
 }
 
 /// Who has a say in it: whether the reader has approved it already, who is waited for, and who is asked next.
