@@ -141,6 +141,20 @@ mod tests {
         next.await;
     }
 
+    /// Between two pieces of a page, somebody else has a turn.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn p10_a_page_is_worked_off_in_pieces() {
+        let sizes = [LONG + 1, 10, 10, LONG + 1, 10];
+        let mut page = pin!(each(Lane::Deciders, sizes, |size| *size, |size| size));
+        let turns: Vec<_> = (0..available_parallelism().map_or(1, usize::from))
+            .map(|_| TURNS.deciders.try_acquire())
+            .collect();
+        let polled = page.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "all turns are taken");
+        drop(turns);
+        assert_eq!(page.await, sizes);
+    }
+
     #[tokio::test]
     async fn a_runtime_of_one_thread_does_it_at_once() {
         assert_eq!(run(Lane::Deciders, LONG + 1, || 7).await, 7);

@@ -73,8 +73,34 @@ pub(super) fn names_code(folded: &str) -> bool {
     words.len() <= SHORT && words.iter().any(has_code) && words.iter().any(takes_back)
 }
 
+/// In small letters, with the digits of our script. A few words may name a code by its word: "option three", "三番".
 pub(super) fn folded(line: &str) -> String {
-    prose::fold(line).chars().map(any_digit).collect()
+    const FEW: usize = 3;
+    const FEW_LETTERS: usize = 4;
+    let mut folded: String = prose::fold(line).chars().map(any_digit).collect();
+    if folded.chars().count() <= FEW_LETTERS {
+        let signs = words::DIGIT_SIGNS.chars().zip('1'..);
+        let digit = |c: char| signs.clone().find(|(sign, _)| *sign == c);
+        folded = folded
+            .chars()
+            .map(|c| digit(c).map_or(c, |(_, digit)| digit))
+            .collect();
+    }
+    if prose::words_of(&folded).count() > FEW {
+        return folded;
+    }
+    let number = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let at = words::NUMBERS
+            .iter()
+            .position(|words| words::has(words, bare))?;
+        Some((at + 1).to_string())
+    };
+    let words = folded.split_whitespace();
+    let words: Vec<_> = words
+        .map(|word| number(word).unwrap_or_else(|| word.to_owned()))
+        .collect();
+    words.join(" ")
 }
 
 /// Whether a word says that something else is meant or chosen.

@@ -38,13 +38,16 @@ const JOINTS: &str = "\
 /// Between these, things are listed: "keep the logs and the traces".
 const LISTING: &str = "and or";
 
-/// What makes a condition of a clause, which nobody would wait for: "create a ticket first".
-const CONDITIONS: &str = "first beforehand instead soon again later";
+/// What makes a condition of a clause, which nobody would wait for: "create a ticket first". And what speaks of
+/// something else than was asked: "use a different approach".
+const CONDITIONS: &str =
+    "first beforehand instead soon again later different another other else alternative";
 
 /// What people call the question itself, and where they put what is not done now: "remove the request", "keep the
 /// change for the next sprint".
 const OF_THE_QUESTION: &str = "\
-    agent approval approver backlog hold meeting open paused pending request requests sprint ticket unchanged untouched";
+    agent approval approver backlog hold meeting open paused pending quo request requests sprint ticket unchanged \
+    untouched";
 
 /// What may be said before what is to be done.
 const BEFORE: &str = "please pls also just";
@@ -108,8 +111,10 @@ impl Clause {
                 rest.first().is_some_and(|next| !has(NO_OBJECTS, next))
                     && (has(VERBS, verb) || has(VERBS_OR_NOUNS, verb))
             }
-            // "keep failing" is a remark, and "keep waiting" a no.
-            ["keep", object, ..] if object.ends_with("ing") => false,
+            // "keep failing" is a remark, "keep waiting" a no, and so is "keep your hands off".
+            ["keep" | "preserve", object, ..] if object.ends_with("ing") || *object == "your" => {
+                false
+            }
             [verb, object, ..] if has(VERBS, verb) => !has(NO_OBJECTS, object),
             [verb, object, ..] if has(VERBS_OR_NOUNS, verb) => has(DETERMINERS, object),
             _ => false,

@@ -215,7 +215,8 @@ const PROSE: &[&str] = &[
      4: lass es | 4: laisse tomber | 4: lascia perdere | 4: cancel that | 4: rejected | 4: 不要运行 | 4: やめて | \
      4: run nothing until I have checked it | 4 never do this | 4 ne fais pas ça | 4 avoid it, 3 is what I mean",
     // remarks that begin as notes of some language do
-    "4 do 8 godzin | 4 do 11 | 4 keep failing | 4 use it in production | 4 write errors in the log | 4 with errors | \
+    "4 keep your hands off | 4 keep your fingers off prod | 4 preserve the status quo | 4 use a different approach | \
+     4 do 8 godzin | 4 do 11 | 4 keep failing | 4 use it in production | 4 write errors in the log | 4 with errors | \
      4 restore points | 4 deja approuvés | 4 但是下午比较好 | 4 only on Fridays | 4 lass es | 4 laisse tomber",
     // questions
     "4 days? | 4 why do you need it | 4 why? | 5 really? that one | 5 is that safe? | \
@@ -223,7 +224,8 @@ const PROSE: &[&str] = &[
      5 可以吗 | 4 لماذا | 4 هل هذا آمن؟ | 5 what is this | 4 what?! | 5 (are you sure?) | 5 왜 | 4 do you need it | 5 is this safe | 4 ist das nötig | 5 could you wait | \
      4 何の件",
     // two codes
-    "1\n3 | 1\n\n3 | 1\n3 no | 3\n1 | 1\n2 | 6\n\n1 | 1\nsorry, I meant\n3 | \
+    "1\nOption three | 1\nNumber three please | 1\ndrei | 1\n三 | 1\n三番 | 1\n\nтри | \
+     1\n3 | 1\n\n3 | 1\n3 no | 3\n1 | 1\n2 | 6\n\n1 | 1\nsorry, I meant\n3 | \
      1\nwait, no\n3 too risky | 1\nSorry\n3 too risky | 1\n4 | 4 add logs\n1 | \
      4 add logs\n\n5 npm test | 5 npm test\n\n5 rm -rf / | 1\r3 | 1\u{2028}3 | 1\u{b}3 | 1\n２ | \
      1\n\u{200f}3 | 1\n1 question first | 1\nThanks\n3 no | 1\nThanks\nBob\n3",

@@ -225,6 +225,18 @@ pub(super) const CHOOSING: &str = "\
     mean that actually rather instead meine sondern plutôt quería digo volevo intendevo queria bedoel miałem имел хотел \
     option code number nr answer choice antwort wahl réponse respuesta";
 
+/// The codes in words, from one to six.
+pub(super) const NUMBERS: [&str; 6] = [
+    "one eins uno один bir",
+    "two zwei deux dos dois due twee dwa dwie два iki två",
+    "three drei trois tres três tre drie trzy три üç",
+    "four vier quatre cuatro quatro quattro cztery четыре dört fyra",
+    "five fünf cinq cinco cinque vijf pięć пять beş fem",
+    "six sechs seis zes sześć шесть altı sex",
+];
+/// The same in one sign.
+pub(super) const DIGIT_SIGNS: &str = "一二三四五六";
+
 /// What people say before what they ask for.
 pub(super) const POLITE: &str = "please pls bitte svp proszę lütfen пожалуйста graag";
 

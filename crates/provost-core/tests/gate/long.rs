@@ -4,12 +4,16 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
+    thread::available_parallelism,
     time::{Duration, Instant},
 };
 
 use provost_core::{
+    control::Scope,
     gate::{Ask, Decided, Wait},
+    heavy::{self, Lane},
     review::{Review, mask_map},
 };
 use serde_json::{Value, json};
@@ -66,4 +70,37 @@ async fn p10_long_arguments_hold_up_nobody_else() {
     let at_least = began.elapsed();
     let longest = longest_pause(&bench, asks).await;
     assert!(longest < at_least / 2, "{longest:?} of {at_least:?}");
+}
+
+/// Everybody who may look at once does, and a stop is answered all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn p10_a_stop_does_not_wait_for_those_who_look() {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let bench = Bench::new().await;
+    bench
+        .ask_and_leave(bench.ask("l2.shell", long_command(0)))
+        .await;
+    let looking = available_parallelism().map_or(1, usize::from);
+    let (begun, has_begun) = mpsc::channel();
+    let lookers = (0..looking).map(|_| {
+        let (end, ended) = mpsc::channel::<()>();
+        let begun = begun.clone();
+        let look = move || {
+            begun.send(()).unwrap();
+            ended.recv_timeout(PATIENCE).unwrap();
+        };
+        (end, tokio::spawn(heavy::run(Lane::Deciders, 1 << 20, look)))
+    });
+    let lookers: Vec<_> = lookers.collect();
+    tokio::task::block_in_place(|| has_begun.recv_timeout(PATIENCE)).unwrap();
+    let scope = Scope::Agent("bot".into());
+    let stopped = bench.gate.stop(scope, "admin:root", None).await;
+    assert_eq!(stopped.unwrap(), 1);
+    let (ends, looks): (Vec<_>, Vec<_>) = lookers.into_iter().unzip();
+    for end in ends {
+        end.send(()).unwrap();
+    }
+    for look in looks {
+        look.await.unwrap();
+    }
 }

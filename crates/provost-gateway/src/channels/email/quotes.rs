@@ -8,8 +8,6 @@ mod attribution;
 mod furniture;
 mod words;
 
-use provost_core::menu;
-
 /// Stands where everything below is the mail before, as the HTML of a mail says. No text has this character.
 pub(super) const HISTORY: &str = "\u{fdd0}";
 /// Stands where a signature ends, as the HTML of a mail says.
@@ -70,7 +68,7 @@ pub(super) fn own_lines<'t>(lines: &[&'t str]) -> Own<'t> {
             Line::Attribution(count)
                 if lines
                     .get(at..at + count)
-                    .is_some_and(|lines| lines.iter().any(|line| menu::corrects(line))) =>
+                    .is_some_and(|lines| lines.iter().any(|line| attribution::corrects(line))) =>
             {
                 return region(lines, at, quote_seen);
             }

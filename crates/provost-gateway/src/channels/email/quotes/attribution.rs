@@ -44,7 +44,7 @@ fn is_day_above(lines: &[&str], at: usize) -> bool {
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| !word.is_empty());
     let is_small = |word: &str| word.chars().count() <= 3 && !menu::is_month(word);
-    let is_word = |word: &str| word.chars().all(char::is_alphabetic);
+    let is_word = |word: &str| word.chars().all(|c| c.is_alphabetic() || c == '.');
     let Some(month) = words.find(|word| !(is_word(word) && is_small(word))) else {
         return false;
     };
@@ -52,7 +52,22 @@ fn is_day_above(lines: &[&str], at: usize) -> bool {
     let next = words.find(|word| !(is_word(word) && is_small(word)));
     let has_day = next.is_some_and(|next| next.parse::<u8>().is_ok_and(|day| day <= 31));
     let is_dated = menu::is_month(month) || next.is_some_and(is_year);
-    is_word(month) && is_dated && !has_day
+    (is_word(month) && is_dated && !has_day) || is_numbered_month(&below)
+}
+
+/// "thg 11, 2026": to some languages a month is a number behind a word.
+fn is_numbered_month(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let word = words.next().unwrap_or_default().to_lowercase();
+    let mut number = || {
+        words
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches([',', '.'])
+    };
+    matches!(&*word, "thg" | "thg." | "tháng")
+        && number().parse::<u8>().is_ok()
+        && is_year(number())
 }
 
 /// With the digits of our script.
@@ -75,8 +90,17 @@ pub(super) fn own_in<'t>(lines: &[&'t str]) -> Vec<&'t str> {
         !(begins_with_date(&line) || (*at > 0 && goes_on))
     });
     let own = own.map(|(_, line)| *line);
-    own.filter(|line| menu::mentions_code(line) || menu::corrects(line))
+    own.filter(|line| menu::mentions_code(line) || corrects(line))
         .collect()
+}
+
+/// Whether an attribution has a word that takes something back. "No dia" only says when.
+pub(super) fn corrects(line: &str) -> bool {
+    let start = words::STARTS.iter().find(|start| starts_with(line, start));
+    menu::corrects(
+        line.get(start.map_or(0, |start| start.len())..)
+            .unwrap_or(line),
+    )
 }
 
 /// Whether a text that begins with a digit begins with a full date: the day, the month, and a year or a time. Many
@@ -93,7 +117,12 @@ fn begins_with_date(text: &str) -> bool {
     let clean = |word: &&str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let word = |at: usize| words.get(at).map(clean).unwrap_or_default();
     let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| !c.is_ascii_digit());
-    known || (is_word(&word(1)) && is_year(&word(2)) && has_time(text))
+    let after_day = text
+        .split_once(char::is_whitespace)
+        .map_or("", |(_, rest)| rest);
+    known
+        || (is_word(&word(1)) && is_year(&word(2)) && has_time(text))
+        || (is_numbered_month(after_day) && has_time(text))
 }
 
 fn begins(line: &str) -> bool {
@@ -136,10 +165,13 @@ fn numbers(line: &str) -> impl Iterator<Item = &str> {
         .map(|word| word.trim_matches(['.', ':']))
 }
 
+/// In the calendars of mail programs; Thai ones count from the Buddha.
 pub(super) fn is_year(text: &str) -> bool {
     text.len() == 4
         && text.bytes().all(|b| b.is_ascii_digit())
-        && (text.starts_with("20") || text.starts_with("19"))
+        && ["20", "19", "25"]
+            .iter()
+            .any(|century| text.starts_with(century))
 }
 
 fn is_time(text: &str) -> bool {
@@ -219,6 +251,8 @@ mod tests {
             ("3", "de noviembre de 2026 a las 10:00, Gate escribió:"),
             ("1", "ноября 2026 г. 10:00, Gate <gate@example.org>:"),
             ("2", "azaroa 2026 10:00 Gate <gate@example.org> zyx:"),
+            ("1", "thg 11, 2026 10:00 Gate <gate@example.org>:"),
+            ("1", "พ.ย. 2569 10:00 Gate <gate@example.org> เขียนว่า:"),
             (
                 "1.",
                 "November 2026 um 10:00 schrieb Gate <gate@example.org>:",

@@ -22,6 +22,7 @@ pub(super) const STARTS: &[&str] = &[
     "În ",
     "Στις ",
     "Em qua",
+    "No dia ",
     "A(z) ",
     "В ",
 ];

@@ -57,6 +57,8 @@ const ATTRIBUTIONS: &[&str] = &[
     "Le mar. 3 mars 2026 à 10:00, Gate <gate@example.com> a écrit\u{a0}:",
     "El mar, 3 mar 2026 a las 10:00, Gate (<gate@example.com>) escribió:",
     "Em ter., 3 de mar. de 2026 às 10:00, Gate <gate@example.com> escreveu:",
+    "No dia 3/11/2026, às 10:00, Gate <gate@example.com> escreveu:",
+    "No dia 3 de nov de 2026 às 10:00, Gate <gate@example.com> escreveu:",
     "Il giorno mar 3 mar 2026 alle ore 10:00 Gate <gate@example.com> ha scritto:",
     "Op di 3 mrt 2026 om 10:00 schreef Gate <gate@example.com>:",
     "Den tis 3 mars 2026 kl 10:00 skrev Gate <gate@example.com>:",
