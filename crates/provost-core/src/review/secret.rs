@@ -3,6 +3,7 @@
 //!
 //! **Invariant:** a mask hides nothing that takes effect. Where that is not clear, the text stays visible.
 
+mod acts;
 mod admit;
 mod carried;
 mod find;
@@ -13,6 +14,7 @@ mod looks;
 mod patterns;
 mod reading;
 mod seat;
+mod setting;
 mod token;
 mod url;
 mod uses;
@@ -25,7 +27,9 @@ use regex::Regex;
 use super::names::is_place_name;
 
 pub(super) use label::{CONTENT, Labels, holds_withheld};
-pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
+pub(super) use looks::{
+    is_path, is_phrase, is_plain, is_random, is_setting, is_target, looks_random,
+};
 pub(super) use reading::{Reading, Standing};
 pub(super) use token::program;
 pub(super) use uses::{Script, Use};

@@ -9,8 +9,8 @@ use super::Walk;
 use crate::review::{
     names::{ends_as_secret, is_name, is_password, is_secret, is_unsure},
     secret::{
-        Grammar, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, kind_of,
-        looks_random, masks, secrets,
+        Grammar, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, is_setting,
+        is_target, kind_of, looks_random, masks, secrets,
     },
 };
 
@@ -54,7 +54,8 @@ impl Walk<'_> {
 
     /// Nothing else makes sense of the text than that it is a secret.
     fn is_whole(&self, name: &str, text: &str) -> bool {
-        if is_place(text) {
+        let is_chosen = is_setting(text) || (is_target(text) && !is_password(name));
+        if is_place(text) || is_chosen {
             return false;
         }
         let used = match self.commands.is_empty() {

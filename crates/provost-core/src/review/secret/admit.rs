@@ -5,92 +5,24 @@ use std::cell::RefCell;
 
 use super::{
     Secret, Standing, Within,
+    acts::acts,
     carried::{is_carried, is_given},
     find::Found,
     indirect::Indirect,
     looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
     reading::Reading,
     seat::Seat,
-    token::{is_taken_by, is_token_handed_on, program as started_by},
+    token::{is_taken_by, is_token_handed_on},
     uses::{Script, Use, Uses, is_variable},
 };
 use crate::review::{
     names::{ends_as_secret, is_secret},
-    summary::{Outline, Role, Spot, assigned_name},
+    summary::{Role, Spot, assigned_name},
     work,
 };
 
 type Pieces = Vec<std::ops::Range<usize>>;
 
-/// Programs whose words are what they act on, or what they run. None of them takes a secret.
-const ACTING: [&str; 56] = [
-    "rm",
-    "rmdir",
-    "unlink",
-    "shred",
-    "mv",
-    "cp",
-    "ln",
-    "dd",
-    "tee",
-    "touch",
-    "mkdir",
-    "truncate",
-    "install",
-    "rsync",
-    "chmod",
-    "chown",
-    "chgrp",
-    "chattr",
-    "mkfs",
-    "mount",
-    "umount",
-    "kill",
-    "pkill",
-    "killall",
-    "reboot",
-    "shutdown",
-    "systemctl",
-    "service",
-    "crontab",
-    "at",
-    "cat",
-    "less",
-    "head",
-    "tail",
-    "sed",
-    "awk",
-    "find",
-    "grep",
-    "xargs",
-    "tar",
-    "source",
-    ".",
-    "eval",
-    "exec",
-    "trap",
-    "alias",
-    "bind",
-    "complete",
-    "hash",
-    "cd",
-    "pushd",
-    "ls",
-    "test",
-    "[",
-    "[[",
-    "patch",
-];
-/// Those that are looked for behind `sudo` and the like as well.
-pub(super) const ACTING_ANYWHERE: [&str; 12] = [
-    "rm", "rmdir", "unlink", "shred", "mv", "cp", "dd", "tee", "chmod", "chown", "xargs",
-    "truncate",
-];
-/// Programs whose first word that is no flag is what they run.
-const RUNNING: [&str; 16] = [
-    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node",
-    "deno", "bun", "php", "lua", "pwsh",
-];
 /// Each value is held against the words of its command: one with more values is not understood.
 const MOST_VALUES: usize = 512;
 const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
@@ -463,16 +395,4 @@ impl Context<'_> {
         assigned_name(&spot.text).is_some_and(|name| value.by_itself || name == value.name)
             && (spot.role == Role::Assignment || declares())
     }
-}
-
-/// What the word is to its command says what is done, or to what.
-fn acts(outline: &Outline, seat: Option<&Seat>, at: usize) -> bool {
-    let (Some(program), Some(seat)) = (outline.before(at).next(), seat) else {
-        return false;
-    };
-    let name = program.text.rsplit('/').next().unwrap_or_default();
-    let name = name.to_lowercase();
-    let runs = RUNNING.contains(&&*name) && seat.behind_flags;
-    let starts_acting = started_by(outline, at).is_some_and(|it| ACTING.contains(&it));
-    runs || ACTING.contains(&&*name) || starts_acting || seat.acted_on
 }

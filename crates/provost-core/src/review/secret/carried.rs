@@ -40,6 +40,11 @@ const CARRIERS: [(&[&str], &[&str]); 6] = [
 const SENDING: [&str; 5] = ["curl", "wget", "http", "https", "xh"];
 const BUILDING: [&str; 4] = ["docker", "podman", "nerdctl", "buildah"];
 
+/// Programs whose operands are names.
+const NAMING: [&str; 7] = [
+    "git", "docker", "podman", "nerdctl", "kubectl", "oc", "helm",
+];
+
 /// What a shell runs by itself: it says, keeps or compares its words, and another command may use them.
 const BUILTINS: [&str; 17] = [
     "set",
@@ -154,7 +159,12 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
         || reading
             .seat(at)
             .is_some_and(|seat| sets_variable(seat, name))
-        || is_random(literal)
+        || (is_random(literal) && !is_operand(program, previous))
+}
+
+/// A branch, an image or a unit may have any name.
+fn is_operand(program: &str, previous: &str) -> bool {
+    NAMING.contains(&program) && !matches!(previous, "-c" | "-m" | "--message")
 }
 
 /// The value says where the secret is, or what is sent: `curl -F token=@file`, `docker build --secret=src=file`.
@@ -176,5 +186,6 @@ fn carries(program: &str, flag: &str) -> bool {
 /// The variable of a program that is started, or a setting: `env NAME=x run`, `make NAME=x`, `npm config set name=x`.
 fn sets_variable(seat: &Seat, name: &str) -> bool {
     let is_upper = |c: u8| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit();
-    seat.behind_starters || seat.behind_set || (seat.may_set && name.bytes().all(is_upper))
+    let is_started = seat.behind_starters || seat.behind_env;
+    is_started || seat.behind_set || (seat.may_set && name.bytes().all(is_upper))
 }

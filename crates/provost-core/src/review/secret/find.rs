@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 use super::{
     kind_of,
-    looks::{is_key, is_key_line, is_long_token, is_random, looks_random},
+    looks::{is_key, is_key_line, is_long_token, is_random, is_setting, is_target, looks_random},
     masks,
     patterns::{Find, occurring},
-    url,
+    setting, url,
     value::{data, word},
 };
-use crate::review::names::{is_key_name, is_password, is_secret};
+use crate::review::names::{is_key_name, is_password, is_pin, is_secret, may_name_secret};
 
 /// A value that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,21 +35,6 @@ pub(super) struct Found {
     pub(super) program: Option<String>,
 }
 
-/// What a person may say instead of a password is none.
-const PLACEHOLDERS: [&str; 12] = [
-    "none",
-    "null",
-    "true",
-    "false",
-    "nil",
-    "undefined",
-    "str",
-    "string",
-    "bool",
-    "int",
-    "...",
-    "***",
-];
 /// So much of a value tells whether it is a secret.
 const FAR_ENOUGH: usize = 200;
 const LONGEST_WORD: usize = 1024;
@@ -119,7 +104,7 @@ impl Found {
         }
     }
 
-    fn after(text: &str, start: usize, kind: &'static str, name: &str) -> Self {
+    pub(super) fn after(text: &str, start: usize, kind: &'static str, name: &str) -> Self {
         Self {
             kind,
             name: name.to_owned(),
@@ -190,7 +175,9 @@ fn collect(
         Find::Flag => found.extend(flag_value(text, all.end(), name)),
         Find::Quoted => {
             if is_quoted(text.get(all.end()..).unwrap_or_default()) {
-                found.push(Found::after(text, all.end(), kind, name));
+                let value = Found::after(text, all.end(), kind, name);
+                let literal = value.data.clone().and_then(|place| text.get(place));
+                found.extend(Some(value).filter(|_| !literal.is_some_and(is_setting)));
             }
         }
         Find::Block => {
@@ -199,6 +186,7 @@ fn collect(
                 found.extend(block(text, all.end(), indent, kind_of(name), name));
             }
         }
+        Find::Setting => found.extend(setting::values(text, all.end(), all.as_str())),
         Find::Cookies => cookies(text, all.end(), name, found),
     }
 }
@@ -246,15 +234,17 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     let Some(first) = first.and_then(|place| text.get(place)) else {
         return false;
     };
-    let lower = first.to_lowercase();
-    if PLACEHOLDERS.contains(&&*lower) || lower == name.to_lowercase() {
+    if is_setting(first) || first.eq_ignore_ascii_case(name) {
         return false;
     }
-    if !is_secret(name) {
+    let before = text.get(..all.start()).unwrap_or_default();
+    if !is_secret(name) || says_which(part("name"), before) {
         return is_random(first.trim_start_matches("base64:"));
     }
+    if is_chosen(name, first) {
+        return false;
+    }
     let is_quoted = is_quoted(value);
-    let before = text.get(..all.start()).unwrap_or_default();
     let is_header = part("close").is_empty() && before.ends_with(['"', '\'']);
     let begins = before.trim_end_matches([' ', '\t', '+', '-']);
     let ends = value
@@ -278,6 +268,23 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         || is_line
         || (is_quoted && first.chars().count() >= 3)
         || looks_random(first)
+}
+
+/// Whether the name may say which secret is meant, or which rows: `--secret=prod-db`, `WHERE token = 'x'`.
+fn says_which(name: &str, before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.rsplit(|c: char| !c.is_alphanumeric()).next();
+    let is_condition = |word: &str| {
+        let mut words = ["where", "and", "or", "having"].iter();
+        words.any(|it| word.eq_ignore_ascii_case(it))
+    };
+    may_name_secret(name) || (!is_password(name) && word.is_some_and(is_condition))
+}
+
+/// Whether a value under the name of a secret is one that says what is done, and where: a board has pins, too.
+fn is_chosen(name: &str, value: &str) -> bool {
+    let is_number = || (4..=12).contains(&value.len()) && value.bytes().all(|c| c.is_ascii_digit());
+    (is_target(value) && !is_password(name)) || (is_pin(name) && !is_number() && !is_random(value))
 }
 
 fn is_quoted(value: &str) -> bool {

@@ -7,6 +7,70 @@ pub(in crate::review) fn is_plain(value: &str) -> bool {
         .all(|c| c.is_alphanumeric() || "_.@%+=:!#^~-/".contains(c))
 }
 
+/// What stands for no value, or switches something on or off: a person says it instead of a secret.
+const SETTINGS: [&str; 27] = [
+    "none",
+    "null",
+    "true",
+    "false",
+    "nil",
+    "undefined",
+    "str",
+    "string",
+    "bool",
+    "int",
+    "...",
+    "***",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "enable",
+    "enabled",
+    "disable",
+    "disabled",
+    "required",
+    "optional",
+    "always",
+    "never",
+    "auto",
+    "0",
+    "1",
+];
+/// Where something happens, in a word that everybody uses for that.
+const TARGETS: [&str; 19] = [
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "local",
+    "localhost",
+    "live",
+    "sandbox",
+    "preview",
+    "qa",
+    "uat",
+    "main",
+    "master",
+    "default",
+    "all",
+];
+
+/// A word that switches something, or stands for no value.
+pub(in crate::review) fn is_setting(value: &str) -> bool {
+    SETTINGS.contains(&&*value.to_lowercase())
+}
+
+/// A word that says where something happens, or the sign of a coin: `TOKEN=production`, `"token": "USDC"`.
+pub(in crate::review) fn is_target(value: &str) -> bool {
+    let is_sign = (2..=5).contains(&value.len()) && value.bytes().all(|c| c.is_ascii_uppercase());
+    is_sign || TARGETS.contains(&&*value.to_lowercase())
+}
+
 /// A path, a file or an address: it says where something happens.
 pub(super) fn is_place(value: &str) -> bool {
     if value.starts_with(['~', '.', '%']) || value.contains("://") {

@@ -3,6 +3,7 @@ mod environment;
 mod forms;
 mod keys;
 mod real;
+mod settings;
 mod visible;
 
 use proptest::prelude::*;
