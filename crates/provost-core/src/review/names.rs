@@ -174,6 +174,7 @@ pub(super) fn is_key_name(name: &str) -> bool {
     let is_random = RANDOM_WORDS.contains(&last) || (last.len() > 4 && last.ends_with("pw"));
     let is_key = match words.as_slice() {
         [.., before, last] if last == "code" || last == "codes" => before == "recovery",
+        [.., key, last] if last == "data" => key == "key",
         [.., before, last] => {
             matches!(last.as_str(), "key" | "keys") && !OTHER_KEYS.contains(&before.as_str())
         }

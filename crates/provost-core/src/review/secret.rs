@@ -6,11 +6,13 @@
 mod acts;
 mod admit;
 mod carried;
+mod columns;
 mod find;
 mod index;
 mod indirect;
 mod label;
 mod looks;
+mod patch;
 mod patterns;
 mod reading;
 mod seat;
@@ -120,6 +122,11 @@ pub(super) fn secrets(text: &str, grammar: Grammar<'_>) -> Vec<Secret> {
     }
     let mut found = match grammar {
         Grammar::Text => admit::in_text(text, values),
+        Grammar::Command { within, runs_text } if patch::is_patch(text) => {
+            let mut found = patch::in_patch(text, values.clone());
+            found.extend(admit::in_command(text, within, runs_text, values));
+            found
+        }
         Grammar::Command { within, runs_text } => {
             admit::in_command(text, within, runs_text, values)
         }

@@ -27,6 +27,10 @@ const NAMES: [&str; 7] = [
 /// Names of members that hold its value.
 const VALUES: [&str; 4] = ["value", "val", "parametervalue", "default"];
 
+/// Names of members that say which field of a page or a document is filled in, and of those that say with what.
+const FIELDS: [&str; 5] = ["selector", "element", "locator", "label", "path"];
+const FILLED: [&str; 3] = ["value", "text", "input"];
+
 impl Walk<'_> {
     /// The secrets of a text under the name of a secret.
     pub(super) fn named(&self, name: &str, text: &str) -> Vec<Secret> {
@@ -65,8 +69,12 @@ impl Walk<'_> {
         };
         match used {
             Use::Free => return is_random(text),
-            Use::HandedOn => {
+            Use::InUrl => {
                 return looks_random(text) && is_plain(text) && !text.contains(['/', '.']);
+            }
+            Use::HandedOn => {
+                let is_value = looks_random(text) || !text.contains(['/', '.']);
+                return is_value && is_plain(text) && !(text.contains('/') && is_path(text));
             }
             Use::None => {}
         }
@@ -134,9 +142,18 @@ pub(super) fn pair(map: &Map<String, Value>) -> Option<(&str, &str)> {
     let is_in = |list: &[&str], name: &str| list.contains(&&*name.to_lowercase());
     let names = map.iter().filter(|(member, _)| is_in(&NAMES, member));
     let mut names = names.filter_map(|(_, name)| name.as_str());
-    let name = names.find(|name| is_secret(name))?;
-    let (field, _) = map.iter().find(|(member, _)| is_in(&VALUES, member))?;
-    Some((field, name))
+    if let Some(name) = names.find(|name| is_secret(name)) {
+        let (field, _) = map.iter().find(|(member, _)| is_in(&VALUES, member))?;
+        return Some((field, name));
+    }
+    // `{"selector": "#password", "value": "…"}`.
+    let is_password = |name: &str| name.len() <= 120 && name.to_lowercase().contains("password");
+    let mut fields = map.iter().filter(|(member, _)| is_in(&FIELDS, member));
+    if !fields.any(|(_, name)| name.as_str().is_some_and(is_password)) {
+        return None;
+    }
+    let (field, _) = map.iter().find(|(member, _)| is_in(&FILLED, member))?;
+    Some((field, "password"))
 }
 
 /// `["X-Api-Key", "…"]` in a list of such: a name, and what stands under it.

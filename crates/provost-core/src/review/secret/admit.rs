@@ -9,7 +9,10 @@ use super::{
     carried::{is_carried, is_given},
     find::Found,
     indirect::Indirect,
-    looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
+    looks::{
+        is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, is_scrambled,
+        looks_random,
+    },
     reading::Reading,
     seat::Seat,
     token::{is_taken_by, is_token_handed_on},
@@ -32,6 +35,10 @@ pub(super) fn in_text(text: &str, values: Vec<Found>) -> Vec<Secret> {
     let mut admitted = Vec::new();
     let mut unclear = Vec::new();
     for value in values {
+        if let Some(line) = value.line.clone() {
+            admitted.push((value.kind, vec![line]));
+            continue;
+        }
         let Some(place) = value.data.clone() else {
             continue;
         };
@@ -102,14 +109,18 @@ pub(super) fn in_command(
         reading: &reading,
         uses: RefCell::new(Uses::of(text)),
     };
-    // First the whole word, and where that is more than the value, the value as data has it.
+    // First the whole line or word, and where that is more than the value, the value as data has it.
+    let lines: Vec<Pieces> = values
+        .iter()
+        .map(|value| value.line.clone().into_iter().collect())
+        .collect();
     let words: Vec<Pieces> = values.iter().map(|value| value.word.clone()).collect();
     let data: Vec<Pieces> = values
         .iter()
         .map(|value| value.data.clone().into_iter().collect())
         .collect();
     let mut admitted: Vec<Option<Pieces>> = vec![None; values.len()];
-    for pieces in [words, data] {
+    for pieces in [lines, words, data] {
         let places = context.places(&pieces);
         let read = pieces.into_iter().zip(places);
         for ((slot, value), (pieces, place)) in admitted.iter_mut().zip(&values).zip(read) {
@@ -316,11 +327,15 @@ impl Context<'_> {
         if may_run || used == Use::Free || !ends_as_secret(name) {
             return is_random(literal);
         }
-        if used == Use::HandedOn {
+        // Before the host of a URL, it may be the host.
+        if used == Use::InUrl {
             return looks_random(literal) && is_plain(literal) && !literal.contains(['/', '.']);
         }
         if is_place(literal) {
             return false;
+        }
+        if used == Use::HandedOn {
+            return is_plain(literal) && (looks_random(literal) || !literal.contains(['/', '.']));
         }
         if literal.contains(char::is_whitespace) {
             return value.kind == "password" && is_phrase(literal) && !is_command_like(literal);
@@ -343,7 +358,9 @@ impl Context<'_> {
         if used == Use::Free && is_variable(&value.name) {
             return is_random(literal);
         }
-        is_plain(literal) && !is_place(literal) && (looks_random(literal) || used == Use::None)
+        (is_plain(literal) || is_scrambled(literal))
+            && !is_place(literal)
+            && (looks_random(literal) || used == Use::None)
     }
 
     /// What becomes of the variable whose value these pieces are.

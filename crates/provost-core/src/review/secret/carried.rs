@@ -9,7 +9,15 @@ use crate::review::{
 };
 
 /// Programs, and their flags that a name and its value follow.
-const CARRIERS: [(&[&str], &[&str]); 6] = [
+const CARRIERS: [(&[&str], &[&str]); 7] = [
+    (
+        &["gcloud"],
+        &[
+            "--set-env-vars",
+            "--update-env-vars",
+            "--set-build-env-vars",
+        ],
+    ),
     (
         &["docker", "podman", "nerdctl", "docker-compose"],
         &["-e", "--env", "--build-arg"],
@@ -155,11 +163,23 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
     let is_flag = flag.starts_with('-') && (is_secret(flag) || carries(program, flag));
     is_query
         || is_flag
+        || writes(outline, at, program)
         || carries(program, previous)
+        || (takes_fields(program, outline, at) && !literal.starts_with('@'))
         || reading
             .seat(at)
             .is_some_and(|seat| sets_variable(seat, name))
         || (is_random(literal) && !is_operand(program, previous))
+}
+
+/// `echo NAME=x >> .env`: the line of a file.
+fn writes(outline: &Outline, at: usize, program: &str) -> bool {
+    let Some(command) = outline.spots.get(at).map(|spot| spot.command) else {
+        return false;
+    };
+    let is_file = |spot: &Spot| spot.command == command && spot.role == Role::File;
+    work::count(outline.spots.len());
+    matches!(program, "echo" | "printf") && outline.spots.iter().any(is_file)
 }
 
 /// A branch, an image or a unit may have any name.
@@ -172,6 +192,15 @@ fn names_file(program: &str, previous: &str, before: &str, literal: &str) -> boo
     let sends = literal.starts_with(['@', '<']) || before.ends_with(['@', '<']);
     let describes = previous == "--secret" || before.starts_with("--secret=");
     (SENDING.contains(&program) && sends) || (BUILDING.contains(&program) && describes)
+}
+
+/// `http POST https://x password=…`, `vault kv put x password=…`.
+fn takes_fields(program: &str, outline: &Outline, at: usize) -> bool {
+    let puts = || {
+        let mut words = outline.before(at).take(4);
+        words.any(|spot| matches!(&*spot.text, "put" | "patch" | "write"))
+    };
+    matches!(program, "http" | "https" | "xh") || (program == "vault" && puts())
 }
 
 /// `-e` and `-eNAME`.

@@ -8,12 +8,12 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use super::{
-    kind_of,
+    columns, kind_of,
     looks::{is_key, is_key_line, is_long_token, is_random, is_setting, is_target, looks_random},
     masks,
     patterns::{Find, occurring},
     setting, url,
-    value::{data, word},
+    value::{data, line, opening, word},
 };
 use crate::review::names::{is_key_name, is_password, is_pin, is_secret, may_name_secret};
 
@@ -25,6 +25,8 @@ pub(super) struct Found {
     pub(super) name: String,
     /// As data has it.
     pub(super) data: Option<Range<usize>>,
+    /// As a file of settings has it, where it has signs.
+    pub(super) line: Option<Range<usize>>,
     /// As a shell reads it, in pieces.
     pub(super) word: Vec<Range<usize>>,
     /// It is a secret by its own looks, whatever stands before it.
@@ -71,16 +73,18 @@ pub(super) fn values(text: &str) -> Vec<Found> {
             let mask = touching(&masks, piece);
             mask.is_some_and(|mask| mask.start <= piece.start && piece.end <= mask.end)
         };
-        if value.word.iter().chain(&value.data).any(is_masked) {
+        let pieces = value.word.iter().chain(&value.data).chain(&value.line);
+        if pieces.into_iter().any(is_masked) {
             return false;
         }
         // To a shell the value may go on where data has a host.
         let is_host = |piece: &Range<usize>| touching(&hosts, piece).is_some();
         value.data = value.data.take().filter(|piece| !is_host(piece));
+        value.line = value.line.take().filter(|piece| !is_host(piece));
         if value.word.iter().any(is_host) {
             value.word.clear();
         }
-        value.data.is_some() || !value.word.is_empty()
+        value.data.is_some() || value.line.is_some() || !value.word.is_empty()
     });
     found
 }
@@ -98,6 +102,7 @@ impl Found {
             name: String::new(),
             word: vec![place.clone()],
             data: Some(place),
+            line: None,
             by_itself: true,
             whole: false,
             program: None,
@@ -109,6 +114,7 @@ impl Found {
             kind,
             name: name.to_owned(),
             data: data(text, start),
+            line: None,
             word: near_word(text, start),
             by_itself: false,
             whole: false,
@@ -118,7 +124,8 @@ impl Found {
 
     /// As data has it, which is the shorter of the two: to a shell `"a","b":"c"` is one word.
     fn end(&self) -> Option<usize> {
-        let piece = self.data.as_ref().or(self.word.last());
+        let piece = self.line.as_ref().or(self.data.as_ref());
+        let piece = piece.or(self.word.last());
         piece.map(|piece| piece.end)
     }
 }
@@ -142,6 +149,9 @@ fn collect(
     let whole = captures.iter().skip(1).flatten().next().unwrap_or(all);
     let name = captures.name("name").map_or("", |name| name.as_str());
     match find {
+        // The name stands elsewhere, and must be a secret's.
+        Find::Random | Find::Program | Find::Quoted | Find::Replaced
+            if !name.is_empty() && !is_secret(name) => {}
         Find::Token if !is_token(whole.as_str()) => {}
         Find::Random if !looks_random(whole.as_str()) => {}
         Find::Jwt if !is_jwt(whole.as_str()) => {}
@@ -167,9 +177,27 @@ fn collect(
                     ..Found::itself(kind, user.range())
                 }),
         ),
+        Find::Replaced => found.extend(
+            captures
+                .name("value")
+                .filter(|value| looks_random(value.as_str()))
+                .map(|value| Found {
+                    by_itself: false,
+                    program: captures.name("program").map(|it| it.as_str().to_owned()),
+                    ..Found::itself(kind_of(name), value.range())
+                }),
+        ),
+        Find::Columns => {
+            let columns = captures.name("columns").map_or("", |it| it.as_str());
+            columns::values(text, columns, all.end(), found);
+        }
         Find::Named => {
-            if is_assigned(text, captures) {
-                found.push(Found::after(text, all.end(), kind_of(name), name));
+            let rest = text.get(all.end()..).unwrap_or_default();
+            let start = all.end() + opening(rest);
+            let line = own_line(text, captures);
+            if is_assigned(text, captures, start, line.as_ref()) {
+                let value = Found::after(text, start, kind_of(name), name);
+                found.push(Found { line, ..value });
             }
         }
         Find::Flag => found.extend(flag_value(text, all.end(), name)),
@@ -218,7 +246,12 @@ fn flag_value(text: &str, start: usize, name: &str) -> Option<Found> {
 
 /// Whether a value that belongs to the name of a secret follows. `NAME=value` says so by itself; in what may be
 /// prose or a program, the value must be quoted, be alone on its line or look like a secret.
-fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
+fn is_assigned(
+    text: &str,
+    captures: &Captures<'_>,
+    start: usize,
+    line: Option<&Range<usize>>,
+) -> bool {
     let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
     let name = part("name").trim_matches(['-', '.']);
     // What follows is the scheme, and has a pattern of its own.
@@ -227,10 +260,11 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
     let Some(all) = captures.get(0).filter(|_| !is_scheme && is_name) else {
         return false;
     };
-    let value = text.get(all.end()..).unwrap_or_default();
-    let near = text.floor_char_boundary(all.end() + FAR_ENOUGH);
+    let value = text.get(start..).unwrap_or_default();
+    let near = text.floor_char_boundary(start + FAR_ENOUGH);
     let near = text.get(..near).unwrap_or(text);
-    let first = data(near, all.end()).or_else(|| word(near, all.end()).into_iter().next());
+    let first = line.cloned().or_else(|| data(near, start));
+    let first = first.or_else(|| word(near, start).into_iter().next());
     let Some(first) = first.and_then(|place| text.get(place)) else {
         return false;
     };
@@ -268,6 +302,27 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         || is_line
         || (is_quoted && first.chars().count() >= 3)
         || looks_random(first)
+}
+
+/// The value of a setting that is all of its line.
+fn own_line(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
+    const FAR: usize = 80;
+    let (all, name, op) = (
+        captures.get(0)?,
+        captures.name("name")?,
+        captures.name("op")?,
+    );
+    let is_setting = matches!(op.as_str().trim(), "=" | ":") && op.end() == all.end();
+    let near = text.ceil_char_boundary(name.start().saturating_sub(FAR));
+    let before = text.get(near..name.start())?;
+    let before = match before.rfind('\n') {
+        Some(at) => before.get(at + 1..)?,
+        None if near == 0 => before,
+        None => return None,
+    };
+    let before = before.trim_start_matches([' ', '\t', '+', '-', '>']);
+    let begins = before.is_empty() || matches!(before.trim_end(), "export" | "ENV" | "ARG");
+    (is_setting && begins).then(|| line(text, all.end()))?
 }
 
 /// Whether the name may say which secret is meant, or which rows: `--secret=prod-db`, `WHERE token = 'x'`.
@@ -374,6 +429,7 @@ fn block(text: &str, start: usize, indent: usize, kind: &'static str, name: &str
         kind,
         name: name.to_owned(),
         data: Some(first..last),
+        line: None,
         word: Vec::new(),
         by_itself: false,
         whole: false,

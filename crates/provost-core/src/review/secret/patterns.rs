@@ -1,12 +1,13 @@
 //! How secrets look: by themselves, or by what stands before them.
 
 mod clients;
+mod code;
 mod named;
 mod tokens;
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::{Regex, RegexSet, RegexSetBuilder};
 
 /// What a pattern finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,10 @@ pub(super) enum Find {
     Input,
     /// The value of a setting, among the words after the match: `config set NAME VALUE`, `secret set NAME --body VALUE`.
     Setting,
+    /// The group `value` in what `program` puts in the place of another text, if the group `name` is a secret's.
+    Replaced,
+    /// The values of rows, behind the group `columns`.
+    Columns,
     /// Values of cookies.
     Cookies,
 }
@@ -55,18 +60,29 @@ const SAID: &str = r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?(?:["']?%
 /// A word that is the input of what stands before it.
 const HERE_STRING: &str = r#"[^\n;|&<]*<<<[ \t]{0,4}["']?([^\s"'\\;|&<>()$`]+)"#;
 
-static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(sources()).ok());
+static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    // The defaults are too small for all of them: a set that forgets what it learned of texts is slow.
+    const SIZE: usize = 64 * 1024 * 1024;
+    const LEARNED: usize = 16 * 1024 * 1024;
+    let mut set = RegexSetBuilder::new(sources());
+    set.size_limit(SIZE).dfa_size_limit(LEARNED).build().ok()
+});
 static EACH: LazyLock<Vec<Option<Regex>>> =
     LazyLock::new(|| sources().map(|source| Regex::new(&source).ok()).collect());
 
 fn patterns() -> impl Iterator<Item = &'static Pattern> {
-    let groups = [tokens::PATTERNS, clients::PATTERNS, named::PATTERNS];
+    let groups = [
+        tokens::PATTERNS,
+        clients::PATTERNS,
+        named::PATTERNS,
+        code::PATTERNS,
+    ];
     groups.into_iter().flatten()
 }
 
 fn sources() -> impl Iterator<Item = String> {
     patterns().map(|(_, find, pattern)| match find {
-        Find::Program | Find::User => format!("{BEGINS}{pattern}"),
+        Find::Program | Find::User | Find::Replaced => format!("{BEGINS}{pattern}"),
         Find::Input => format!("{SAID}{pattern}|{BEGINS}{pattern}{HERE_STRING}"),
         _ => (*pattern).to_owned(),
     })

@@ -1,5 +1,6 @@
 mod effects;
 mod environment;
+mod files;
 mod forms;
 mod keys;
 mod real;

@@ -6,7 +6,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli)[ \t](?:[^\n;|&]*?[ \t])?-p",
+        r#"(?P<program>mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli|7z[a-z]?)["']?,?[ \t](?:[^\n;|&]*?[ \t])?["']?-p"#,
     ),
     (
         "password",
@@ -46,12 +46,12 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>mongo[a-z]{0,10}|twine)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+        r"(?P<program>mongo[a-z]{0,10}|twine|cqlsh|cypher-shell|rabbitmqadmin|ncftp[a-z]{2,3}|rdesktop|elasticsearch-users|expo|conan|useradd|usermod)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>sqlcmd|mosquitto_[a-z]{3})[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{1,4}",
+        r"(?P<program>sqlcmd|ipmitool|mosquitto_[a-z]{3})[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{1,4}",
     ),
     (
         "password",
@@ -114,7 +114,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::After,
-        r"\s-pass(?:in|out)?[ \t]{1,4}pass:",
+        r"\s-(?:pass(?:in|out)?|-(?:ks|key)-pass)[ \t]{1,4}pass:",
     ),
     (
         "password",
@@ -157,7 +157,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Input,
-        r"(?:gh[ \t]{1,4}secret[ \t]{1,4}set|wrangler[ \t]{1,4}secret[ \t]{1,4}put|vercel[ \t]{1,4}env[ \t]{1,4}add)\b",
+        r"(?:gh[ \t]{1,4}secret[ \t]{1,4}set|wrangler[ \t]{1,4}secret[ \t]{1,4}put|vercel[ \t]{1,4}env[ \t]{1,4}add|firebase[ \t]{1,4}functions:secrets:set|databricks[ \t]{1,4}configure)\b",
     ),
     (
         "secret",
@@ -178,5 +178,97 @@ pub(super) const PATTERNS: &[Pattern] = &[
         "secret",
         Find::Setting,
         r"\b(?:ssm[ \t]{1,4}put-parameter|secretsmanager[ \t]{1,4}(?:create-secret|put-secret-value|update-secret))[ \t]{1,4}",
+    ),
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>airflow|argocd|poetry|uv|jf|influx|keytool|jarsigner|supabase|hcloud|circleci|sentry-cli|redis-server|gitlab-runner|tailscale|glab|huggingface-cli|linode-cli|nats|swaks|stripe|nuget|dotnet|doctl|fastlane|buildkite-agent|superset|netlify|kubeadm)[ \t](?:[^\n;|&]*?[ \t])?--?(?:(?:new-|current-|auth-)?password|(?:auth-|access-|registration-)?token|api-?key|ApiKey|storepass|keypass|requirepass|authkey|auth)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>aws)[ \t](?:[^\n;|&]*?[ \t])?--(?:master-user-password|secret-string)[ \t]{1,4}",
+    ),
+    // What stands at a place where the client takes nothing but a secret.
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>rabbitmqctl)[ \t]{1,4}(?:add_user|change_password)[ \t]{1,4}\S+[ \t]{1,4}",
+    ),
+    (
+        "key",
+        Find::Program,
+        r"(?P<program>mc)[ \t]{1,4}alias[ \t]{1,4}set[ \t]{1,4}(?:\S+[ \t]{1,4}){3}",
+    ),
+    (
+        "token",
+        Find::Program,
+        r"(?P<program>ngrok|wandb|snyk|grafana-cli)[ \t]{1,4}(?:config[ \t]{1,4}add-authtoken|authtoken|login|auth|admin[ \t]{1,4}reset-admin-password)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>security)[ \t]{1,4}(?:unlock-keychain|add-(?:generic|internet)-password)[ \t](?:[^\n;|&]*?[ \t])?-[pw][ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>mysqladmin)[ \t](?:[^\n;|&]*?[ \t])?password[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r"(?P<program>openssl)[ \t]{1,4}enc[ \t](?:[^\n;|&]*?[ \t])?-k[ \t]{1,4}",
+    ),
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>ansible-vault)[ \t]{1,4}encrypt_string[ \t]{1,4}",
+    ),
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>composer|poetry)[ \t]{1,4}config[ \t]{1,4}(?:--?[a-z-]+[ \t]{1,4}){0,3}(?:(?:github-oauth|gitlab-token|bearer)\.\S+|http-basic\.\S+[ \t]{1,4}\S+)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>skopeo|buildah|podman|oras|etcdctl|ab)[ \t](?:[^\n;|&]*?[ \t])?(?:--(?:src-|dest-)?creds|--user|-A)[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+    ),
+    (
+        "cookie",
+        Find::Program,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-b|--cookie)[ \t=]{1,4}["']?[A-Za-z0-9_.-]+="#,
+    ),
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>jq)[ \t](?:[^\n;|&]*?[ \t])?--arg[ \t]{1,4}(?P<name>[A-Za-z0-9_]+)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::User,
+        r#"(?P<program>sqlplus|expdp|impdp)[ \t]{1,4}(?:-[a-zA-Z]{1,4}[ \t]{1,4}){0,3}["']?[A-Za-z0-9_]+/(?P<user>[^\s@/"']{4,})@"#,
+    ),
+    // `sed 's/^PASSWORD=.*/PASSWORD=…/'`. With `e` the text would run.
+    (
+        "secret",
+        Find::Replaced,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s/[^/\n]*/[^/\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^/\s"'\\&$;|]{4,})\\?["']?/[gGiIp0-9]{0,3}["']"#,
+    ),
+    (
+        "secret",
+        Find::Replaced,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s\|[^|\n]*\|[^|\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^|\s"'\\&$;]{4,})\\?["']?\|[gGiIp0-9]{0,3}["']"#,
+    ),
+    (
+        "secret",
+        Find::Replaced,
+        r##"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s#[^#\n]*#[^#\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^#\s"'\\&$;|]{4,})\\?["']?#[gGiIp0-9]{0,3}["']"##,
+    ),
+    (
+        "secret",
+        Find::Named,
+        r#"\bprintf[ \t]{1,4}["'][^"'\n]*?(?P<name>[A-Za-z0-9_]+)=%s(?:\\n)?["'](?P<op>[ \t]{1,4})"#,
     ),
 ];

@@ -11,13 +11,13 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Named,
-        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|pswd|psk|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig|pat|sess|seed|code|sid|senha|wort|woord|contrase[nñ]a|connectionstring|mnemonic)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|\?=|<-|\|\||\?\?|=|:|,)[ \t]{0,4})"#,
+        r#"(?i)(?P<name>[a-z0-9_.-]*(?:pass|pwd|pw|pswd|psk|secret|token|key|cred|otp|pin|cvv|jwt|bearer|auth|sig|pat|sess|seed|code|sid|senha|wort|woord|contrase[nñ]a|connectionstring|mnemonic)[a-z0-9_.-]*)(?P<close>(?:\\?["'])?\]?)(?:\[[0-9]{0,6}\])?(?P<op>[ \t]{0,4}(?::[ \t]{0,4}&?[a-z][a-z0-9_.]{0,30}\??[ \t]{0,4}=|=>|:=|\?=|<-|\|\||\?\?|=|:|,)[ \t]{0,16})"#,
     ),
     // `- name: DB_PASSWORD` above `value: …`, `{"key": "token", "value": "…"}`, `<add key="token" value="…"/>`.
     (
         "secret",
         Find::Named,
-        r#"(?i)\b(?:name|key)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}(?:\\?["'])?(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)\\?["']?[\s,]{1,80}(?:\\?["'])?value\\?["']?(?P<op>[ \t]{0,4}[:=][ \t]{0,4})"#,
+        r#"(?i)\b(?:name|key)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}(?:\\?["'])?(?P<name>[a-z0-9_.-]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_.-]*)\\?["']?[\s,+]{1,80}(?:\#[^\n]{0,120}\n[\s+]{0,80})?(?:\\?["'])?value\\?["']?(?P<op>[ \t]{0,4}[:=][ \t]{0,4})"#,
     ),
     // `variable "db_password" { default = "…" }`.
     (
@@ -52,7 +52,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Random,
-        r#"(?i)\b(?:password|passphrase|passcode|token|secret|api[ _-]?key)[ \t]{1,2}(?:is|was|will[ \t]be)(?:[ \t]{1,2}now)?[ \t:]{1,4}["'`]?([^\s"'`,;]{6,})"#,
+        r#"(?i)\b(?:password|passphrase|passcode|token|secret|api[ _-]?key)[ \t]{1,2}(?:is|was|to|will[ \t]be)(?:[ \t]{1,2}now)?[ \t:]{1,4}["'`]?([^\s"'`,;]{6,})"#,
     ),
     // `.setPassword("…")`.
     (
@@ -68,7 +68,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Quoted,
-        r"(?i)\b(?:password|identified[ \t]{1,4}by)[ \t]{1,4}",
+        r"(?i)\b(?:password|identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,60}[ \t]{1,4})?by)[ \t]{1,4}",
     ),
     (
         "secret",
@@ -83,6 +83,6 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Flag,
-        r#"(?i)(?:^|[\s"'])--?(?P<name>[a-z0-9_-]*(?:pass|pwd|psk|secret|token|key|cred|cookie)[a-z0-9_-]*)[ \t]{1,4}"#,
+        r#"(?i)(?:^|[\s"'])--?(?P<name>[a-z0-9_-]*(?:pass|pwd|psk|secret|token|key|cred|cookie|auth)[a-z0-9_-]*)[ \t]{1,4}"#,
     ),
 ];

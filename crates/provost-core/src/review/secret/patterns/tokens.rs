@@ -34,6 +34,16 @@ pub(super) const PATTERNS: &[Pattern] = &[
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/-]{10,})",
     ),
     (
+        "discord webhook",
+        Find::Random,
+        r"discord(?:app)?\.com/api/webhooks/[0-9]{5,20}/([A-Za-z0-9_-]{20,})",
+    ),
+    (
+        "key in a url",
+        Find::Token,
+        r#"[?&]key=([A-Za-z0-9_~%-]{12,})"#,
+    ),
+    (
         "stripe key",
         Find::Token,
         r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9+/=]{16,}",
