@@ -17,7 +17,7 @@ pub(super) fn is_secret(name: &str) -> bool {
     if words.iter().any(|word| names_scripts(word)) || words.windows(2).any(asks) {
         return false;
     }
-    if switches(&words) || refers(&words) {
+    if switches(&words) || refers(&words, &["existing", "pull"]) {
         return false;
     }
     let words = without_qualifiers(&words);
@@ -38,8 +38,8 @@ fn switches(words: &[String]) -> bool {
     before.iter().any(|word| SWITCHING.contains(&&**word))
 }
 
-/// `--set-secrets`, `--export-secret-key`, `auth.existingSecret`: which secret, and not the secret itself.
-fn refers(words: &[String]) -> bool {
+/// `auth.existingSecret`, `imagePullSecret`: which secret, and not the secret itself. `by`: the words that say so.
+fn refers(words: &[String], by: &[&str]) -> bool {
     let is = |word: &String, of: &[&str]| of.contains(&&**word);
     let before = match words {
         [before @ .., secret, key] if is(secret, &["secret"]) && is(key, &["key", "keys"]) => {
@@ -48,7 +48,12 @@ fn refers(words: &[String]) -> bool {
         [before @ .., last] if is(last, &["secret", "secrets", "key", "keys"]) => before,
         _ => return false,
     };
-    before.last().is_some_and(|word| is(word, &REFERRING))
+    before.last().is_some_and(|word| is(word, by))
+}
+
+/// Whether a flag of this name says what is done with which secret: `--set-secrets`, `--export-secret-key`.
+pub(super) fn is_reference(flag: &str) -> bool {
+    refers(&words(flag), &REFERRING)
 }
 
 /// Whether a flag of this name may say which secret or key is meant: `--secret=prod-db`, `--ssh-key=laptop`.
@@ -168,9 +173,6 @@ pub(super) fn is_pin(name: &str) -> bool {
 pub(super) fn is_key_name(name: &str) -> bool {
     let words = words(name);
     let last = words.last().map_or("", String::as_str);
-    if refers(&words) {
-        return false;
-    }
     let is_random = RANDOM_WORDS.contains(&last) || (last.len() > 4 && last.ends_with("pw"));
     let is_key = match words.as_slice() {
         [.., before, last] if last == "code" || last == "codes" => before == "recovery",

@@ -148,7 +148,10 @@ pub(super) fn pair(map: &Map<String, Value>) -> Option<(&str, &str)> {
     }
     // `{"selector": "#password", "value": "…"}`.
     let is_password = |name: &str| name.len() <= 120 && name.to_lowercase().contains("password");
-    let mut fields = map.iter().filter(|(member, _)| is_in(&FIELDS, member));
+    // `path` is a file's, but for an operation on a document.
+    let is_field =
+        |member: &str| is_in(&FIELDS, member) && (member != "path" || map.contains_key("op"));
+    let mut fields = map.iter().filter(|(member, _)| is_field(member));
     if !fields.any(|(_, name)| name.as_str().is_some_and(is_password)) {
         return None;
     }

@@ -184,8 +184,8 @@ pub(super) const SWITCHING: [&str; 13] = [
     "allow", "allows", "disable", "disabled", "enable", "enabled", "require", "requires", "skip",
     "no", "without", "use", "ask",
 ];
-/// Before `secret`, `secret key` or `keys` they say what is done with one that is named: `--update-secrets`,
-/// `--export-secret-key`, `existingSecret`.
+/// Before `secret`, `secret key` or `keys` of a flag they say what is done with one that is named:
+/// `--update-secrets`, `--export-secret-key`.
 pub(super) const REFERRING: [&str; 19] = [
     "set", "update", "remove", "delete", "clear", "export", "import", "recv", "receive", "send",
     "list", "search", "refresh", "edit", "default", "existing", "pull", "trusted", "fetch",

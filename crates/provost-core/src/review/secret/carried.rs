@@ -3,7 +3,7 @@
 
 use super::{find::Found, looks::is_random, reading::Reading, seat::Seat, token::program};
 use crate::review::{
-    names::is_secret,
+    names::{is_reference, is_secret},
     summary::{Outline, Role, Spot},
     work,
 };
@@ -160,7 +160,8 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
     let field = name.rsplit(['?', '&']).next().unwrap_or_default();
     let is_query = name.contains("://") && field.len() < name.len();
     let flag = name.split('=').next().unwrap_or_default();
-    let is_flag = flag.starts_with('-') && (is_secret(flag) || carries(program, flag));
+    let takes = is_secret(flag) && !is_reference(flag);
+    let is_flag = flag.starts_with('-') && (takes || carries(program, flag));
     is_query
         || is_flag
         || writes(outline, at, program)
@@ -174,12 +175,13 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
 
 /// `echo NAME=x >> .env`: the line of a file.
 fn writes(outline: &Outline, at: usize, program: &str) -> bool {
-    let Some(command) = outline.spots.get(at).map(|spot| spot.command) else {
+    let command = outline.spots.get(at).map(|spot| spot.command);
+    let is_file = |spot: &Spot| Some(spot.command) == command && spot.role == Role::File;
+    if !matches!(program, "echo" | "printf") {
         return false;
-    };
-    let is_file = |spot: &Spot| spot.command == command && spot.role == Role::File;
+    }
     work::count(outline.spots.len());
-    matches!(program, "echo" | "printf") && outline.spots.iter().any(is_file)
+    outline.spots.iter().any(is_file)
 }
 
 /// A branch, an image or a unit may have any name.

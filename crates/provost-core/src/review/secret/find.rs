@@ -15,7 +15,9 @@ use super::{
     setting, url,
     value::{data, line, opening, word},
 };
-use crate::review::names::{is_key_name, is_password, is_pin, is_secret, may_name_secret};
+use crate::review::names::{
+    is_key_name, is_password, is_pin, is_reference, is_secret, may_name_secret,
+};
 
 /// A value that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,26 +169,16 @@ fn collect(
             program: captures.name("program").map(|it| it.as_str().to_owned()),
             ..Found::after(text, all.end(), kind, "")
         }),
-        Find::User => found.extend(
-            captures
-                .name("user")
-                .filter(|it| is_random(it.as_str()))
-                .map(|user| Found {
-                    by_itself: false,
-                    program: captures.name("program").map(|it| it.as_str().to_owned()),
-                    ..Found::itself(kind, user.range())
-                }),
-        ),
-        Find::Replaced => found.extend(
-            captures
+        Find::User => {
+            let user = captures.name("user").filter(|it| is_random(it.as_str()));
+            found.extend(user.map(|user| taken(captures, kind, user.range())));
+        }
+        Find::Replaced => {
+            let value = captures
                 .name("value")
-                .filter(|value| looks_random(value.as_str()))
-                .map(|value| Found {
-                    by_itself: false,
-                    program: captures.name("program").map(|it| it.as_str().to_owned()),
-                    ..Found::itself(kind_of(name), value.range())
-                }),
-        ),
+                .filter(|it| looks_random(it.as_str()));
+            found.extend(value.map(|value| taken(captures, kind_of(name), value.range())));
+        }
         Find::Columns => {
             let columns = captures.name("columns").map_or("", |it| it.as_str());
             columns::values(text, columns, all.end(), found);
@@ -219,6 +211,15 @@ fn collect(
     }
 }
 
+/// A part of the match that its program takes.
+fn taken(captures: &Captures<'_>, kind: &'static str, place: Range<usize>) -> Found {
+    Found {
+        by_itself: false,
+        program: captures.name("program").map(|it| it.as_str().to_owned()),
+        ..Found::itself(kind, place)
+    }
+}
+
 /// Words and dates between hyphens are a name, however the name begins.
 fn is_token(text: &str) -> bool {
     let text = text.rsplit(':').next().unwrap_or_default();
@@ -240,7 +241,7 @@ fn is_jwt(text: &str) -> bool {
 fn flag_value(text: &str, start: usize, name: &str) -> Option<Found> {
     let found = Found::after(text, start, kind_of(name), name);
     let value = found.data.clone().and_then(|place| text.get(place))?;
-    let is_value = is_secret(name) || is_key_name(name);
+    let is_value = (is_secret(name) || is_key_name(name)) && !is_reference(name);
     (is_value && !value.starts_with('-') && is_random(value)).then_some(found)
 }
 
@@ -256,7 +257,8 @@ fn is_assigned(
     let name = part("name").trim_matches(['-', '.']);
     // What follows is the scheme, and has a pattern of its own.
     let is_scheme = name.to_lowercase().ends_with("authorization");
-    let is_name = is_secret(name) || is_key_name(name);
+    let is_named = part("name").starts_with('-') && is_reference(name);
+    let is_name = (is_secret(name) || is_key_name(name)) && !is_named;
     let Some(all) = captures.get(0).filter(|_| !is_scheme && is_name) else {
         return false;
     };

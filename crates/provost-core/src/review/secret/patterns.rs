@@ -63,7 +63,7 @@ const HERE_STRING: &str = r#"[^\n;|&<]*<<<[ \t]{0,4}["']?([^\s"'\\;|&<>()$`]+)"#
 static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     // The defaults are too small for all of them: a set that forgets what it learned of texts is slow.
     const SIZE: usize = 64 * 1024 * 1024;
-    const LEARNED: usize = 16 * 1024 * 1024;
+    const LEARNED: usize = 8 * 1024 * 1024;
     let mut set = RegexSetBuilder::new(sources());
     set.size_limit(SIZE).dfa_size_limit(LEARNED).build().ok()
 });
@@ -81,11 +81,13 @@ fn patterns() -> impl Iterator<Item = &'static Pattern> {
 }
 
 fn sources() -> impl Iterator<Item = String> {
-    patterns().map(|(_, find, pattern)| match find {
+    let sources = patterns().map(|(_, find, pattern)| match find {
         Find::Program | Find::User | Find::Replaced => format!("{BEGINS}{pattern}"),
         Find::Input => format!("{SAID}{pattern}|{BEGINS}{pattern}{HERE_STRING}"),
         _ => (*pattern).to_owned(),
-    })
+    });
+    // The set is fast only if what ends a word does not depend on letters beyond ASCII.
+    sources.map(|source| source.replace(r"\b", r"(?-u:\b)"))
 }
 
 /// The patterns that occur in a text; all of them, should the set be unusable.

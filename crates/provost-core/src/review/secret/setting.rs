@@ -15,6 +15,18 @@ const MOST_WORDS: usize = 32;
 const LONGEST: usize = 2048;
 /// Flags whose value is the setting's.
 const VALUE_FLAGS: [&str; 5] = ["--value", "--body", "-b", "-v", "--secret-string"];
+/// With these, what follows names settings.
+const OTHERS: [&str; 9] = [
+    "get",
+    "delete",
+    "rm",
+    "unset",
+    "list",
+    "--get",
+    "--get-all",
+    "--unset",
+    "--unset-all",
+];
 /// Flags that take no value.
 const SWITCHES: [&str; 15] = [
     "--secret",
@@ -44,6 +56,9 @@ pub(super) fn values(text: &str, start: usize, head: &str) -> Vec<Found> {
         word == "SecureString" || is_secret(word)
     };
     if head.contains("put-parameter") && !words.iter().any(is_secure) {
+        return Vec::new();
+    }
+    if words.iter().any(|place| OTHERS.contains(&at(place))) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -120,13 +135,12 @@ fn words(text: &str, start: usize) -> Vec<Range<usize>> {
         }
         match quote {
             Some(open) if letter == open => quote = None,
-            Some(_) => {}
             None if letter.is_whitespace() => {
                 words.extend(from.take().map(|from| from..at));
                 continue;
             }
             None if matches!(letter, '"' | '\'') => quote = Some(letter),
-            None => {}
+            _ => {}
         }
         from.get_or_insert(at);
     }

@@ -61,6 +61,11 @@ fn p09_what_fills_in_a_password_is_masked() {
         let shown = json!(mask_map(&map(params))).to_string();
         assert!(!shown.contains("hunter22x"), "{shown}");
     }
-    let params = map(json!({"selector": "#title", "value": "hunter22x"}));
-    assert_eq!(mask_map(&params), params);
+    for params in [
+        json!({"selector": "#title", "value": "hunter22x"}),
+        json!({"path": "/srv/password_reset.sh", "text": "wipe all of production"}),
+    ] {
+        let params = map(params);
+        assert_eq!(mask_map(&params), params);
+    }
 }

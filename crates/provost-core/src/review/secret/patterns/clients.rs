@@ -46,7 +46,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>mongo[a-z]{0,10}|twine|cqlsh|cypher-shell|rabbitmqadmin|ncftp[a-z]{2,3}|rdesktop|elasticsearch-users|expo|conan|useradd|usermod)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+        r"(?P<program>mongo[a-z]{0,10}|twine|cqlsh|cypher-shell|rabbitmqadmin|ncftp[a-z]{2,3}|rdesktop|elasticsearch-users|useradd|usermod)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
     ),
     (
         "password",
@@ -182,7 +182,18 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Program,
-        r"(?P<program>airflow|argocd|poetry|uv|jf|influx|keytool|jarsigner|supabase|hcloud|circleci|sentry-cli|redis-server|gitlab-runner|tailscale|glab|huggingface-cli|linode-cli|nats|swaks|stripe|nuget|dotnet|doctl|fastlane|buildkite-agent|superset|netlify|kubeadm)[ \t](?:[^\n;|&]*?[ \t])?--?(?:(?:new-|current-|auth-)?password|(?:auth-|access-|registration-)?token|api-?key|ApiKey|storepass|keypass|requirepass|authkey|auth)[ \t]{1,4}",
+        r"(?P<program>airflow|argocd|jf|influx|keytool|jarsigner|supabase|hcloud|circleci|sentry-cli|redis-server|gitlab-runner|tailscale|glab|huggingface-cli|linode-cli|nats|swaks|stripe|nuget|doctl|fastlane|buildkite-agent|superset|netlify|kubeadm)[ \t](?:[^\n;|&]*?[ \t])?--?(?:(?:new-|current-|auth-)?password|(?:auth-|access-|registration-)?token|api-?key|ApiKey|storepass|keypass|requirepass|authkey|auth)[ \t]{1,4}",
+    ),
+    // Behind `run` the flag would be another program's.
+    (
+        "secret",
+        Find::Program,
+        r"(?P<program>uv|poetry|dotnet)[ \t]{1,4}(?:nuget[ \t]{1,4}push|publish)[ \t](?:[^\n;|&]*?[ \t])?--(?:password|token|api-key)[ \t]{1,4}",
+    ),
+    (
+        "password",
+        Find::Program,
+        r#"(?P<program>etcdctl)[ \t](?:[^\n;|&]*?[ \t])?--user[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "password",
@@ -233,7 +244,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r#"(?P<program>skopeo|buildah|podman|oras|etcdctl|ab)[ \t](?:[^\n;|&]*?[ \t])?(?:--(?:src-|dest-)?creds|--user|-A)[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>skopeo|buildah|podman|oras)[ \t](?:[^\n;|&]*?[ \t])?--(?:src-|dest-)?creds[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "cookie",
@@ -264,7 +275,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Replaced,
-        r##"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s#[^#\n]*#[^#\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^#\s"'\\&$;|]{4,})\\?["']?#[gGiIp0-9]{0,3}["']"##,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s#[^#\n]*#[^#\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^#\s"'\\&$;|]{4,})\\?["']?#[gGiIp0-9]{0,3}["']"#,
     ),
     (
         "secret",

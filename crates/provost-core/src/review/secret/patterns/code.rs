@@ -7,7 +7,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Quoted,
-        r"(?im)^[ \t+]*(?:#[ \t]*define[ \t]+)?(?P<name>[a-z0-9_]*(?:pass|pwd|secret|token|key|cred)[a-z0-9_]*)[ \t]+",
+        r"(?m)^[ \t+]*(?:#[ \t]*define[ \t]+(?P<name>[A-Za-z0-9_]+)|(?:store|key)Password)[ \t]+",
     ),
     // `public string ApiKey { get; set; } = "…"`.
     (
@@ -80,7 +80,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Token,
-        r#"(?i)\b(?:password|passphrase|token|secret|api[ _-]?key)(?:[ \t]{1,2}|:[ \t]{1,4})["'`]?([A-Za-z0-9_+/=-]{12,})"#,
+        r#"(?i)\b(?:password|passphrase|api[ _-]key)(?:[ \t]{1,2}|:[ \t]{1,4})["'`]?([A-Za-z0-9_+/=-]{12,})"#,
     ),
     // The lines of `.pgpass`, `.htpasswd` and `userlist.txt`.
     (

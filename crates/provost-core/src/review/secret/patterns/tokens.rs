@@ -41,7 +41,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "key in a url",
         Find::Token,
-        r#"[?&]key=([A-Za-z0-9_~%-]{12,})"#,
+        r"[?&]key=([A-Za-z0-9_~%-]{12,})",
     ),
     (
         "stripe key",

@@ -143,6 +143,7 @@ fn p09_documents_and_password_files_hide_their_secrets() {
         "INSERT INTO users (email, name) VALUES ('a@b.c', 'main2024x');\n",
         "UPDATE settings SET value='main2024x' WHERE key='theme';\n",
         "the token production-server-backups is gone",
+        "kubectl delete secret db-token-a1b2c3d4e5f6",
         "see the password documentation-for-administrators",
     ] {
         assert_eq!(mask_text(text), text);

@@ -96,6 +96,10 @@ fn p09_only_the_value_of_a_setting_is_masked() {
         "vault kv put secret/token target=prod1x",
         "consul kv put app/password @id_rsa1",
         "docker secret create db_password evil1x",
+        "npm config delete tokenA tokenB2024x",
+        "passwd \"deploy2x\"",
+        "podman run --user root:evil2x img",
+        "uv run wipe --token prod2024",
     ] {
         assert_eq!(mask_command(command), command);
     }
@@ -130,6 +134,7 @@ fn p09_which_secret_is_meant_stays_visible() {
     for command in [
         format!("jwt sign --secret={random} t"),
         format!("cast send --private-key={random} 0xabc"),
+        format!("UPDATE_SECRET={random} ./run"),
     ] {
         assert!(!mask_command(&command).contains(random), "{command}");
     }
