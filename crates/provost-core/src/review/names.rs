@@ -4,8 +4,9 @@
 mod lists;
 
 use lists::{
-    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, OTHER_ENDS, OTHER_KEYS, OTHER_TOKENS,
-    PLACES, QUALIFIERS, RANDOM_WORDS, SECRET_ENDS, SECRET_PARTS, SECRET_WORDS,
+    ABOUT, CHOICES, CONTENT, KEYS, LAST_WORDS, LONG_WORDS, NAMING_FLAGS, OTHER_ENDS, OTHER_KEYS,
+    OTHER_TOKENS, PLACES, QUALIFIERS, RANDOM_WORDS, REFERRING, SECRET_ENDS, SECRET_PARTS,
+    SECRET_WORDS, SWITCHING,
 };
 
 /// Whether what stands under this name is a secret: one of its words says so, and none after it says that it is
@@ -14,6 +15,9 @@ pub(super) fn is_secret(name: &str) -> bool {
     let words = words(name);
     let asks = |pair: &[String]| matches!(pair, [ask, pass] if ask == "ask" && pass == "pass");
     if words.iter().any(|word| names_scripts(word)) || words.windows(2).any(asks) {
+        return false;
+    }
+    if switches(&words) || refers(&words, &["existing", "pull"]) {
         return false;
     }
     let words = without_qualifiers(&words);
@@ -26,6 +30,35 @@ pub(super) fn is_secret(name: &str) -> bool {
     }
     let is_last = |at: usize| at + 1 == words.len();
     (0..words.len()).any(|at| is_secret_word(words, at, is_last(at)))
+}
+
+/// `ALLOW_EMPTY_PASSWORD`, `--no-password`: what stands under the name switches something on or off.
+fn switches(words: &[String]) -> bool {
+    let before = words.split_last().map_or(&[][..], |(_, before)| before);
+    before.iter().any(|word| SWITCHING.contains(&&**word))
+}
+
+/// `auth.existingSecret`, `imagePullSecret`: which secret, and not the secret itself. `by`: the words that say so.
+fn refers(words: &[String], by: &[&str]) -> bool {
+    let is = |word: &String, of: &[&str]| of.contains(&&**word);
+    let before = match words {
+        [before @ .., secret, key] if is(secret, &["secret"]) && is(key, &["key", "keys"]) => {
+            before
+        }
+        [before @ .., last] if is(last, &["secret", "secrets", "key", "keys"]) => before,
+        _ => return false,
+    };
+    before.last().is_some_and(|word| is(word, by))
+}
+
+/// Whether a flag of this name says what is done with which secret: `--set-secrets`, `--export-secret-key`.
+pub(super) fn is_reference(flag: &str) -> bool {
+    refers(&words(flag), &REFERRING)
+}
+
+/// Whether a flag of this name may say which secret or key is meant: `--secret=prod-db`, `--ssh-key=laptop`.
+pub(super) fn may_name_secret(flag: &str) -> bool {
+    flag.starts_with('-') && NAMING_FLAGS.contains(&&*words(flag).join("_"))
 }
 
 /// Whether the secret's word is the last of the name. A longer name may be a setting's beside a secret:
@@ -131,6 +164,11 @@ pub(super) fn is_unsure(name: &str) -> bool {
     last == "pin" || LAST_WORDS.contains(&last)
 }
 
+/// Whether it is the number of a pin, on a board or of a person.
+pub(super) fn is_pin(name: &str) -> bool {
+    words(name).last().is_some_and(|last| last == "pin")
+}
+
 /// Whether a random text under this name is a key: `OPENAI_KEY`, `APP_KEY`, `GITHUB_PAT`, `ADMINPW`.
 pub(super) fn is_key_name(name: &str) -> bool {
     let words = words(name);
@@ -138,6 +176,7 @@ pub(super) fn is_key_name(name: &str) -> bool {
     let is_random = RANDOM_WORDS.contains(&last) || (last.len() > 4 && last.ends_with("pw"));
     let is_key = match words.as_slice() {
         [.., before, last] if last == "code" || last == "codes" => before == "recovery",
+        [.., key, last] if last == "data" => key == "key",
         [.., before, last] => {
             matches!(last.as_str(), "key" | "keys") && !OTHER_KEYS.contains(&before.as_str())
         }

@@ -3,16 +3,20 @@
 //!
 //! **Invariant:** a mask hides nothing that takes effect. Where that is not clear, the text stays visible.
 
+mod acts;
 mod admit;
 mod carried;
+mod columns;
 mod find;
 mod index;
 mod indirect;
 mod label;
 mod looks;
+mod patch;
 mod patterns;
 mod reading;
 mod seat;
+mod setting;
 mod token;
 mod url;
 mod uses;
@@ -25,7 +29,9 @@ use regex::Regex;
 use super::names::is_place_name;
 
 pub(super) use label::{CONTENT, Labels, holds_withheld};
-pub(super) use looks::{is_path, is_phrase, is_plain, is_random, looks_random};
+pub(super) use looks::{
+    is_path, is_phrase, is_plain, is_random, is_setting, is_target, looks_random,
+};
 pub(super) use reading::{Reading, Standing};
 pub(super) use token::program;
 pub(super) use uses::{Script, Use};
@@ -116,6 +122,11 @@ pub(super) fn secrets(text: &str, grammar: Grammar<'_>) -> Vec<Secret> {
     }
     let mut found = match grammar {
         Grammar::Text => admit::in_text(text, values),
+        Grammar::Command { within, runs_text } if patch::is_patch(text) => {
+            let mut found = patch::in_patch(text, values.clone());
+            found.extend(admit::in_command(text, within, runs_text, values));
+            found
+        }
         Grammar::Command { within, runs_text } => {
             admit::in_command(text, within, runs_text, values)
         }

@@ -9,8 +9,8 @@ use super::Walk;
 use crate::review::{
     names::{ends_as_secret, is_name, is_password, is_secret, is_unsure},
     secret::{
-        Grammar, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, kind_of,
-        looks_random, masks, secrets,
+        Grammar, Secret, Use, is_mask, is_path, is_phrase, is_plain, is_random, is_setting,
+        is_target, kind_of, looks_random, masks, secrets,
     },
 };
 
@@ -26,6 +26,10 @@ const NAMES: [&str; 7] = [
 ];
 /// Names of members that hold its value.
 const VALUES: [&str; 4] = ["value", "val", "parametervalue", "default"];
+
+/// Names of members that say which field of a page or a document is filled in, and of those that say with what.
+const FIELDS: [&str; 5] = ["selector", "element", "locator", "label", "path"];
+const FILLED: [&str; 3] = ["value", "text", "input"];
 
 impl Walk<'_> {
     /// The secrets of a text under the name of a secret.
@@ -54,7 +58,8 @@ impl Walk<'_> {
 
     /// Nothing else makes sense of the text than that it is a secret.
     fn is_whole(&self, name: &str, text: &str) -> bool {
-        if is_place(text) {
+        let is_chosen = is_setting(text) || (is_target(text) && !is_password(name));
+        if is_place(text) || is_chosen {
             return false;
         }
         let used = match self.commands.is_empty() {
@@ -64,8 +69,12 @@ impl Walk<'_> {
         };
         match used {
             Use::Free => return is_random(text),
-            Use::HandedOn => {
+            Use::InUrl => {
                 return looks_random(text) && is_plain(text) && !text.contains(['/', '.']);
+            }
+            Use::HandedOn => {
+                let is_value = looks_random(text) || !text.contains(['/', '.']);
+                return is_value && is_plain(text) && !(text.contains('/') && is_path(text));
             }
             Use::None => {}
         }
@@ -133,9 +142,21 @@ pub(super) fn pair(map: &Map<String, Value>) -> Option<(&str, &str)> {
     let is_in = |list: &[&str], name: &str| list.contains(&&*name.to_lowercase());
     let names = map.iter().filter(|(member, _)| is_in(&NAMES, member));
     let mut names = names.filter_map(|(_, name)| name.as_str());
-    let name = names.find(|name| is_secret(name))?;
-    let (field, _) = map.iter().find(|(member, _)| is_in(&VALUES, member))?;
-    Some((field, name))
+    if let Some(name) = names.find(|name| is_secret(name)) {
+        let (field, _) = map.iter().find(|(member, _)| is_in(&VALUES, member))?;
+        return Some((field, name));
+    }
+    // `{"selector": "#password", "value": "…"}`.
+    let is_password = |name: &str| name.len() <= 120 && name.to_lowercase().contains("password");
+    // `path` is a file's, but for an operation on a document.
+    let is_field =
+        |member: &str| is_in(&FIELDS, member) && (member != "path" || map.contains_key("op"));
+    let mut fields = map.iter().filter(|(member, _)| is_field(member));
+    if !fields.any(|(_, name)| name.as_str().is_some_and(is_password)) {
+        return None;
+    }
+    let (field, _) = map.iter().find(|(member, _)| is_in(&FILLED, member))?;
+    Some((field, "password"))
 }
 
 /// `["X-Api-Key", "…"]` in a list of such: a name, and what stands under it.

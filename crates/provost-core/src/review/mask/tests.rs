@@ -1,4 +1,5 @@
 mod cost;
+mod patches;
 mod views;
 
 use proptest::prelude::*;

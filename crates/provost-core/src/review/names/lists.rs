@@ -179,6 +179,31 @@ pub(super) const OTHER_KEYS: [&str; 24] = [
     "group",
     "hash",
 ];
+/// A secret's word behind one of these switches something: `ALLOW_EMPTY_PASSWORD`, `--no-password`, `REQUIRE_AUTH`.
+pub(super) const SWITCHING: [&str; 13] = [
+    "allow", "allows", "disable", "disabled", "enable", "enabled", "require", "requires", "skip",
+    "no", "without", "use", "ask",
+];
+/// Before `secret`, `secret key` or `keys` of a flag they say what is done with one that is named:
+/// `--update-secrets`, `--export-secret-key`.
+pub(super) const REFERRING: [&str; 19] = [
+    "set", "update", "remove", "delete", "clear", "export", "import", "recv", "receive", "send",
+    "list", "search", "refresh", "edit", "default", "existing", "pull", "trusted", "fetch",
+];
+/// Flags that say which secret or key is meant, at some programs. Others take the secret itself.
+pub(super) const NAMING_FLAGS: [&str; 11] = [
+    "secret",
+    "secrets",
+    "tls_secret",
+    "ssh_key",
+    "ssh_keys",
+    "ssh_key_values",
+    "private_key",
+    "credential",
+    "credentials",
+    "cookies",
+    "cookie",
+];
 /// What may follow without changing what it is.
 pub(super) const QUALIFIERS: [&str; 13] = [
     "value",

@@ -5,92 +5,27 @@ use std::cell::RefCell;
 
 use super::{
     Secret, Standing, Within,
+    acts::acts,
     carried::{is_carried, is_given},
     find::Found,
     indirect::Indirect,
-    looks::{is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, looks_random},
+    looks::{
+        is_command_like, is_key_line, is_phrase, is_place, is_plain, is_random, is_scrambled,
+        looks_random,
+    },
     reading::Reading,
     seat::Seat,
-    token::{is_taken_by, is_token_handed_on, program as started_by},
+    token::{is_taken_by, is_token_handed_on},
     uses::{Script, Use, Uses, is_variable},
 };
 use crate::review::{
     names::{ends_as_secret, is_secret},
-    summary::{Outline, Role, Spot, assigned_name},
+    summary::{Role, Spot, assigned_name},
     work,
 };
 
 type Pieces = Vec<std::ops::Range<usize>>;
 
-/// Programs whose words are what they act on, or what they run. None of them takes a secret.
-const ACTING: [&str; 56] = [
-    "rm",
-    "rmdir",
-    "unlink",
-    "shred",
-    "mv",
-    "cp",
-    "ln",
-    "dd",
-    "tee",
-    "touch",
-    "mkdir",
-    "truncate",
-    "install",
-    "rsync",
-    "chmod",
-    "chown",
-    "chgrp",
-    "chattr",
-    "mkfs",
-    "mount",
-    "umount",
-    "kill",
-    "pkill",
-    "killall",
-    "reboot",
-    "shutdown",
-    "systemctl",
-    "service",
-    "crontab",
-    "at",
-    "cat",
-    "less",
-    "head",
-    "tail",
-    "sed",
-    "awk",
-    "find",
-    "grep",
-    "xargs",
-    "tar",
-    "source",
-    ".",
-    "eval",
-    "exec",
-    "trap",
-    "alias",
-    "bind",
-    "complete",
-    "hash",
-    "cd",
-    "pushd",
-    "ls",
-    "test",
-    "[",
-    "[[",
-    "patch",
-];
-/// Those that are looked for behind `sudo` and the like as well.
-pub(super) const ACTING_ANYWHERE: [&str; 12] = [
-    "rm", "rmdir", "unlink", "shred", "mv", "cp", "dd", "tee", "chmod", "chown", "xargs",
-    "truncate",
-];
-/// Programs whose first word that is no flag is what they run.
-const RUNNING: [&str; 16] = [
-    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node",
-    "deno", "bun", "php", "lua", "pwsh",
-];
 /// Each value is held against the words of its command: one with more values is not understood.
 const MOST_VALUES: usize = 512;
 const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
@@ -100,6 +35,10 @@ pub(super) fn in_text(text: &str, values: Vec<Found>) -> Vec<Secret> {
     let mut admitted = Vec::new();
     let mut unclear = Vec::new();
     for value in values {
+        if let Some(line) = value.line.clone() {
+            admitted.push((value.kind, vec![line]));
+            continue;
+        }
         let Some(place) = value.data.clone() else {
             continue;
         };
@@ -170,14 +109,18 @@ pub(super) fn in_command(
         reading: &reading,
         uses: RefCell::new(Uses::of(text)),
     };
-    // First the whole word, and where that is more than the value, the value as data has it.
+    // First the whole line or word, and where that is more than the value, the value as data has it.
+    let lines: Vec<Pieces> = values
+        .iter()
+        .map(|value| value.line.clone().into_iter().collect())
+        .collect();
     let words: Vec<Pieces> = values.iter().map(|value| value.word.clone()).collect();
     let data: Vec<Pieces> = values
         .iter()
         .map(|value| value.data.clone().into_iter().collect())
         .collect();
     let mut admitted: Vec<Option<Pieces>> = vec![None; values.len()];
-    for pieces in [words, data] {
+    for pieces in [lines, words, data] {
         let places = context.places(&pieces);
         let read = pieces.into_iter().zip(places);
         for ((slot, value), (pieces, place)) in admitted.iter_mut().zip(&values).zip(read) {
@@ -384,11 +327,15 @@ impl Context<'_> {
         if may_run || used == Use::Free || !ends_as_secret(name) {
             return is_random(literal);
         }
-        if used == Use::HandedOn {
+        // Before the host of a URL, it may be the host.
+        if used == Use::InUrl {
             return looks_random(literal) && is_plain(literal) && !literal.contains(['/', '.']);
         }
         if is_place(literal) {
             return false;
+        }
+        if used == Use::HandedOn {
+            return is_plain(literal) && (looks_random(literal) || !literal.contains(['/', '.']));
         }
         if literal.contains(char::is_whitespace) {
             return value.kind == "password" && is_phrase(literal) && !is_command_like(literal);
@@ -411,7 +358,9 @@ impl Context<'_> {
         if used == Use::Free && is_variable(&value.name) {
             return is_random(literal);
         }
-        is_plain(literal) && !is_place(literal) && (looks_random(literal) || used == Use::None)
+        (is_plain(literal) || is_scrambled(literal))
+            && !is_place(literal)
+            && (looks_random(literal) || used == Use::None)
     }
 
     /// What becomes of the variable whose value these pieces are.
@@ -463,16 +412,4 @@ impl Context<'_> {
         assigned_name(&spot.text).is_some_and(|name| value.by_itself || name == value.name)
             && (spot.role == Role::Assignment || declares())
     }
-}
-
-/// What the word is to its command says what is done, or to what.
-fn acts(outline: &Outline, seat: Option<&Seat>, at: usize) -> bool {
-    let (Some(program), Some(seat)) = (outline.before(at).next(), seat) else {
-        return false;
-    };
-    let name = program.text.rsplit('/').next().unwrap_or_default();
-    let name = name.to_lowercase();
-    let runs = RUNNING.contains(&&*name) && seat.behind_flags;
-    let starts_acting = started_by(outline, at).is_some_and(|it| ACTING.contains(&it));
-    runs || ACTING.contains(&&*name) || starts_acting || seat.acted_on
 }

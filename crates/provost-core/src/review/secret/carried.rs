@@ -3,13 +3,21 @@
 
 use super::{find::Found, looks::is_random, reading::Reading, seat::Seat, token::program};
 use crate::review::{
-    names::is_secret,
+    names::{is_reference, is_secret},
     summary::{Outline, Role, Spot},
     work,
 };
 
 /// Programs, and their flags that a name and its value follow.
-const CARRIERS: [(&[&str], &[&str]); 6] = [
+const CARRIERS: [(&[&str], &[&str]); 7] = [
+    (
+        &["gcloud"],
+        &[
+            "--set-env-vars",
+            "--update-env-vars",
+            "--set-build-env-vars",
+        ],
+    ),
     (
         &["docker", "podman", "nerdctl", "docker-compose"],
         &["-e", "--env", "--build-arg"],
@@ -39,6 +47,11 @@ const CARRIERS: [(&[&str], &[&str]); 6] = [
 ];
 const SENDING: [&str; 5] = ["curl", "wget", "http", "https", "xh"];
 const BUILDING: [&str; 4] = ["docker", "podman", "nerdctl", "buildah"];
+
+/// Programs whose operands are names.
+const NAMING: [&str; 7] = [
+    "git", "docker", "podman", "nerdctl", "kubectl", "oc", "helm",
+];
 
 /// What a shell runs by itself: it says, keeps or compares its words, and another command may use them.
 const BUILTINS: [&str; 17] = [
@@ -147,14 +160,33 @@ pub(super) fn is_carried(value: &Found, reading: &Reading<'_>, at: usize, litera
     let field = name.rsplit(['?', '&']).next().unwrap_or_default();
     let is_query = name.contains("://") && field.len() < name.len();
     let flag = name.split('=').next().unwrap_or_default();
-    let is_flag = flag.starts_with('-') && (is_secret(flag) || carries(program, flag));
+    let takes = is_secret(flag) && !is_reference(flag);
+    let is_flag = flag.starts_with('-') && (takes || carries(program, flag));
     is_query
         || is_flag
+        || writes(outline, at, program)
         || carries(program, previous)
+        || (takes_fields(program, outline, at) && !literal.starts_with('@'))
         || reading
             .seat(at)
             .is_some_and(|seat| sets_variable(seat, name))
-        || is_random(literal)
+        || (is_random(literal) && !is_operand(program, previous))
+}
+
+/// `echo NAME=x >> .env`: the line of a file.
+fn writes(outline: &Outline, at: usize, program: &str) -> bool {
+    let command = outline.spots.get(at).map(|spot| spot.command);
+    let is_file = |spot: &Spot| Some(spot.command) == command && spot.role == Role::File;
+    if !matches!(program, "echo" | "printf") {
+        return false;
+    }
+    work::count(outline.spots.len());
+    outline.spots.iter().any(is_file)
+}
+
+/// A branch, an image or a unit may have any name.
+fn is_operand(program: &str, previous: &str) -> bool {
+    NAMING.contains(&program) && !matches!(previous, "-c" | "-m" | "--message")
 }
 
 /// The value says where the secret is, or what is sent: `curl -F token=@file`, `docker build --secret=src=file`.
@@ -162,6 +194,15 @@ fn names_file(program: &str, previous: &str, before: &str, literal: &str) -> boo
     let sends = literal.starts_with(['@', '<']) || before.ends_with(['@', '<']);
     let describes = previous == "--secret" || before.starts_with("--secret=");
     (SENDING.contains(&program) && sends) || (BUILDING.contains(&program) && describes)
+}
+
+/// `http POST https://x password=…`, `vault kv put x password=…`.
+fn takes_fields(program: &str, outline: &Outline, at: usize) -> bool {
+    let puts = || {
+        let mut words = outline.before(at).take(4);
+        words.any(|spot| matches!(&*spot.text, "put" | "patch" | "write"))
+    };
+    matches!(program, "http" | "https" | "xh") || (program == "vault" && puts())
 }
 
 /// `-e` and `-eNAME`.
@@ -176,5 +217,6 @@ fn carries(program: &str, flag: &str) -> bool {
 /// The variable of a program that is started, or a setting: `env NAME=x run`, `make NAME=x`, `npm config set name=x`.
 fn sets_variable(seat: &Seat, name: &str) -> bool {
     let is_upper = |c: u8| c.is_ascii_uppercase() || c == b'_' || c.is_ascii_digit();
-    seat.behind_starters || seat.behind_set || (seat.may_set && name.bytes().all(is_upper))
+    let is_started = seat.behind_starters || seat.behind_env;
+    is_started || seat.behind_set || (seat.may_set && name.bytes().all(is_upper))
 }

@@ -8,14 +8,16 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use super::{
-    kind_of,
-    looks::{is_key, is_key_line, is_long_token, is_random, looks_random},
+    columns, kind_of,
+    looks::{is_key, is_key_line, is_long_token, is_random, is_setting, is_target, looks_random},
     masks,
     patterns::{Find, occurring},
-    url,
-    value::{data, word},
+    setting, url,
+    value::{data, line, opening, word},
 };
-use crate::review::names::{is_key_name, is_password, is_secret};
+use crate::review::names::{
+    is_key_name, is_password, is_pin, is_reference, is_secret, may_name_secret,
+};
 
 /// A value that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub(super) struct Found {
     pub(super) name: String,
     /// As data has it.
     pub(super) data: Option<Range<usize>>,
+    /// As a file of settings has it, where it has signs.
+    pub(super) line: Option<Range<usize>>,
     /// As a shell reads it, in pieces.
     pub(super) word: Vec<Range<usize>>,
     /// It is a secret by its own looks, whatever stands before it.
@@ -35,21 +39,6 @@ pub(super) struct Found {
     pub(super) program: Option<String>,
 }
 
-/// What a person may say instead of a password is none.
-const PLACEHOLDERS: [&str; 12] = [
-    "none",
-    "null",
-    "true",
-    "false",
-    "nil",
-    "undefined",
-    "str",
-    "string",
-    "bool",
-    "int",
-    "...",
-    "***",
-];
 /// So much of a value tells whether it is a secret.
 const FAR_ENOUGH: usize = 200;
 const LONGEST_WORD: usize = 1024;
@@ -86,16 +75,18 @@ pub(super) fn values(text: &str) -> Vec<Found> {
             let mask = touching(&masks, piece);
             mask.is_some_and(|mask| mask.start <= piece.start && piece.end <= mask.end)
         };
-        if value.word.iter().chain(&value.data).any(is_masked) {
+        let pieces = value.word.iter().chain(&value.data).chain(&value.line);
+        if pieces.into_iter().any(is_masked) {
             return false;
         }
         // To a shell the value may go on where data has a host.
         let is_host = |piece: &Range<usize>| touching(&hosts, piece).is_some();
         value.data = value.data.take().filter(|piece| !is_host(piece));
+        value.line = value.line.take().filter(|piece| !is_host(piece));
         if value.word.iter().any(is_host) {
             value.word.clear();
         }
-        value.data.is_some() || !value.word.is_empty()
+        value.data.is_some() || value.line.is_some() || !value.word.is_empty()
     });
     found
 }
@@ -113,17 +104,19 @@ impl Found {
             name: String::new(),
             word: vec![place.clone()],
             data: Some(place),
+            line: None,
             by_itself: true,
             whole: false,
             program: None,
         }
     }
 
-    fn after(text: &str, start: usize, kind: &'static str, name: &str) -> Self {
+    pub(super) fn after(text: &str, start: usize, kind: &'static str, name: &str) -> Self {
         Self {
             kind,
             name: name.to_owned(),
             data: data(text, start),
+            line: None,
             word: near_word(text, start),
             by_itself: false,
             whole: false,
@@ -133,7 +126,8 @@ impl Found {
 
     /// As data has it, which is the shorter of the two: to a shell `"a","b":"c"` is one word.
     fn end(&self) -> Option<usize> {
-        let piece = self.data.as_ref().or(self.word.last());
+        let piece = self.line.as_ref().or(self.data.as_ref());
+        let piece = piece.or(self.word.last());
         piece.map(|piece| piece.end)
     }
 }
@@ -157,6 +151,9 @@ fn collect(
     let whole = captures.iter().skip(1).flatten().next().unwrap_or(all);
     let name = captures.name("name").map_or("", |name| name.as_str());
     match find {
+        // The name stands elsewhere, and must be a secret's.
+        Find::Random | Find::Program | Find::Quoted | Find::Replaced
+            if !name.is_empty() && !is_secret(name) => {}
         Find::Token if !is_token(whole.as_str()) => {}
         Find::Random if !looks_random(whole.as_str()) => {}
         Find::Jwt if !is_jwt(whole.as_str()) => {}
@@ -172,25 +169,35 @@ fn collect(
             program: captures.name("program").map(|it| it.as_str().to_owned()),
             ..Found::after(text, all.end(), kind, "")
         }),
-        Find::User => found.extend(
-            captures
-                .name("user")
-                .filter(|it| is_random(it.as_str()))
-                .map(|user| Found {
-                    by_itself: false,
-                    program: captures.name("program").map(|it| it.as_str().to_owned()),
-                    ..Found::itself(kind, user.range())
-                }),
-        ),
+        Find::User => {
+            let user = captures.name("user").filter(|it| is_random(it.as_str()));
+            found.extend(user.map(|user| taken(captures, kind, user.range())));
+        }
+        Find::Replaced => {
+            let value = captures
+                .name("value")
+                .filter(|it| looks_random(it.as_str()));
+            found.extend(value.map(|value| taken(captures, kind_of(name), value.range())));
+        }
+        Find::Columns => {
+            let columns = captures.name("columns").map_or("", |it| it.as_str());
+            columns::values(text, columns, all.end(), found);
+        }
         Find::Named => {
-            if is_assigned(text, captures) {
-                found.push(Found::after(text, all.end(), kind_of(name), name));
+            let rest = text.get(all.end()..).unwrap_or_default();
+            let start = all.end() + opening(rest);
+            let line = own_line(text, captures);
+            if is_assigned(text, captures, start, line.as_ref()) {
+                let value = Found::after(text, start, kind_of(name), name);
+                found.push(Found { line, ..value });
             }
         }
         Find::Flag => found.extend(flag_value(text, all.end(), name)),
         Find::Quoted => {
             if is_quoted(text.get(all.end()..).unwrap_or_default()) {
-                found.push(Found::after(text, all.end(), kind, name));
+                let value = Found::after(text, all.end(), kind, name);
+                let literal = value.data.clone().and_then(|place| text.get(place));
+                found.extend(Some(value).filter(|_| !literal.is_some_and(is_setting)));
             }
         }
         Find::Block => {
@@ -199,7 +206,17 @@ fn collect(
                 found.extend(block(text, all.end(), indent, kind_of(name), name));
             }
         }
+        Find::Setting => found.extend(setting::values(text, all.end(), all.as_str())),
         Find::Cookies => cookies(text, all.end(), name, found),
+    }
+}
+
+/// A part of the match that its program takes.
+fn taken(captures: &Captures<'_>, kind: &'static str, place: Range<usize>) -> Found {
+    Found {
+        by_itself: false,
+        program: captures.name("program").map(|it| it.as_str().to_owned()),
+        ..Found::itself(kind, place)
     }
 }
 
@@ -224,37 +241,46 @@ fn is_jwt(text: &str) -> bool {
 fn flag_value(text: &str, start: usize, name: &str) -> Option<Found> {
     let found = Found::after(text, start, kind_of(name), name);
     let value = found.data.clone().and_then(|place| text.get(place))?;
-    let is_value = is_secret(name) || is_key_name(name);
+    let is_value = (is_secret(name) || is_key_name(name)) && !is_reference(name);
     (is_value && !value.starts_with('-') && is_random(value)).then_some(found)
 }
 
 /// Whether a value that belongs to the name of a secret follows. `NAME=value` says so by itself; in what may be
 /// prose or a program, the value must be quoted, be alone on its line or look like a secret.
-fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
+fn is_assigned(
+    text: &str,
+    captures: &Captures<'_>,
+    start: usize,
+    line: Option<&Range<usize>>,
+) -> bool {
     let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
     let name = part("name").trim_matches(['-', '.']);
     // What follows is the scheme, and has a pattern of its own.
     let is_scheme = name.to_lowercase().ends_with("authorization");
-    let is_name = is_secret(name) || is_key_name(name);
+    let is_named = part("name").starts_with('-') && is_reference(name);
+    let is_name = (is_secret(name) || is_key_name(name)) && !is_named;
     let Some(all) = captures.get(0).filter(|_| !is_scheme && is_name) else {
         return false;
     };
-    let value = text.get(all.end()..).unwrap_or_default();
-    let near = text.floor_char_boundary(all.end() + FAR_ENOUGH);
+    let value = text.get(start..).unwrap_or_default();
+    let near = text.floor_char_boundary(start + FAR_ENOUGH);
     let near = text.get(..near).unwrap_or(text);
-    let first = data(near, all.end()).or_else(|| word(near, all.end()).into_iter().next());
+    let first = line.cloned().or_else(|| data(near, start));
+    let first = first.or_else(|| word(near, start).into_iter().next());
     let Some(first) = first.and_then(|place| text.get(place)) else {
         return false;
     };
-    let lower = first.to_lowercase();
-    if PLACEHOLDERS.contains(&&*lower) || lower == name.to_lowercase() {
+    if is_setting(first) || first.eq_ignore_ascii_case(name) {
         return false;
     }
-    if !is_secret(name) {
+    let before = text.get(..all.start()).unwrap_or_default();
+    if !is_secret(name) || says_which(part("name"), before) {
         return is_random(first.trim_start_matches("base64:"));
     }
+    if is_chosen(name, first) {
+        return false;
+    }
     let is_quoted = is_quoted(value);
-    let before = text.get(..all.start()).unwrap_or_default();
     let is_header = part("close").is_empty() && before.ends_with(['"', '\'']);
     let begins = before.trim_end_matches([' ', '\t', '+', '-']);
     let ends = value
@@ -278,6 +304,44 @@ fn is_assigned(text: &str, captures: &Captures<'_>) -> bool {
         || is_line
         || (is_quoted && first.chars().count() >= 3)
         || looks_random(first)
+}
+
+/// The value of a setting that is all of its line.
+fn own_line(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
+    const FAR: usize = 80;
+    let (all, name, op) = (
+        captures.get(0)?,
+        captures.name("name")?,
+        captures.name("op")?,
+    );
+    let is_setting = matches!(op.as_str().trim(), "=" | ":") && op.end() == all.end();
+    let near = text.ceil_char_boundary(name.start().saturating_sub(FAR));
+    let before = text.get(near..name.start())?;
+    let before = match before.rfind('\n') {
+        Some(at) => before.get(at + 1..)?,
+        None if near == 0 => before,
+        None => return None,
+    };
+    let before = before.trim_start_matches([' ', '\t', '+', '-', '>']);
+    let begins = before.is_empty() || matches!(before.trim_end(), "export" | "ENV" | "ARG");
+    (is_setting && begins).then(|| line(text, all.end()))?
+}
+
+/// Whether the name may say which secret is meant, or which rows: `--secret=prod-db`, `WHERE token = 'x'`.
+fn says_which(name: &str, before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.rsplit(|c: char| !c.is_alphanumeric()).next();
+    let is_condition = |word: &str| {
+        let mut words = ["where", "and", "or", "having"].iter();
+        words.any(|it| word.eq_ignore_ascii_case(it))
+    };
+    may_name_secret(name) || (!is_password(name) && word.is_some_and(is_condition))
+}
+
+/// Whether a value under the name of a secret is one that says what is done, and where: a board has pins, too.
+fn is_chosen(name: &str, value: &str) -> bool {
+    let is_number = || (4..=12).contains(&value.len()) && value.bytes().all(|c| c.is_ascii_digit());
+    (is_target(value) && !is_password(name)) || (is_pin(name) && !is_number() && !is_random(value))
 }
 
 fn is_quoted(value: &str) -> bool {
@@ -367,6 +431,7 @@ fn block(text: &str, start: usize, indent: usize, kind: &'static str, name: &str
         kind,
         name: name.to_owned(),
         data: Some(first..last),
+        line: None,
         word: Vec::new(),
         by_itself: false,
         whole: false,

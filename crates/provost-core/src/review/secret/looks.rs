@@ -7,9 +7,76 @@ pub(in crate::review) fn is_plain(value: &str) -> bool {
         .all(|c| c.is_alphanumeric() || "_.@%+=:!#^~-/".contains(c))
 }
 
+/// What stands for no value, or switches something on or off: a person says it instead of a secret.
+const SETTINGS: [&str; 27] = [
+    "none",
+    "null",
+    "true",
+    "false",
+    "nil",
+    "undefined",
+    "str",
+    "string",
+    "bool",
+    "int",
+    "...",
+    "***",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "enable",
+    "enabled",
+    "disable",
+    "disabled",
+    "required",
+    "optional",
+    "always",
+    "never",
+    "auto",
+    "0",
+    "1",
+];
+/// Where something happens, in a word that everybody uses for that.
+const TARGETS: [&str; 19] = [
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "local",
+    "localhost",
+    "live",
+    "sandbox",
+    "preview",
+    "qa",
+    "uat",
+    "main",
+    "master",
+    "default",
+    "all",
+];
+
+/// A word that switches something, or stands for no value.
+pub(in crate::review) fn is_setting(value: &str) -> bool {
+    SETTINGS.contains(&&*value.to_lowercase())
+}
+
+/// A word that says where something happens, or the sign of a coin: `TOKEN=production`, `"token": "USDC"`.
+pub(in crate::review) fn is_target(value: &str) -> bool {
+    let is_sign = (2..=5).contains(&value.len()) && value.bytes().all(|c| c.is_ascii_uppercase());
+    is_sign || TARGETS.contains(&&*value.to_lowercase())
+}
+
 /// A path, a file or an address: it says where something happens.
 pub(super) fn is_place(value: &str) -> bool {
-    if value.starts_with(['~', '.', '%']) || value.contains("://") {
+    // A password may begin so, too.
+    let begins = value.starts_with(['~', '.', '%'])
+        && (value.contains('/') || value.ends_with('%') || !looks_random(value));
+    if begins || value.contains("://") {
         return true;
     }
     if value.contains('/') {
@@ -74,6 +141,39 @@ pub(in crate::review) fn looks_random(text: &str) -> bool {
             && has(u8::is_ascii_lowercase)
             && switches(text) >= 3)
         || (text.len() >= 16 && digits)
+}
+
+/// Signs that end a value, or begin something else.
+pub(super) const SIGNS: &str = ",;&\"'()[]{}<>|$`\\";
+
+/// A password with signs: to a shell, something else may begin at one of them, but what follows is no word that a
+/// program would have.
+pub(super) fn is_scrambled(text: &str) -> bool {
+    const SHORTEST: usize = 8;
+    let mut pieces = text.split(|c: char| SIGNS.contains(c));
+    let first = pieces.next().unwrap_or_default();
+    let mut rest = text.get(first.len()..).unwrap_or_default().chars();
+    // `getToken(x1)`, `list[0]`.
+    let is_call = !first.is_empty()
+        && matches!(rest.next(), Some('(' | '[' | '{'))
+        && text.ends_with([')', ']', '}']);
+    let is_substituted = ["$(", "${", "`", "{{", "\"", "'", "\\"]
+        .iter()
+        .any(|it| text.contains(it));
+    let is_variable = first.is_empty() && text.starts_with('$') && pieces.clone().count() == 1;
+    text.len() >= SHORTEST
+        && looks_random(text)
+        && !is_call
+        && !is_substituted
+        && !is_variable
+        && pieces.all(is_no_word)
+}
+
+fn is_no_word(piece: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| piece.as_bytes().iter().any(of);
+    let is_mixed =
+        has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
+    piece.is_empty() || (is_mixed && letters_of_words(piece) * 2 < piece.len())
 }
 
 /// Letters and digits in an order that nobody chose: no word, no name, no path is like this.

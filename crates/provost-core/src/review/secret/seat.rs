@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::admit::ACTING_ANYWHERE;
+use super::acts::ACTING_ANYWHERE;
 use crate::review::{
     summary::{Outline, Role, Spot, assigned_name},
     work,
@@ -26,6 +26,8 @@ pub(super) struct Seat {
     pub(super) behind_starters: bool,
     /// Behind `config set` and the like.
     pub(super) behind_set: bool,
+    /// Behind `env`, wherever that stands: `kubectl exec db -- env NAME=x psql`.
+    pub(super) behind_env: bool,
     /// Behind `make`, or some other `set`.
     pub(super) may_set: bool,
     last: String,
@@ -39,6 +41,7 @@ impl Default for Seat {
             behind_flags: true,
             behind_starters: true,
             behind_set: false,
+            behind_env: false,
             may_set: false,
             last: String::new(),
             words: 0,
@@ -64,13 +67,17 @@ impl Seat {
     fn pass(&mut self, spot: &Spot) {
         let name = spot.text.rsplit('/').next().unwrap_or_default();
         let is_flag = spot.text.starts_with('-');
-        let is_setting = matches!(&*self.last, "config" | "configure" | "secret");
+        let is_setting = matches!(
+            &*self.last,
+            "config" | "configure" | "secret" | "secrets" | "vars"
+        );
         let acts = |it: &&str| it.eq_ignore_ascii_case(name);
         self.acted_on |= ACTING_ANYWHERE.iter().any(acts);
         self.behind_flags &= self.words == 0 || is_flag;
         self.behind_starters &=
             STARTING.contains(&name) || name.starts_with('-') || assigned_name(name).is_some();
         self.behind_set |= name == "set" && is_setting;
+        self.behind_env = name == "env" || (self.behind_env && assigned_name(name).is_some());
         self.may_set |=
             name == "set" || name.ends_with(":set") || (self.words == 0 && name == "make");
         name.clone_into(&mut self.last);

@@ -2,7 +2,7 @@
 //! that says what a program acts on may look like a token, too: it stays visible.
 
 use crate::review::{
-    names::{is_place_name, is_secret},
+    names::{is_place_name, is_reference, is_secret},
     summary::{Outline, Spot, started},
     work,
 };
@@ -90,7 +90,7 @@ pub(super) fn is_token_handed_on(kind: &str, outline: &Outline, at: usize, token
     }
     let after_flag = || {
         let flag = outline.before(at).next_back().map_or("", |spot| &spot.text);
-        flag.starts_with('-') && is_secret(flag)
+        flag.starts_with('-') && is_secret(flag) && !is_reference(flag)
     };
     after_flag() || program(outline, at).is_some_and(|program| SAYING.contains(&program))
 }

@@ -8,7 +8,7 @@ use super::{
     index::{Index, is_letter},
     indirect::Indirect,
 };
-use crate::review::names::ends_as_secret;
+use crate::review::names::{ends_as_secret, may_name_secret};
 
 /// Which variables a text uses: each name is looked for once.
 pub(super) struct Uses<'t> {
@@ -44,9 +44,11 @@ impl<'t> Uses<'t> {
 pub(in crate::review) enum Use {
     /// Its name stands nowhere but where it is set.
     None,
-    /// It is used only where nothing but a secret stands: in a header, as the value of a secret's flag, before the host
-    /// of a URL, or in a secret's field of its query.
+    /// It is used only where nothing but a secret stands: in a header, as the value of a secret's flag, or behind a
+    /// user.
     HandedOn,
+    /// The same, before the host of a URL or in a secret's field of its query: with a slash in it, it would be more.
+    InUrl,
     /// It may be what a program acts on, or a part of that: `rm -rf /data/$TOKEN`, `kill $((PIN))`.
     Free,
 }
@@ -77,6 +79,7 @@ struct Mentions {
     split: bool,
     free: [Option<usize>; 2],
     handed_on: [Option<usize>; 2],
+    in_url: bool,
 }
 
 impl Script {
@@ -122,7 +125,11 @@ impl Script {
         if mentions.split || mentions.free.iter().any(is_other) {
             Use::Free
         } else if mentions.handed_on.iter().any(is_other) {
-            Use::HandedOn
+            if mentions.in_url {
+                Use::InUrl
+            } else {
+                Use::HandedOn
+            }
         } else {
             Use::None
         }
@@ -158,7 +165,9 @@ impl Script {
             if !self.is_mention(before, after) {
                 continue;
             }
-            let places = if is_handed_on(before, after) {
+            let taken = place_of(before, after);
+            found.in_url |= taken == Some(Place::Url);
+            let places = if taken.is_some() {
                 &mut found.handed_on
             } else {
                 &mut found.free
@@ -230,10 +239,10 @@ fn is_exported(before: &str, after: &str) -> bool {
         && (after.is_empty() || after.starts_with(ends))
 }
 
-/// Whether the variable that is used here stands where nothing but a secret does.
-fn is_handed_on(before: &str, after: &str) -> bool {
-    let used = before.trim_end_matches(['{', '#']).strip_suffix('$');
-    used.is_some_and(|before| takes_secret(before, after.strip_prefix('}').unwrap_or(after)))
+/// Where the variable that is used here stands, if nothing but a secret does so.
+fn place_of(before: &str, after: &str) -> Option<Place> {
+    let before = before.trim_end_matches(['{', '#']).strip_suffix('$')?;
+    takes_secret(before, after.strip_prefix('}').unwrap_or(after))
 }
 
 /// Whether the variable of this name is used in the text.
@@ -245,46 +254,66 @@ fn is_used(index: &Index, name: &str) -> bool {
     })
 }
 
+/// Where nothing but a secret stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Header,
+    Flag,
+    Login,
+    Url,
+}
+
 /// What stands before a secret, with the name that must be a secret's, and after it.
-static PLACES: LazyLock<Vec<(Regex, Regex)>> = LazyLock::new(|| {
+static PLACES: LazyLock<Vec<(Place, Regex, Regex)>> = LazyLock::new(|| {
     let word_ends = r#"^["']?(?:[\s;|&)]|$)"#;
     let places = [
         (
+            Place::Header,
             r#"\s(?:-H|--header)[ =]?["'](?P<name>[A-Za-z0-9-]+):[ \t][^"'\n]*$"#,
             r#"^[^"'\n]*["']"#,
         ),
-        (r#"\s--?(?P<name>[A-Za-z0-9-]+)=["']?$"#, word_ends),
         (
+            Place::Flag,
+            r#"\s--?(?P<name>[A-Za-z0-9-]+)=["']?$"#,
+            word_ends,
+        ),
+        (
+            Place::Login,
             r#"\bcurl\s(?:[^\n;|&]*\s)?(?:-u|--user)[ =]?["']?[^\s:"'/]+:$"#,
             word_ends,
         ),
         (
+            Place::Url,
             r#"[A-Za-z]://(?:[^\s/?\#@"':]*:)?$"#,
             r#"^(?::[^\s/@"']*)?@"#,
         ),
         (
+            Place::Url,
             r#"[A-Za-z]://[^\s"']*[?&](?P<name>[A-Za-z0-9_.-]+)=$"#,
             r#"^(?:[&"'\s]|$)"#,
         ),
     ];
-    let regexes = places
-        .iter()
-        .filter_map(|(before, after)| Some((Regex::new(before).ok()?, Regex::new(after).ok()?)));
+    let regexes = places.iter().filter_map(|(place, before, after)| {
+        Some((*place, Regex::new(before).ok()?, Regex::new(after).ok()?))
+    });
     regexes.collect()
 });
 
-fn takes_secret(before: &str, after: &str) -> bool {
+fn takes_secret(before: &str, after: &str) -> Option<Place> {
     /// So far back, at most.
     const FAR: usize = 300;
     let near = before.ceil_char_boundary(before.len().saturating_sub(FAR));
     let before = before.get(near..).unwrap_or_default();
-    PLACES.iter().any(|(place, ends)| {
-        let Some(found) = place.captures(before).filter(|_| ends.is_match(after)) else {
+    let found = PLACES.iter().find(|(place, begins, ends)| {
+        let Some(found) = begins.captures(before).filter(|_| ends.is_match(after)) else {
             return false;
         };
         let name = found.name("name").map(|name| name.as_str());
-        name.is_none_or(ends_as_secret)
-    })
+        // `--secret=$NAME` may say which one.
+        let says_which = |name: &str| *place == Place::Flag && may_name_secret(&format!("-{name}"));
+        name.is_none_or(|name| ends_as_secret(name) && !says_which(name))
+    });
+    found.map(|(place, _, _)| *place)
 }
 
 /// Whether a program would have a variable of this name.

@@ -1,9 +1,42 @@
 //! Where a value ends that follows its name. A value in quotes ends at its closing quote, any other at the first
 //! character that may begin something else: nothing beside a value is ever part of it.
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
-const ENDS: &str = ",;&\"'()[]{}<>|$`\\";
+use regex::Regex;
+
+use super::looks::{SIGNS, is_plain, is_scrambled, looks_random};
+
+/// What may stand around a literal in code: `b"…"`, `[]byte("…")`, `SecretStr("…")`, `field(default="…")`.
+static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"^(?:(?:\(|(?:new[ \t])?(?:\[\]byte|bytes|bytearray|str|Some|Ok|SecretStr|SecretString|SecretBox|Secret|[Ff]ield|Buffer\.from|bcrypt|Hash::make|TEXT)(?:::[a-z_]{1,20})?\()\s{0,40}(?:default[ \t]?=[ \t]?)?)?(?:[bBfFrRuUL@$]{0,2})(?:["']|`)"#,
+    )
+    .ok()
+});
+/// A line of settings is no longer.
+const LONGEST_LINE: usize = 256;
+
+/// How much of this stands before the quote of a literal.
+pub(super) fn opening(rest: &str) -> usize {
+    let found = OPENS.as_ref().and_then(|opens| opens.find(rest));
+    found.map_or(0, |found| found.end() - 1)
+}
+
+/// A value without quotes that goes to the end of its line, as settings and variables are written in files. It has
+/// signs in it that end a value elsewhere.
+pub(super) fn line(text: &str, start: usize) -> Option<Range<usize>> {
+    let far = text.floor_char_boundary(start + LONGEST_LINE);
+    let rest = text.get(start..far)?;
+    let end = rest.find(|c: char| c.is_whitespace() || c.is_control());
+    let end = end.or_else(|| (far == text.len()).then_some(rest.len()))?;
+    let value = rest.get(..end)?.trim_end_matches([',', ';']);
+    let after = text
+        .get(start + end..)?
+        .trim_start_matches([' ', '\t', '\r']);
+    let is_alone = after.is_empty() || after.starts_with(['\n', '#']);
+    (is_alone && !is_plain(value) && is_scrambled(value)).then(|| start..start + value.len())
+}
 
 /// The value at `start`, as data formats and keyword arguments write it.
 pub(super) fn data(text: &str, start: usize) -> Option<Range<usize>> {
@@ -21,6 +54,16 @@ pub(super) fn data(text: &str, start: usize) -> Option<Range<usize>> {
             Some(end) => some(from..from + end),
             None => bare(text, from),
         };
+    }
+    if let Some(inner) = rest.strip_prefix('`') {
+        // To a shell this is a command: a literal of code or prose has a blank before it, and is no word.
+        let is_apart = text.get(..start)?.ends_with([' ', '(']);
+        let end = inner.find('`').filter(|_| is_apart)?;
+        let is_literal = |inner: &&str| looks_random(inner) && !inner.contains([' ', '\n', '$']);
+        return inner
+            .get(..end)
+            .filter(is_literal)
+            .map(|_| start + 1..start + 1 + end);
     }
     bare(text, start)
 }
@@ -48,11 +91,13 @@ fn closing(rest: &str, quote: char) -> Option<usize> {
 /// seen.
 fn bare(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
-    let ends = |c: char| c.is_whitespace() || c.is_control() || ENDS.contains(c);
+    let ends = |c: char| c.is_whitespace() || c.is_control() || SIGNS.contains(c);
     let end = rest.find(ends).unwrap_or(rest.len());
     let after = rest.get(end..)?;
     let next = after.chars().nth(1);
     let goes_on = match after.chars().next() {
+        // A call.
+        Some('(') => end > 0,
         Some('\\') => !next.is_some_and(|c| matches!(c, '"' | '\'' | 'n' | 'r' | 't')),
         Some('"' | '\'') => next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '"' | '\'')),
         Some(',') => {
@@ -134,6 +179,7 @@ mod tests {
             ("P=a\\ pw", None),
             ("P=a\"b c\"", None),
             ("P=a,b c", None),
+            ("P=make2(a)", None),
         ] {
             let found = data(text, 2).map(|place| &text[place]);
             assert_eq!(found, expected, "{text}");
