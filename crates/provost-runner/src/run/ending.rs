@@ -8,7 +8,7 @@ use serde_json::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{CANCELLED, LINGER, Run, pump::Response};
+use super::{CANCELLED, LINGER, Run, UNAUTHORIZED, pump::Response};
 use crate::{
     acp::{self, Line, RpcError},
     meter::{Breach, Spent},
@@ -49,7 +49,7 @@ pub enum Stop {
         message: String,
         data: Value,
     },
-    /// The prompt was not sent, because of what was to be set before it. The agent was told nothing.
+    /// The prompt was not sent, because something that it wants could not be set. The session stays.
     NotSent {
         code: &'static str,
         message: String,
@@ -115,6 +115,27 @@ impl Stop {
             code: "protocol_error",
             message: format!("{what}: {}", problem.into()),
             data: Value::Null,
+        }
+    }
+
+    /// Of something that the agent refused to set before a prompt.
+    pub(super) fn not_sent(self) -> Self {
+        match self {
+            Self::Failed {
+                code,
+                message,
+                data,
+            } => Self::NotSent {
+                code,
+                message,
+                data,
+            },
+            Self::Refused { method, error } => Self::NotSent {
+                code: "agent_error",
+                message: format!("the agent refused `{method}`: {error}"),
+                data: json!(error),
+            },
+            stop => stop,
         }
     }
 
@@ -197,7 +218,9 @@ impl Outcome {
             Self::Failed { reason, message } => {
                 json!({"state": "failed", "reason": reason, "message": message})
             }
-            Self::Unauthorized => json!({"state": "failed", "reason": "unauthorized"}),
+            Self::Unauthorized => {
+                json!({"state": "failed", "reason": "unauthorized", "message": UNAUTHORIZED})
+            }
         }
     }
 }
