@@ -11,6 +11,7 @@ mod login;
 mod open;
 mod pump;
 mod session;
+mod stop;
 mod unseen;
 mod wanted;
 
@@ -54,8 +55,9 @@ use crate::{
 
 pub use crate::brake::Brake;
 pub(crate) use delivery::{Delivery, deliver};
-pub use ending::{Done, Ended, Outcome, Stop};
+pub use ending::{Done, Ended, Outcome};
 pub(crate) use session::refuse_waiting;
+pub use stop::Stop;
 
 use ask::{Answered, Open};
 use calls::ToolCalls;

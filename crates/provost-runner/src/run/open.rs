@@ -8,7 +8,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{Run, ending::Stop, login::AuthMethod};
+use super::{Run, login::AuthMethod, stop::Stop};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 

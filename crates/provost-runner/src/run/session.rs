@@ -11,7 +11,7 @@ use serde_json::{
 };
 use tokio::{task::JoinHandle, time::Instant};
 
-use super::{CANCELLED, Delivery, Run, deliver, ending::Stop, pump::TICK, wanted::Wanted};
+use super::{CANCELLED, Delivery, Run, deliver, pump::TICK, stop::Stop, wanted::Wanted};
 use crate::{
     acp,
     config::Keep,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{CANCELLED, Run, ending::Stop, open::values, session::UNREADABLE};
+use super::{CANCELLED, Run, open::values, session::UNREADABLE, stop::Stop};
 use crate::inbox::Inbox;
 
 /// Categories of options that do not change what the agent asks about.
