@@ -7,8 +7,8 @@ use serde_json::{json, value::to_raw_value};
 use crate::{
     config::{Config, Identity, Keep},
     journal::{Journal, last_sequence},
-    report::{Clock, End, Failure, Reporter, Settings, State},
-    run::{CANCELLED, Outcome, refuse_waiting},
+    report::{Clock, Drained, End, Failure, Reporter, Settings, State},
+    run::{CANCELLED, Delivery, Outcome, refuse_waiting},
     setup::{Reports, note},
 };
 
@@ -68,11 +68,23 @@ impl Unbegun {
                 reason: reason.to_owned(),
                 message: message.to_owned(),
             };
-            let reports = Reports::from(settings);
+            let reports = Reports::from(settings.clone());
             for untold in refuse_waiting(&keep, &reports, &journal, keep.taken, &outcome) {
                 untold.turn.cancel();
                 untold.reporter.drained(PATIENCE).await;
             }
+        }
+        // Whoever looks after what is left must not post it.
+        if settings.unauthorized.is_cancelled() {
+            let drained = Drained {
+                unauthorized: true,
+                ..Drained::default()
+            };
+            let delivery = Delivery {
+                drained,
+                ..Delivery::default()
+            };
+            journal.event(&delivery.event(true));
         }
         let state = if reason == CANCELLED {
             CANCELLED

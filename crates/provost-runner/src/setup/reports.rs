@@ -115,6 +115,8 @@ impl Reports {
     fn settings(&self, prompt: &str) -> Settings {
         let mut settings = self.0.clone();
         prompt.clone_into(&mut settings.identity.prompt_id);
+        // Each prompt has numbers of its own.
+        settings.last_sequence = 0;
         settings
     }
 }

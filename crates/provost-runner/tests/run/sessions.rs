@@ -364,16 +364,22 @@ async fn what_is_asked_between_prompts_is_of_no_turn() {
 #[tokio::test]
 async fn a_session_that_cannot_begin_tells_all_that_wait() {
     let (trial, inbox) = kept(20.0).await;
+    let tell = async || {
+        let unbegun = Unbegun::of(&trial.read());
+        unbegun.tell("cannot_start", "no such folder").await;
+        assert!(inbox.is_closed());
+    };
+    // An earlier process told its prompt something: that is of no other prompt.
+    tell().await;
+    inbox.reopen().unwrap();
     inbox.add(2, &followup("second", "waits")).unwrap();
-    let unbegun = Unbegun::of(&trial.read());
-    unbegun.tell("cannot_start", "no such folder").await;
+    tell().await;
     let reports = trial.receiver.taken();
     let told: Vec<_> = reports
         .iter()
-        .map(|one| (&one["promptId"], &one["sequence"]))
+        .map(|one| (one["promptId"].as_str().unwrap(), &one["sequence"]))
         .collect();
-    let (first, second, one) = (json!("prompt"), json!("second"), json!(1));
-    assert_eq!(told, [(&first, &one), (&second, &one)]);
-    assert_eq!(reports[1]["error"]["data"]["reason"], "not_begun");
-    assert!(inbox.is_closed());
+    let (one, two) = (json!(1), json!(2));
+    assert_eq!(told, [("prompt", &one), ("prompt", &two), ("second", &one)]);
+    assert_eq!(reports[2]["error"]["data"]["reason"], "not_begun");
 }
