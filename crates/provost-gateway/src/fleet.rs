@@ -93,8 +93,8 @@ pub enum Refused {
     Full(usize),
     #[error("{0}")]
     Stopped(String),
-    #[error("this Idempotency-Key stands for another run")]
-    KeyReused,
+    #[error("this Idempotency-Key stands for another {0}")]
+    KeyReused(&'static str),
     #[error("the session `{name}` is open in run {run}")]
     SessionOpen { name: String, run: String },
     #[error("this run ends with its prompt, so no other can follow")]
@@ -157,14 +157,14 @@ impl Fleet {
     pub fn start(self: &Arc<Self>) {
         let open: Vec<_> = {
             let inner = self.inner();
-            let open = inner.runs.values().filter(|run| !run.story().has_ended());
+            let open = inner.runs.values().filter(|run| run.is_open());
             open.cloned().collect()
         };
         for run in open {
             // Where it cannot be told, it is looked at again while it is tended.
             let lives = process::lives(&run.folder).unwrap_or(true);
             let story = run.story();
-            if !lives && (story.state == State::Queued || !story.began) {
+            if !lives && !story.has_ended() && (story.state == State::Queued || !story.began) {
                 self.inner().queue.push_back(run);
             } else {
                 self.inner().running += 1;
@@ -344,7 +344,10 @@ impl Fleet {
                     if run.record.keep.is_some() && !run.story().has_ended() {
                         run.find_prompts(self.gate.now());
                     }
-                    if run.story().has_ended() {
+                    // What is not told yet still needs the request.
+                    let told = process::lives(&run.folder).is_ok_and(|lives| !lives)
+                        && (run.receiver().is_none() || !run.has_left_reports());
+                    if run.story().has_ended() && told {
                         run.close();
                     }
                     run

@@ -37,6 +37,8 @@ pub struct Config {
     pub session: Option<String>,
     pub model: Option<String>,
     pub mode: Option<String>,
+    /// The agent's own options, by their ids: set when the session is opened.
+    pub options: BTreeMap<String, String>,
     /// As they are given to the agent.
     pub mcp_servers: Option<Box<RawValue>>,
     pub repo: PathBuf,
@@ -53,6 +55,8 @@ pub struct Config {
     pub unknown_agent: bool,
     pub unsupervised: Unsupervised,
     pub limits: Limits,
+    /// What runners before this one spent of these.
+    pub spent: SpentBefore,
     pub sandbox: Sandbox,
     pub gateway: Option<Gateway>,
     pub journal: Option<PathBuf>,
@@ -144,6 +148,18 @@ pub struct Limits {
     pub grace: Option<Duration>,
     /// A limit that cannot be enforced is an error, and not a warning.
     pub strict: bool,
+}
+
+/// What was spent before the runner of a run was lost; see [`Limits`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpentBefore {
+    pub wall: Duration,
+    pub turns: u64,
+    pub tool_calls: u64,
+    pub tokens: u64,
+    pub cost: f64,
+    pub output_bytes: u64,
+    pub files_changed: u64,
 }
 
 /// What the kernel lets the agent do.

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::config::Prompt;
+use crate::{config::Prompt, json_error};
 
 #[derive(Clone, Debug)]
 pub struct Inbox {
@@ -38,6 +38,14 @@ pub struct Followup {
     /// The agent's own options, by their ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
+}
+
+/// A prompt that cannot be given to the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// As far as its file says.
+    pub prompt_id: Option<String>,
+    pub problem: String,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +92,30 @@ impl Inbox {
             Err(error) => return Err(error),
         };
         Ok(Some(serde_json::from_slice(&text)?))
+    }
+
+    /// The same, for whoever takes it: anybody may have written the file.
+    pub fn next(&self, number: u64) -> Option<Result<Followup, Unreadable>> {
+        let unreadable = |prompt_id, problem: String| {
+            Some(Err(Unreadable {
+                prompt_id,
+                problem: format!("its file cannot be read: {problem}"),
+            }))
+        };
+        let text = match fs::read(self.file(number, "json")) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => return unreadable(None, error.to_string()),
+        };
+        let followup: Followup = match serde_json::from_slice(&text) {
+            Ok(followup) => followup,
+            Err(error) => return unreadable(named(&text), json_error::told(&error)),
+        };
+        if followup.content().is_none() {
+            let problem = "`prompt` is a text, or a list of content blocks".to_owned();
+            return unreadable(Some(followup.prompt_id), problem);
+        }
+        Some(Ok(followup))
     }
 
     /// Takes a prompt back, or ends its turn.
@@ -147,6 +179,13 @@ impl Followup {
     }
 }
 
+/// The id in a file that is no prompt otherwise.
+fn named(text: &[u8]) -> Option<String> {
+    let file: serde_json::Value = serde_json::from_slice(text).ok()?;
+    let id = file.get("promptId")?.as_str()?;
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o600);
@@ -192,6 +231,32 @@ mod tests {
         assert!(inbox.prompt(2).unwrap().is_none());
         inbox.reopen().unwrap();
         inbox.add(2, &followup(&json!("again"))).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_no_prompt_is_known_by_its_id() {
+        let place = tempfile::tempdir().unwrap();
+        let inbox = Inbox::at(place.path());
+        assert!(inbox.next(2).is_none());
+        for (text, id, problem) in [
+            (
+                r#"{"promptId":"k","prompt":"x","model":"m"}"#,
+                Some("k"),
+                "unknown field `model`",
+            ),
+            (
+                r#"{"promptId":"k","prompt":" "}"#,
+                Some("k"),
+                "`prompt` is a text",
+            ),
+            (r#"{"promptId":7,"prompt":"x"}"#, None, "expected text"),
+            ("{", None, "EOF"),
+        ] {
+            fs::write(inbox.file(2, "json"), text).unwrap();
+            let found = inbox.next(2).unwrap().unwrap_err();
+            assert_eq!(found.prompt_id.as_deref(), id, "{text}");
+            assert!(found.problem.contains(problem), "{found:?}");
+        }
     }
 
     #[test]

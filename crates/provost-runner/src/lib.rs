@@ -11,6 +11,7 @@ pub mod inbox;
 pub mod journal;
 pub mod json_error;
 pub mod keeper;
+pub mod leftovers;
 pub mod meter;
 pub mod metering;
 pub mod orphans;

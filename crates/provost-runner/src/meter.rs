@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     acp::{Status, Tokens, ToolUpdate, Update, Usage},
-    config::Limits,
+    config::{Limits, SpentBefore},
 };
 
 /// Enough to count by: limits above these are none.
@@ -29,12 +29,16 @@ const COUNTED: [&str; 6] = [
 #[derive(Debug, Default)]
 pub struct Meter {
     limits: Limits,
+    /// What runners before this one spent, where it is not counted on below.
+    before: SpentBefore,
     output_bytes: u64,
     turns: u64,
     tool_calls: u64,
-    /// As far as they were told; see [`Meter::used`].
+    /// Of the prompts before, as far as they were told.
+    tokens_before: Option<u64>,
+    /// Of this prompt; see [`Meter::used`].
     tokens: Option<u64>,
-    /// Those of steps, together.
+    /// Those of its steps, together.
     steps: u64,
     cost: Option<f64>,
     /// Each with the call that alone has told of it: should that fail, the file was not changed.
@@ -69,7 +73,7 @@ pub struct Spent {
     pub tokens: u64,
     pub cost: f64,
     pub output_bytes: u64,
-    pub files_changed: usize,
+    pub files_changed: u64,
 }
 
 impl Spent {
@@ -89,8 +93,30 @@ impl Meter {
         }
     }
 
+    /// Goes on from what was spent before.
+    #[must_use]
+    pub fn after(self, before: &SpentBefore) -> Self {
+        Self {
+            output_bytes: before.output_bytes,
+            turns: before.turns,
+            tool_calls: before.tool_calls,
+            tokens_before: (before.tokens > 0).then_some(before.tokens),
+            before: before.clone(),
+            ..self
+        }
+    }
+
     pub fn output(&mut self, bytes: u64) {
         self.output_bytes += bytes;
+    }
+
+    /// What is told from now on is of another prompt: agents tell the tokens of one, and the model answers anew.
+    pub fn prompt_begins(&mut self) {
+        if let Some(tokens) = self.tokens.take() {
+            self.tokens_before = Some(self.tokens_before.unwrap_or(0).saturating_add(tokens));
+        }
+        self.steps = 0;
+        self.answered = true;
     }
 
     /// What the agent, or whoever else counts, says that it used. A context falls when the agent forgets; what was
@@ -105,6 +131,10 @@ impl Meter {
         });
         self.tokens = self.tokens.max(tokens);
         if let Some(cost) = usage.cost {
+            // Agents tell that of their session. One that tells less than was spent before has begun to count anew.
+            if self.cost.is_none() && cost >= self.before.cost {
+                self.before.cost = 0.0;
+            }
             self.cost = Some(self.cost.map_or(cost, |most| most.max(cost)));
         }
     }
@@ -141,7 +171,8 @@ impl Meter {
     /// The first limit that is exceeded. `idle` is how long the agent has been silent on its own account.
     pub fn breach(&self, wall: Duration, idle: Duration) -> Option<Breach> {
         let time = |limit: Option<Duration>| limit.map(|limit| limit.as_secs_f64());
-        over("wallSeconds", time(self.limits.wall), wall.as_secs_f64())
+        let wall = (wall + self.before.wall).as_secs_f64();
+        over("wallSeconds", time(self.limits.wall), wall)
             .or_else(|| over("idleSeconds", time(self.limits.idle), idle.as_secs_f64()))
             .or_else(|| COUNTED.into_iter().find_map(|limit| self.exceeded(limit)))
     }
@@ -166,7 +197,7 @@ impl Meter {
     /// Whether anything was told that this limit rests on.
     pub fn was_told(&self, limit: &str) -> bool {
         match limit {
-            "tokens" => self.tokens.is_some(),
+            "tokens" => self.tokens.or(self.tokens_before).is_some(),
             "cost" => self.cost.is_some(),
             _ => true,
         }
@@ -183,10 +214,13 @@ impl Meter {
         Spent {
             turns: self.turns,
             tool_calls: self.tool_calls,
-            tokens: self.tokens.unwrap_or(0),
-            cost: self.cost.unwrap_or(0.0),
+            tokens: self
+                .tokens_before
+                .unwrap_or(0)
+                .saturating_add(self.tokens.unwrap_or(0)),
+            cost: self.before.cost + self.cost.unwrap_or(0.0),
             output_bytes: self.output_bytes,
-            files_changed: self.files.len(),
+            files_changed: self.files.len() as u64 + self.before.files_changed,
         }
     }
 
@@ -325,6 +359,73 @@ mod tests {
             assert_eq!(meter.spent().tokens, tokens);
         }
         assert!(meter.was_told("tokens") && !meter.was_told("cost"));
+    }
+
+    #[test]
+    fn the_prompts_of_a_session_add_up() {
+        let update = |update: Value| {
+            let params = json!({"sessionId": "s", "update": update});
+            SessionUpdate::read(&serde_json::value::to_raw_value(&params).unwrap()).update
+        };
+        let says = update(json!({"sessionUpdate": "agent_message_chunk"}));
+        let context =
+            update(json!({"sessionUpdate": "usage_update", "used": 8, "cost": {"amount": 0.5}}));
+        let answer = |tokens: u64| Usage::of_answer(&json!({"usage": {"totalTokens": tokens}}));
+        let mut meter = Meter::default();
+        for (number, tokens) in [(1, 12), (2, 24), (3, 36)] {
+            meter.prompt_begins();
+            meter.update(&says);
+            meter.update(&context);
+            meter.used(&answer(12));
+            let spent = meter.spent();
+            assert_eq!((spent.turns, spent.tokens), (number, tokens));
+        }
+        // Agents tell the cost of their whole session.
+        assert!((meter.spent().cost - 0.5).abs() < f64::EPSILON);
+        meter.prompt_begins();
+        assert!(meter.was_told("tokens"));
+    }
+
+    #[test]
+    fn what_was_spent_before_counts_and_the_limit_is_the_configured_one() {
+        let limits = Limits {
+            tool_calls: Some(3),
+            wall: Some(Duration::from_secs(10)),
+            ..Limits::default()
+        };
+        let before = SpentBefore {
+            wall: Duration::from_secs(8),
+            tool_calls: 3,
+            turns: 2,
+            tokens: 100,
+            cost: 0.5,
+            ..SpentBefore::default()
+        };
+        let cost = |cost: f64| Usage {
+            tokens: None,
+            cost: Some(cost),
+        };
+        for (told, spent) in [(0.6, 0.6), (0.1, 0.6)] {
+            let mut meter = Meter::new(limits.clone()).after(&before);
+            assert!((meter.spent().cost - 0.5).abs() < 1e-9);
+            meter.used(&cost(told));
+            assert!((meter.spent().cost - spent).abs() < 1e-9);
+        }
+        let mut meter = Meter::new(limits).after(&before);
+        meter.prompt_begins();
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": "1"});
+        let params = json!({"sessionId": "s", "update": call});
+        let params = serde_json::value::to_raw_value(&params).unwrap();
+        meter.update(&SessionUpdate::read(&params).update);
+        let spent = meter.spent();
+        assert_eq!((spent.tool_calls, spent.turns, spent.tokens), (4, 3, 100));
+        let breach = meter.breach(Duration::from_secs(1), NONE).unwrap();
+        assert_eq!(
+            breach.to_string(),
+            "the limit `toolCalls` of 3 is exceeded: 4"
+        );
+        let breach = meter.breach(Duration::from_secs(3), NONE).unwrap();
+        assert_eq!((breach.limit, breach.used), ("wallSeconds", 11.0));
     }
 
     #[test]

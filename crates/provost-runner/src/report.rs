@@ -18,7 +18,7 @@ mod settings;
 mod sign;
 mod spool;
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{fmt, io, path::Path, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -85,6 +85,33 @@ pub struct Counts {
     pub retries: u64,
     /// Queued, and none of the above yet.
     pub waiting: u64,
+}
+
+impl Counts {
+    /// Whether nobody was told anything, because the receiver wanted none of it.
+    pub fn refused_everything(&self) -> bool {
+        self.refused > 0 && self.delivered == 0
+    }
+
+    /// What the receiver did not take, in words.
+    pub fn refusals(&self) -> Option<String> {
+        let status = self.refusal?;
+        let refused = match self.refused {
+            1 => "1 report".to_owned(),
+            many => format!("{many} reports"),
+        };
+        Some(if self.refused_everything() {
+            format!(
+                "the callback refused every report ({refused}, the last with {status}): nobody was told of this run"
+            )
+        } else if self.end_refused {
+            format!(
+                "the callback refused {refused}, the last with {status}: it does not know how this run ended"
+            )
+        } else {
+            format!("the callback refused {refused}, the last with {status}")
+        })
+    }
 }
 
 /// Of several prompts together.
@@ -184,7 +211,8 @@ impl Reporter {
         let prompt = hook_id(&settings.identity.prompt_id);
         let core = Core::new(settings.identity, settings.observe, queue, last);
         let (answer, answers) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(core, settings.clock, answer));
+        let unauthorized = settings.unauthorized;
+        let shared = Arc::new(Shared::new(core, settings.clock, unauthorized, answer));
         if let (Some(signer), Some([chain, pulse])) = (signer, posts) {
             let sender = |post| Sender {
                 shared: Arc::clone(&shared),
@@ -192,7 +220,8 @@ impl Reporter {
                 prompt: prompt.clone(),
                 post,
             };
-            spawn(&shared, send::chain(sender(chain), settings.backoff));
+            let chain = send::chain(sender(chain), settings.backoff);
+            spawn(&shared, send::in_turn(settings.turn, chain));
             let heartbeat = send::heartbeat(sender(pulse), settings.heartbeat);
             spawn(&shared, send::until_ended(Arc::clone(&shared), heartbeat));
             spawn(&shared, send::window(Arc::clone(&shared)));
@@ -259,6 +288,11 @@ impl Reporter {
         self.shared.ended.cancel();
         self.shared.lock().end(end);
         self.shared.queued.notify_one();
+    }
+
+    /// What an earlier process left is sent, and nothing is added to it: no heartbeat either.
+    pub(crate) fn has_ended(&self) {
+        self.shared.ended.cancel();
     }
 
     /// Sends a report that was made before, under its own number.
@@ -330,6 +364,11 @@ impl Reporter {
         self.shared.lock().report(content);
         self.shared.queued.notify_one();
     }
+}
+
+/// The prompts of a run of which reports are left in a spool folder, the oldest first.
+pub(crate) fn left_prompts(spool: &Path, run: &str) -> Result<Vec<String>, Error> {
+    spool::prompts(spool, run).map_err(Error::Spool)
 }
 
 /// And the last number that was used for this prompt.

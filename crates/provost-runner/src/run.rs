@@ -5,12 +5,15 @@
 
 mod ask;
 mod calls;
+mod delivery;
 mod ending;
 mod login;
 mod open;
 mod pump;
 mod session;
+mod stop;
 mod unseen;
+mod wanted;
 
 use std::{
     collections::HashMap,
@@ -30,7 +33,7 @@ use tokio::{
     process::Command,
     sync::watch,
     task::{Id, JoinSet},
-    time::{Instant, sleep},
+    time::Instant,
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -43,21 +46,23 @@ use crate::{
     meter::Meter,
     permission::{ActGate, Gateway, Judge},
     process::{Heard, Mouth, Process},
-    report::{Counts, Drained, Phase, Reporter, State},
+    report::{Phase, Reporter, State},
     sandbox::Possible,
-    setup::{Reports, StartFolder, Supervised},
+    setup::{Reports, StartFolder, Supervised, Untold},
     unsupervised::ActWatch,
     workspace::Workspace,
 };
 
 pub use crate::brake::Brake;
-pub use ending::{Done, Ended, Outcome, Stop};
+pub(crate) use delivery::{Delivery, deliver};
+pub use ending::{Done, Ended, Outcome};
 pub(crate) use session::refuse_waiting;
+pub use stop::Stop;
 
 use ask::{Answered, Open};
 use calls::ToolCalls;
 use login::AuthMethod;
-use session::Wanted;
+use wanted::Wanted;
 
 /// For updates that come after the answer to the prompt: a title, the last usage. Half a second is what they take,
 /// and whoever waits for the end is told it within one.
@@ -65,10 +70,9 @@ const LINGER: Duration = Duration::from_millis(750);
 /// As the protocol calls the end of a turn that was cancelled.
 pub(crate) const CANCELLED: &str = "cancelled";
 const GRACE: Duration = Duration::from_secs(5);
-/// How long delivery is tried after the end. What is left then stays on disk.
-const DELIVERY: Duration = Duration::from_mins(10);
-/// And how long once it was told to stop.
-const HURRY: Duration = Duration::from_secs(5);
+/// Why nothing is reported any more.
+pub const UNAUTHORIZED: &str =
+    "the callback does not know the token (it answered 401), so nothing more was sent";
 
 /// Everything a run needs.
 pub struct Setup {
@@ -127,8 +131,9 @@ pub(crate) struct Run {
     reporter: Reporter,
     reports: Reports,
     /// How the prompts before were reported.
-    drained: Drained,
-    reported: Counts,
+    delivery: Delivery,
+    /// What runners before this one left to be sent.
+    leftovers: Vec<Untold>,
     journal: Arc<Journal>,
     judge: Arc<Judge>,
     workspace: Arc<Workspace>,
@@ -196,11 +201,13 @@ pub async fn run(setup: Setup) -> Ended {
     reporter.state(State::Starting);
     let keep = setup.config.keep.clone();
     let reports = setup.reports.clone();
-    let (mut drained, mut reported) = (Drained::default(), Counts::default());
+    let mut delivery = Delivery::default();
+    let mut untold = Vec::new();
     let (outcome, done, taken, reporter) = match Run::start(setup) {
         Ok(mut run) => {
             let outcome = run.live().await;
-            (drained, reported) = (run.drained, run.reported);
+            delivery = run.delivery;
+            untold.append(&mut run.leftovers);
             let (number, reporter) = (run.number, run.reporter.clone());
             (outcome, run.done(), number, reporter)
         }
@@ -215,7 +222,7 @@ pub async fn run(setup: Setup) -> Ended {
             (outcome, Done::default(), taken, reporter)
         }
     };
-    let mut untold = vec![reporter];
+    untold.push(reporter.into());
     if let Some(keep) = &keep {
         untold.extend(refuse_waiting(keep, &reports, &journal, taken, &outcome));
     }
@@ -226,42 +233,21 @@ pub async fn run(setup: Setup) -> Ended {
         "warnings": done.warnings,
     }));
     let mut outcome = outcome;
-    let mut delivering = JoinSet::new();
-    for reporter in untold {
-        let brake = brake.clone();
-        delivering.spawn(async move {
-            let drained = deliver(&reporter, &brake).await;
-            (drained, reporter.counts())
-        });
-    }
-    for (left, counts) in delivering.join_all().await {
-        drained += left;
-        reported += counts;
+    delivery += deliver(&untold, &brake).await;
+    if reports.has_receiver() {
+        journal.event(&delivery.event(true));
     }
     // A short run has ended before its first report is answered.
-    if drained.unauthorized && matches!(outcome, Outcome::Complete { .. }) {
+    if delivery.drained.unauthorized && matches!(outcome, Outcome::Complete { .. }) {
         outcome = Outcome::Unauthorized;
     }
     Ended {
         outcome,
         done,
         decisions: journal.decisions(),
-        drained,
-        reported,
+        drained: delivery.drained,
+        reported: delivery.counts,
     }
-}
-
-/// Whoever pulls the brake does not want to wait for a receiver that is away.
-async fn deliver(reporter: &Reporter, brake: &Brake) -> Drained {
-    let hurry = async {
-        brake.pulled().await;
-        sleep(HURRY).await;
-    };
-    tokio::select! {
-        drained = reporter.drained(DELIVERY) => return drained,
-        () = hurry => {}
-    }
-    reporter.drained(Duration::ZERO).await
 }
 
 impl Run {
@@ -293,10 +279,15 @@ impl Run {
             opened: Value::Null,
             cancelling: None,
             looked: now,
+            leftovers: if config.keep.is_some() {
+                let goes_on = config.prompt.as_ref();
+                reports.leftovers(goes_on.map(|_| config.identity.prompt_id.as_str()))
+            } else {
+                Vec::new()
+            },
             reports,
-            drained: Drained::default(),
-            reported: Counts::default(),
-            meter: Meter::new(config.limits.clone()),
+            delivery: Delivery::default(),
+            meter: Meter::new(config.limits.clone()).after(&config.spent),
             config,
             process: Some(process),
             mouth: Some(mouth),

@@ -1,6 +1,7 @@
 //! Puts a run together from its configuration: whom to tell, whom to ask, and what to start.
 
 mod confine;
+mod reports;
 mod start;
 mod supervise;
 
@@ -10,8 +11,7 @@ use std::{
     time::Duration,
 };
 
-use serde::Serialize;
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 use tokio::{net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
@@ -19,12 +19,12 @@ use crate::{
     brake::Brake,
     config::{By, Config, DEFAULT_COMMAND, anchored, split},
     inbox::Inbox,
-    journal::{Entry, Journal, last_sequence},
+    journal::{Journal, last_sequence},
     keeper, metering,
     permission::{
         ActGate, Callbacks, Gateway, GatewayJudge, Given, Judge, Person, Question, endpoint,
     },
-    report::{Clock, Event, Kind, Reporter, Settings, State},
+    report::{Clock, Reporter},
     run::{Confined, Setup},
     sandbox,
     unsupervised::ActWatch,
@@ -32,6 +32,8 @@ use crate::{
     workspace::{self, Confinement, Open, Workspace},
 };
 
+pub use reports::Reports;
+pub(crate) use reports::{Untold, note};
 pub use start::StartFolder;
 pub use supervise::Supervised;
 
@@ -42,9 +44,6 @@ const OURS: [&str; 4] = [
     "PROVOST_CONFIG",
     "PROVOST_CALLBACK_TOKEN",
 ];
-
-/// What may wait for the receiver where no folder is named for it: some of the longest lines of an agent.
-const MEMORY: usize = 64 * 1024 * 1024;
 
 /// What the machine and the caller give a run besides its configuration.
 #[derive(Default)]
@@ -131,7 +130,11 @@ pub async fn prepare(
         None => journal,
     });
     let reports = Reports::new(&config, &journal, around.heartbeat);
-    let reporter = reports.of(&config.identity.prompt_id, last)?;
+    let prompt = &config.identity.prompt_id;
+    let reporter = match &config.prompt {
+        Some(_) => reports.of(prompt, last)?,
+        None => reports.silent(prompt)?,
+    };
     let gateway = match &config.gateway {
         Some(gateway) => Some(Arc::new(Gateway::new(gateway)?)),
         None => None,
@@ -181,7 +184,7 @@ pub async fn prepare(
     let identity = &config.identity;
     journal.event(&json!({
         "started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
-            "promptId": identity.prompt_id, "repoDir": config.repo, "command": words,
+            "promptId": config.prompt.as_ref().map(|_| &identity.prompt_id), "repoDir": config.repo, "command": words,
             "permissions": config.permissions.by.name(), "agent": supervised.profile.map(|profile| profile.name),
             "unasked": supervised.mode.and(supervised.profile).map(|profile| profile.unasked),
             "pid": std::process::id()},
@@ -216,88 +219,6 @@ fn unenforced(config: &Config, supervised: &Supervised) -> Result<Vec<String>, U
         return Err(Unready::Limits(words.join("; ")));
     }
     Ok(words)
-}
-
-/// How the prompts of a run are told of, each by a reporter of its own.
-#[derive(Clone)]
-pub struct Reports(Settings);
-
-impl From<Settings> for Reports {
-    fn from(settings: Settings) -> Self {
-        Self(settings)
-    }
-}
-
-impl Reports {
-    fn new(config: &Config, journal: &Arc<Journal>, heartbeat: Option<Duration>) -> Self {
-        let mut settings = Settings::new(config.identity.clone());
-        settings.callback.clone_from(&config.callback);
-        settings.spool.clone_from(&config.spool);
-        settings.spool_bytes = config.spool_bytes;
-        if config.spool.is_none() {
-            settings.memory_bytes = MEMORY;
-        }
-        settings.heartbeat = heartbeat.unwrap_or(settings.heartbeat);
-        let journal = Arc::clone(journal);
-        settings.observe = Some(Arc::new(move |event| note(&journal, event)));
-        Self(settings)
-    }
-
-    /// `last`: the last number that an earlier process used for this prompt.
-    pub(crate) fn of(&self, prompt: &str, last: u64) -> Result<Reporter, crate::report::Error> {
-        let mut settings = self.0.clone();
-        prompt.clone_into(&mut settings.identity.prompt_id);
-        settings.last_sequence = last;
-        Reporter::start(settings)
-    }
-}
-
-/// A report as the journal has it: what is in it stays the text it was.
-#[derive(Serialize)]
-struct Named<'a> {
-    sequence: u64,
-    kind: Kind,
-    notifications: usize,
-    state: State,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    body: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rebuild: Option<&'a RawValue>,
-}
-
-/// Reports are named in the journal. What was in an update is there already, as the agent wrote it.
-pub(crate) fn note(journal: &Journal, event: &Event<'_>) {
-    match event {
-        Event::Queued {
-            sequence,
-            kind,
-            notifications,
-            state,
-            body,
-            rebuild,
-        } => journal.write(Entry::Report(&Named {
-            sequence: *sequence,
-            kind: *kind,
-            notifications: *notifications,
-            state: *state,
-            body: body.and_then(|body| {
-                let text = std::str::from_utf8(body).ok()?;
-                serde_json::from_str(text).ok()
-            }),
-            rebuild: *rebuild,
-        })),
-        Event::Delivered { sequence, .. } => sent(journal, *sequence, "delivered"),
-        Event::Again { sequence, .. } => sent(journal, *sequence, "again"),
-        Event::Dropped { sequence, .. } => sent(journal, *sequence, "dropped"),
-        Event::Unauthorized { sequence, .. } => sent(journal, *sequence, "unauthorized"),
-        Event::Refused {
-            sequence, status, ..
-        } => sent(journal, *sequence, &format!("refused with {status}")),
-    }
-}
-
-fn sent(journal: &Journal, sequence: u64, how: &str) {
-    journal.write(Entry::Sent(&json!({"sequence": sequence, "how": how})));
 }
 
 async fn judge(

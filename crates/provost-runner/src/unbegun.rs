@@ -7,8 +7,8 @@ use serde_json::{json, value::to_raw_value};
 use crate::{
     config::{Config, Identity, Keep},
     journal::{Journal, last_sequence},
-    report::{Clock, End, Failure, Reporter, Settings, State},
-    run::{CANCELLED, Outcome, refuse_waiting},
+    report::{Clock, Drained, End, Failure, Reporter, Settings, State},
+    run::{CANCELLED, Delivery, Outcome, refuse_waiting},
     setup::{Reports, note},
 };
 
@@ -22,6 +22,8 @@ pub struct Unbegun {
     settings: Settings,
     journal: Option<PathBuf>,
     keep: Option<Keep>,
+    /// A session that only waits for prompts has none that could fail.
+    prompted: bool,
 }
 
 impl Unbegun {
@@ -34,6 +36,7 @@ impl Unbegun {
             settings,
             journal: config.journal.clone(),
             keep: config.keep.clone(),
+            prompted: config.prompt.is_some(),
         }
     }
 
@@ -43,28 +46,45 @@ impl Unbegun {
             mut settings,
             journal,
             keep,
+            prompted,
         } = self;
         let prompt = settings.identity.prompt_id.clone();
         let path = journal.as_deref();
         settings.last_sequence = path.map_or(0, |path| last_sequence(path, &prompt));
         let journal = path.and_then(|path| Journal::open(path, Clock::system()).ok());
         let journal = Arc::new(journal.unwrap_or_default());
-        journal.event(&started(&settings.identity));
+        journal.event(&started(&settings.identity, prompted));
         let noting = Arc::clone(&journal);
         settings.observe = Some(Arc::new(move |event| note(&noting, event)));
-        match Reporter::start(settings.clone()) {
-            Ok(reporter) => report(&reporter, reason, message).await,
-            Err(error) => tracing::warn!(%error, "nobody is told that the run did not begin"),
+        match prompted.then(|| Reporter::start(settings.clone())) {
+            Some(Ok(reporter)) => report(&reporter, reason, message).await,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "nobody is told that the run did not begin");
+            }
+            None => {}
         }
         if let Some(keep) = keep {
             let outcome = Outcome::Failed {
                 reason: reason.to_owned(),
                 message: message.to_owned(),
             };
-            let reports = Reports::from(settings);
+            let reports = Reports::from(settings.clone());
             for untold in refuse_waiting(&keep, &reports, &journal, keep.taken, &outcome) {
-                untold.drained(PATIENCE).await;
+                untold.turn.cancel();
+                untold.reporter.drained(PATIENCE).await;
             }
+        }
+        // Whoever looks after what is left must not post it.
+        if settings.unauthorized.is_cancelled() {
+            let drained = Drained {
+                unauthorized: true,
+                ..Drained::default()
+            };
+            let delivery = Delivery {
+                drained,
+                ..Delivery::default()
+            };
+            journal.event(&delivery.event(true));
         }
         let state = if reason == CANCELLED {
             CANCELLED
@@ -75,9 +95,9 @@ impl Unbegun {
     }
 }
 
-fn started(identity: &Identity) -> serde_json::Value {
+fn started(identity: &Identity, prompted: bool) -> serde_json::Value {
     json!({"started": {"runId": identity.run_id, "taskId": identity.task_id, "sandboxId": identity.sandbox_id,
-        "promptId": identity.prompt_id, "pid": std::process::id()}})
+        "promptId": prompted.then_some(&identity.prompt_id), "pid": std::process::id()}})
 }
 
 async fn report(reporter: &Reporter, reason: &str, message: &str) {

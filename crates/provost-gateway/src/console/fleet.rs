@@ -102,6 +102,7 @@ struct Row {
     /// Why it ended as it did.
     end: Option<String>,
     resumed: bool,
+    warnings: Vec<String>,
 }
 
 /// A question of the run.
@@ -142,6 +143,7 @@ impl Row {
             .join(", "),
             end,
             resumed: story.resumed > 0,
+            warnings: story.warnings,
         }
     }
 }

@@ -46,7 +46,7 @@ impl Fleet {
             return if same {
                 Ok((before, true))
             } else {
-                Err(Refused::KeyReused)
+                Err(Refused::KeyReused("run"))
             };
         }
         let (running, waiting) = self.counts();

@@ -1,5 +1,5 @@
-//! The end of a run whose runner did not tell it: because it was lost, or never was. Whoever receives its reports
-//! would wait for ever, so another runner is started that tells the end and nothing else.
+//! The end of a run whose runner did not tell it, or not everybody: because it was lost, or never was. Whoever
+//! receives its reports would wait for ever, so another runner is started that tells them and does nothing else.
 
 use std::{io, sync::Arc};
 
@@ -43,8 +43,8 @@ impl End {
 
 impl Fleet {
     /// Reports that it is over, where somebody receives reports, and then notes it: a gateway that goes down between
-    /// the two does both again.
-    pub(super) async fn end(self: &Arc<Self>, run: &Arc<Run>, end: End) {
+    /// the two does both again. `false`: it does so now.
+    pub(super) async fn end(self: &Arc<Self>, run: &Arc<Run>, end: End) -> bool {
         let (fleet, ending) = (Arc::clone(self), Arc::clone(run));
         let (reason, message) = (end.reason, end.message.clone());
         let teller = spawn_blocking(move || fleet.start_teller(&ending, reason, &message)).await;
@@ -52,7 +52,7 @@ impl Fleet {
             Ok(Some(mut child)) => tokio::select! {
                 _ = child.wait() => {}
                 // The teller goes on, and the gateway that comes looks after it.
-                () = self.stopping.cancelled() => return,
+                () = self.stopping.cancelled() => return false,
             },
             Ok(None) => {}
             Err(error) => {
@@ -64,6 +64,7 @@ impl Fleet {
         if let Err(error) = noted {
             tracing::error!(%error, "the end of a run could not be noted");
         }
+        true
     }
 
     /// `None`: nobody waits to be told.
@@ -92,6 +93,45 @@ impl Fleet {
             .map(Some)
     }
 
+    /// Has the reports sent that its runner left on disk. `false`: the gateway goes, and the next one looks again.
+    pub(super) async fn send_left(self: &Arc<Self>, run: &Arc<Run>) -> bool {
+        let (fleet, sending) = (Arc::clone(self), Arc::clone(run));
+        let sender = spawn_blocking(move || fleet.start_sender(&sending)).await;
+        let sender = sender.unwrap_or_else(|error| Err(io::Error::other(error)));
+        match sender {
+            Ok(Some(mut child)) => {
+                tokio::select! {
+                    _ = child.wait() => {}
+                    () = self.stopping.cancelled() => return false,
+                }
+                self.look(run).await;
+                true
+            }
+            Ok(None) => true,
+            Err(error) => {
+                tracing::error!(%error, run.id = %run.record.id, "the reports that a run left are not sent");
+                true
+            }
+        }
+    }
+
+    /// `None`: nothing is left.
+    fn start_sender(&self, run: &Run) -> io::Result<Option<Child>> {
+        let Some(mut request) = run.receiver().filter(|_| run.has_left_reports()) else {
+            return Ok(None);
+        };
+        let record = &run.record;
+        let ours = json!({
+            "runId": record.id, "taskId": record.task_id.as_deref().unwrap_or(&record.id),
+            "sandboxId": "gateway", "promptId": record.id, "spoolDir": run.folder.spool(),
+        });
+        if let Value::Object(ours) = ours {
+            request.extend(ours);
+        }
+        run.folder.write("run.json", &Value::Object(request))?;
+        self.launch(run, true, &Task::Reports).map(Some)
+    }
+
     pub(super) fn launch(&self, run: &Run, calls_back: bool, task: &Task<'_>) -> io::Result<Child> {
         process::launch(
             &self.launcher,
@@ -104,6 +144,11 @@ impl Fleet {
 }
 
 impl Run {
+    /// Whether its runner was lost before it had sent all that it had to tell. Reads the folder.
+    pub(super) fn has_left_reports(&self) -> bool {
+        !self.story().reported && self.folder.has_spooled()
+    }
+
     /// Its request, if that names somebody who receives reports. Reads a file.
     pub(super) fn receiver(&self) -> Option<Map<String, Value>> {
         let request: Option<Map<String, Value>> = self.folder.read("request.json");

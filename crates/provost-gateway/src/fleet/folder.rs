@@ -95,6 +95,16 @@ impl Folder {
         self.0.join("spool")
     }
 
+    /// Whether there are reports that were not delivered.
+    pub(super) fn has_spooled(&self) -> bool {
+        let prompts = fs::read_dir(self.spool()).into_iter().flatten().flatten();
+        let mut files =
+            prompts.flat_map(|prompt| fs::read_dir(prompt.path()).into_iter().flatten());
+        files.any(|file| {
+            file.is_ok_and(|file| file.path().extension().is_some_and(|end| end == "json"))
+        })
+    }
+
     /// Who wrote a prompt, beside it.
     pub(super) fn write_origin(&self, number: u64, origin: &Origin) -> io::Result<()> {
         self.inbox().make()?;

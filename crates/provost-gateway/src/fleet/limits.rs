@@ -53,23 +53,38 @@ fn tighter<T: PartialOrd + Copy>(
     asked.or(usual)
 }
 
-/// What is left for whoever goes on. `None`: nothing is.
-pub(super) fn left(limits: &Limits, spent: &Spent, ran: Duration) -> Option<Limits> {
-    let count = |limit: Option<u64>, spent: u64| match limit {
-        Some(limit) => limit.checked_sub(spent).filter(|left| *left > 0).map(Some),
-        None => Some(None),
-    };
-    Some(Limits {
-        wall: match limits.wall {
-            Some(wall) => Some(wall.checked_sub(ran).filter(|left| !left.is_zero())?),
-            None => None,
-        },
-        turns: count(limits.turns, spent.turns)?,
-        tool_calls: count(limits.tool_calls, spent.tool_calls)?,
-        output_bytes: count(limits.output_bytes, spent.output_bytes)?,
-        // Tokens and cost are told by the agent for its session, and go on with it.
-        ..limits.clone()
-    })
+/// Whether nothing is left for whoever would go on.
+pub(super) fn used_up(limits: &Limits, spent: &Spent, ran: Duration) -> bool {
+    let count = |limit: Option<u64>, spent: u64| limit.is_some_and(|limit| limit <= spent);
+    limits.wall.is_some_and(|wall| wall <= ran)
+        || count(limits.turns, spent.turns)
+        || count(limits.tool_calls, spent.tool_calls)
+        || count(limits.tokens, spent.tokens)
+        || count(limits.output_bytes, spent.output_bytes)
+        || limits.cost.is_some_and(|cost| cost <= spent.cost)
+}
+
+/// What was spent, as the configuration of whoever goes on has it.
+pub(super) fn spent_before(spent: &Spent, ran: Duration) -> Value {
+    let count = |count: u64| (count > 0).then(|| Value::from(count));
+    let fields = [
+        (
+            "wallSeconds",
+            Some(ran.as_secs_f64())
+                .filter(|ran| *ran > 0.0)
+                .map(Value::from),
+        ),
+        ("turns", count(spent.turns)),
+        ("toolCalls", count(spent.tool_calls)),
+        ("tokens", count(spent.tokens)),
+        (
+            "cost",
+            Some(spent.cost).filter(|cost| *cost > 0.0).map(Value::from),
+        ),
+        ("outputBytes", count(spent.output_bytes)),
+        ("filesChanged", count(spent.files_changed)),
+    ];
+    given(fields)
 }
 
 /// As the configuration of a run has them.
@@ -88,6 +103,10 @@ pub(super) fn written(limits: &Limits) -> Value {
         ("graceSeconds", seconds(limits.grace)),
         ("strict", limits.strict.then_some(Value::Bool(true))),
     ];
+    given(fields)
+}
+
+fn given<const COUNT: usize>(fields: [(&str, Option<Value>); COUNT]) -> Value {
     let given = fields.into_iter();
     let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(given.collect::<Map<_, _>>())
@@ -127,26 +146,29 @@ mod tests {
     }
 
     #[test]
-    fn whoever_goes_on_has_what_is_left() {
+    fn whoever_goes_on_knows_what_was_spent() {
         let limits = Limits {
             turns: Some(10),
             wall: Some(Duration::from_mins(1)),
             cost: Some(2.0),
             ..Limits::default()
         };
-        let spent = Spent {
-            turns: 4,
+        let spent = |turns, cost| Spent {
+            turns,
+            cost,
             ..Spent::default()
         };
-        let rest = left(&limits, &spent, Duration::from_secs(20)).unwrap();
-        assert_eq!(rest.turns, Some(6));
-        assert_eq!(rest.wall, Some(Duration::from_secs(40)));
-        assert_eq!(rest.cost, Some(2.0));
-        assert!(left(&limits, &spent, Duration::from_mins(2)).is_none());
-        let all = Spent {
-            turns: 10,
-            ..Spent::default()
-        };
-        assert!(left(&limits, &all, Duration::ZERO).is_none());
+        for (spent, ran, over) in [
+            (spent(4, 0.5), 20, false),
+            (spent(4, 0.5), 60, true),
+            (spent(10, 0.5), 20, true),
+            (spent(4, 2.0), 20, true),
+        ] {
+            let over_now = used_up(&limits, &spent, Duration::from_secs(ran));
+            assert_eq!(over_now, over, "{spent:?} {ran}");
+        }
+        // A configuration takes only what is above 0.
+        let before = spent_before(&spent(4, 0.0), Duration::from_secs(20));
+        assert_eq!(before, json!({"wallSeconds": 20.0, "turns": 4}));
     }
 }

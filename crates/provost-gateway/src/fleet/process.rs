@@ -60,6 +60,8 @@ pub(super) enum Task<'a> {
         reason: &'a str,
         message: &'a str,
     },
+    /// To send the reports that a runner left.
+    Reports,
 }
 
 /// Starts the runner of a run whose configuration is written. Its input is the lock: it holds it for as long
@@ -86,8 +88,14 @@ pub(super) fn launch(
     if !calls_back {
         command.arg("--no-callback");
     }
-    if let Task::Over { reason, message } = task {
-        command.arg("--over").args([reason, message]);
+    match task {
+        Task::Run => {}
+        Task::Over { reason, message } => {
+            command.arg("--over").args([reason, message]);
+        }
+        Task::Reports => {
+            command.arg("--send-left");
+        }
     }
     command
         .current_dir(folder.path())

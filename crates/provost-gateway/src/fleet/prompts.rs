@@ -79,7 +79,7 @@ impl Fleet {
             let before = story.prompts.iter().find(|prompt| prompt.number == number);
             return match before {
                 Some(before) if origin.digest == digest => Ok((before.clone(), true)),
-                _ => Err(Refused::KeyReused),
+                _ => Err(Refused::KeyReused("prompt")),
             };
         }
         if run.record.keep.is_none() {

@@ -63,6 +63,8 @@ pub(super) struct Given<'a> {
     pub(super) repo: &'a Path,
     pub(super) agent: &'a Agent,
     pub(super) limits: Value,
+    /// What runners before spent of these.
+    pub(super) spent: Option<Value>,
     pub(super) url: &'a str,
     pub(super) key: String,
     pub(super) spool: PathBuf,
@@ -242,6 +244,7 @@ fn check(
         repo,
         agent,
         limits: asked,
+        spent: None,
         url: "http://127.0.0.1",
         key: "key".to_owned(),
         spool: PathBuf::new(),
@@ -289,8 +292,8 @@ pub(super) fn compose(mut request: Map<String, Value>, given: Given<'_>) -> Valu
     if !given.spool.as_os_str().is_empty() {
         request.insert("spoolDir".to_owned(), json!(given.spool));
     }
-    if let Some(keep) = given.keep {
-        request.insert("keep".to_owned(), keep);
+    for (name, value) in [("keep", given.keep), ("spent", given.spent)] {
+        request.extend(value.map(|value| (name.to_owned(), value)));
     }
     // Ours come last: a request says nothing about them.
     if let Value::Object(ours) = ours {

@@ -65,6 +65,11 @@ impl Run {
         run
     }
 
+    /// Whether there is still something to do about it. Looks into its folder.
+    pub(super) fn is_open(&self) -> bool {
+        !self.story().has_ended() || !self.folder.path().join("end.json").exists()
+    }
+
     pub fn story(&self) -> Story {
         self.heard().story.clone()
     }
@@ -127,13 +132,13 @@ impl Run {
         loop {
             let mut heard = self.heard();
             let Heard { story, place } = &mut *heard;
-            let before = (story.state, story.spent.clone(), story.prompts.clone());
+            let before = story.clone();
             let journal = self.folder.journal();
             let end = feed::lines(&journal, *place, CHUNK, |line, end| {
                 let place = end.saturating_sub(line.len() as u64 + 1);
                 story.hear(line, place);
             })?;
-            moved |= before != (story.state, story.spent.clone(), story.prompts.clone());
+            moved |= before != *story;
             let more = std::mem::replace(place, end) != end;
             drop(heard);
             if !more {

@@ -1,7 +1,14 @@
 //! Where a run stands, told by its journal line by line. Pure: the same lines tell the same.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+
+/// More say the same.
+const MOST_WARNINGS: usize = 50;
+/// The runner's reason for the end of a session that had no prompt.
+const IDLE: &str = "idle";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,10 +62,25 @@ pub struct Story {
     pub prompts: Vec<Prompt>,
     /// Whether its agent says that it can go on with a session.
     pub resumes: bool,
+    /// What did not go as it was asked for, and ended nothing.
+    pub warnings: Vec<String>,
+    /// What was set in its session between prompts.
+    pub(super) set: Set,
+    /// Its reports are sent, as far as they could be.
+    pub(super) reported: bool,
     /// Of the runner that was started last.
     pub(super) pid: Option<i32>,
     /// The runner that was started last has told that it began.
     pub(super) began: bool,
+}
+
+/// What was set in a session between its prompts: agents forget it with their process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Set {
+    mode: Option<String>,
+    model_id: Option<String>,
+    options: BTreeMap<String, String>,
 }
 
 /// A prompt of the run's session: where it stands. What it says is kept elsewhere.
@@ -100,7 +122,18 @@ struct Event {
     cancelling: Option<String>,
     resumed: Option<Value>,
     prompt: Option<PromptEvent>,
+    set: Option<Set>,
+    warning: Option<String>,
+    reported: Option<Reported>,
     ended: Option<Ended>,
+}
+
+/// What became of the reports so far.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Reported {
+    warning: Option<String>,
+    over: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -158,6 +191,27 @@ impl State {
     }
 }
 
+impl Set {
+    fn change(&mut self, new: Self) {
+        self.mode = new.mode.or(self.mode.take());
+        self.model_id = new.model_id.or(self.model_id.take());
+        self.options.extend(new.options);
+    }
+
+    /// As the configuration of a run has it.
+    pub(super) fn written(&self) -> Map<String, Value> {
+        let mut set = Map::new();
+        let texts = [("mode", &self.mode), ("modelId", &self.model_id)];
+        for (name, text) in texts {
+            set.extend(text.clone().map(|text| (name.to_owned(), text.into())));
+        }
+        if !self.options.is_empty() {
+            set.insert("options".to_owned(), json!(self.options));
+        }
+        set
+    }
+}
+
 impl Story {
     pub fn has_ended(&self) -> bool {
         self.state.is_end()
@@ -175,6 +229,13 @@ impl Story {
         ended.map(|prompt| prompt.number).max()
     }
 
+    /// The last prompt, where all have ended.
+    fn last_prompt(&self) -> Option<&Prompt> {
+        let all = self.prompts.iter().all(|prompt| prompt.state.is_end());
+        let last = self.prompts.iter().max_by_key(|prompt| prompt.number);
+        last.filter(|_| all)
+    }
+
     /// How many prompts wait for their turn.
     pub fn waiting(&self) -> usize {
         let prompts = self.prompts.iter();
@@ -186,8 +247,7 @@ impl Story {
     /// Takes in one line of the journal, which begins at a place in it. Most are the agent's words, and tell
     /// nothing of this.
     pub(super) fn hear(&mut self, line: &[u8], place: u64) {
-        // The end is the end: whatever is written after it changes nothing.
-        if self.has_ended() || !contains(line, b"\"event\"") {
+        if !contains(line, b"\"event\"") {
             return;
         }
         let Ok(Line {
@@ -197,7 +257,20 @@ impl Story {
         else {
             return;
         };
-        self.take(at, event, place);
+        if let Some(reported) = event.reported {
+            self.reported |= reported.over;
+            self.warn(reported.warning);
+        } else if !self.has_ended() {
+            // The end is the end: only what became of its reports is told after it.
+            self.take(at, event, place);
+        }
+    }
+
+    fn warn(&mut self, warning: Option<String>) {
+        let news = warning.filter(|warning| !self.warnings.contains(warning));
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.extend(news);
+        }
     }
 
     fn take(&mut self, at: i64, event: Event, place: u64) {
@@ -215,6 +288,10 @@ impl Story {
         if event.session.is_some() {
             self.session_id = event.session;
         }
+        if let Some(set) = event.set {
+            self.set.change(set);
+        }
+        self.warn(event.warning);
         if let Some(by) = event.cancelling {
             self.cancelled_by.get_or_insert(by);
         }
@@ -240,6 +317,12 @@ impl Story {
 
     fn end(&mut self, at: i64, ended: Ended) {
         self.ended_at = Some(at);
+        // A session that was opened again and had no prompt ends as the one before did.
+        if let (Some(IDLE), Some(last)) = (ended.stop_reason.as_deref(), self.last_prompt()) {
+            let (state, reason, error) = (last.state, last.stop_reason.clone(), last.error.clone());
+            (self.state, self.stop_reason, self.error) = (state, reason, error);
+            return;
+        }
         let stopped = ended.reason.as_deref() == Some("stopped");
         let cancelled = ended.stop_reason.as_deref() == Some("cancelled");
         self.state = match ended.state.as_str() {
@@ -316,111 +399,4 @@ fn contains(line: &[u8], part: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(lines: &[&str]) -> Story {
-        let mut story = Story::default();
-        for line in lines {
-            story.hear(line.as_bytes(), 0);
-        }
-        story
-    }
-
-    #[test]
-    fn a_journal_tells_where_a_run_stands() {
-        const STARTED: [&str; 4] = [
-            r#"{"at":1,"event":{"queued":{}}}"#,
-            r#"{"at":2,"event":{"starting":{"attempt":1}}}"#,
-            r#"{"at":3,"event":{"started":{"pid":7,"command":["a"]}}}"#,
-            r#"{"at":4,"event":{"agent":{"name":"x"},"resumes":true}}"#,
-        ];
-        for (more, state) in [
-            (&[][..], State::Starting),
-            (
-                &[r#"{"at":5,"event":{"state":"running","spent":{"turns":1}}}"#],
-                State::Running,
-            ),
-            (
-                &[r#"{"at":5,"event":{"state":"waiting_permission"}}"#],
-                State::WaitingPermission,
-            ),
-            // The end is told once, whole.
-            (&[r#"{"at":5,"event":{"state":"done"}}"#], State::Starting),
-            (
-                &[r#"{"at":5,"event":{"ended":{"state":"done","stopReason":"end_turn"}}}"#],
-                State::Done,
-            ),
-            (
-                &[r#"{"at":5,"event":{"ended":{"state":"done","stopReason":"cancelled"}}}"#],
-                State::Cancelled,
-            ),
-            (
-                &[
-                    r#"{"at":5,"event":{"ended":{"state":"failed","reason":"stopped","message":"m"}}}"#,
-                ],
-                State::Cancelled,
-            ),
-            (
-                &[
-                    r#"{"at":5,"event":{"ended":{"state":"failed","reason":"lost","message":"m"}}}"#,
-                    r#"{"at":6,"event":{"starting":{}}}"#,
-                ],
-                State::Failed,
-            ),
-            // An agent's words about events are its words.
-            (
-                &[r#"{"at":5,"in":{"event":{"ended":{"state":"done"}}}}"#],
-                State::Starting,
-            ),
-            (&["", "{", "[]", r#"{"event":7}"#], State::Starting),
-        ] {
-            let story = told(&[&STARTED[..], more].concat());
-            assert_eq!(story.state, state, "{more:?}");
-            assert_eq!((story.pid, story.resumes), (Some(7), true));
-        }
-    }
-
-    #[test]
-    fn the_prompts_of_a_session_are_followed() {
-        let lines = [
-            r#"{"at":1,"event":{"starting":{}}}"#,
-            r#"{"at":2,"event":{"prompt":{"number":1,"promptId":"r","state":"running"}}}"#,
-            r#"{"at":3,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"queued"}}}"#,
-            r#"{"at":4,"event":{"prompt":{"number":1,"promptId":"r","state":"done","stopReason":"end_turn"}}}"#,
-            r#"{"at":4,"event":{"prompt":{"number":3,"promptId":"r-p3","state":"queued"}}}"#,
-            r#"{"at":5,"event":{"state":"idle"}}"#,
-        ];
-        let story = told(&lines);
-        assert_eq!((story.state, story.waiting()), (State::Idle, 2));
-        let more = [
-            r#"{"at":6,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"running"},"state":"running"}}"#,
-            r#"{"at":6,"event":{"prompt":{"number":2,"cancelledBy":"human:a"}}}"#,
-        ];
-        let story = told(&[&lines[..], &more].concat());
-        assert_eq!(story.running().map(|prompt| prompt.number), Some(2));
-        let end = [
-            r#"{"at":7,"event":{"prompt":{"number":2,"promptId":"r-p2","state":"done","stopReason":"cancelled"}}}"#,
-            r#"{"at":8,"event":{"ended":{"state":"failed","reason":"lost","message":"m"}}}"#,
-        ];
-        let story = told(&[&lines[..], &more, &end].concat());
-        let states: Vec<_> = story.prompts.iter().map(|prompt| prompt.state).collect();
-        assert_eq!(states, [State::Done, State::Cancelled, State::Failed]);
-        let last = story.prompts.last().unwrap();
-        assert_eq!(last.error.as_ref().unwrap().reason, "lost");
-    }
-
-    #[test]
-    fn another_runner_is_another_process() {
-        let story = told(&[
-            r#"{"at":1,"event":{"starting":{}}}"#,
-            r#"{"at":2,"event":{"started":{"pid":7}}}"#,
-            r#"{"at":3,"event":{"session":"s"}}"#,
-            r#"{"at":4,"event":{"resumed":{}}}"#,
-            r#"{"at":5,"event":{"starting":{}}}"#,
-        ]);
-        assert_eq!((story.pid, story.began, story.resumed), (None, false, 1));
-        assert_eq!(story.session_id.as_deref(), Some("s"));
-        assert_eq!(story.started_at, Some(1));
-    }
-}
+mod tests;

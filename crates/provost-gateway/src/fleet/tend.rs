@@ -48,7 +48,9 @@ impl Fleet {
                 match begun.unwrap_or_else(failed) {
                     Ok(started) => child = Some(started),
                     Err(end) => {
-                        self.end(&run, end).await;
+                        if !self.end(&run, end).await {
+                            return;
+                        }
                         break;
                     }
                 }
@@ -61,13 +63,17 @@ impl Fleet {
             match self.judge(&run, exit) {
                 Next::Over => break,
                 Next::End(end) => {
-                    self.end(&run, end).await;
+                    if !self.end(&run, end).await {
+                        return;
+                    }
                     break;
                 }
                 Next::Again => self.changed(),
             }
         }
-        self.finished(&run).await;
+        if self.send_left(&run).await {
+            self.finished(&run).await;
+        }
     }
 
     /// Starts its runner. An error is how it ended instead.
@@ -117,18 +123,19 @@ impl Fleet {
         if repo != record.repo_dir {
             return Err(Refused::bad("its folder leads elsewhere now"));
         }
-        let mut limits = record.limits.clone();
+        let mut spent = None;
         let story = run.story();
         let mut prompt_id = record.id.clone();
         let mut taken = 1;
         if let (true, Some(session)) = (attempt > 1, &story.session_id) {
             request.insert("sessionId".to_owned(), session.as_str().into());
-            limits = self.left(run)?;
+            spent = self.spent(run)?;
+            request.extend(story.set.written());
             if let Some(prompt) = story.running() {
                 request.insert("prompt".to_owned(), GO_ON.into());
                 (prompt_id, taken) = (prompt.prompt_id.clone(), prompt.number);
             } else if let Some(last) = story.last_ended() {
-                // It waited for a prompt, and does so again. What is told meanwhile is of no prompt that was told.
+                // It waited for a prompt, and does so again. What it does meanwhile is of no prompt, and not reported.
                 request.remove("prompt");
                 prompt_id = format!("{prompt_id}-{attempt}");
                 taken = last;
@@ -145,7 +152,8 @@ impl Fleet {
             task_id: record.task_id.as_deref(),
             repo: &repo,
             agent,
-            limits,
+            limits: record.limits.clone(),
+            spent,
             url: &self.url,
             key: self.keys.of(&record.id).unwrap_or_default(),
             spool: run.folder.spool(),
@@ -159,8 +167,8 @@ impl Fleet {
         Ok(calls_back)
     }
 
-    /// What it may still spend.
-    fn left(&self, run: &Run) -> Result<Value, Refused> {
+    /// What it has spent, if that leaves something to go on with.
+    fn spent(&self, run: &Run) -> Result<Option<Value>, Refused> {
         let text = json!({
             "runId": "r", "taskId": "t", "sandboxId": "s", "promptId": "p", "prompt": "p",
             "limits": run.record.limits,
@@ -169,9 +177,11 @@ impl Fleet {
         let allowed = read.map_err(|problems| Refused::Bad(problems.0))?.limits;
         let story = run.story();
         let began = Time::from_millis(story.started_at.unwrap_or_default());
-        let left = limits::left(&allowed, &story.spent, self.gate.now().since(began));
-        let left = left.ok_or_else(|| Refused::bad("nothing is left of its limits"))?;
-        Ok(limits::written(&left))
+        let ran = self.gate.now().since(began);
+        if limits::used_up(&allowed, &story.spent, ran) {
+            return Err(Refused::bad("nothing is left of its limits"));
+        }
+        Ok(Some(limits::spent_before(&story.spent, ran)))
     }
 
     /// Reads what its runner writes until that ends, and tells how. `None`: the gateway goes.
@@ -195,7 +205,10 @@ impl Fleet {
                 self.look(run).await;
                 return Some(None);
             }
-            if let (Some(_), Some(pid)) = (&story.cancelled_by, own.or(story.pid)) {
+            // Whoever lives after its end only sends its reports, and is another process.
+            if !story.has_ended()
+                && let (Some(_), Some(pid)) = (&story.cancelled_by, own.or(story.pid))
+            {
                 match asked {
                     None => process::ask_to_end(pid),
                     // What it leaves is ended when it is judged.
@@ -207,7 +220,7 @@ impl Fleet {
         }
     }
 
-    async fn look(&self, run: &Arc<Run>) {
+    pub(super) async fn look(&self, run: &Arc<Run>) {
         let reading = Arc::clone(run);
         let read = spawn_blocking(move || reading.catch_up()).await;
         match read {

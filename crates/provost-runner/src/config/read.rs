@@ -11,7 +11,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     By, Callback, Config, Confine, Gateway, Home, Identity, Keep, Limits, Permissions, Prompt,
-    Sandbox, Secret, Unsupervised, fields::Reader,
+    Sandbox, Secret, SpentBefore, Unsupervised, fields::Reader,
 };
 use crate::agents::{self, Offers, Profile};
 use crate::sandbox::{TOOLCHAINS, Toolchain, UnixSockets, toolchain};
@@ -84,6 +84,7 @@ impl Reader {
             session: self.text("sessionId"),
             model: self.text("modelId"),
             mode: self.text("mode"),
+            options: self.texts("options"),
             mcp_servers: self.mcp_servers(raw.remove("mcpServers")),
             repo: self
                 .text("repoDir")
@@ -98,6 +99,7 @@ impl Reader {
                 .and_then(|index| Unsupervised::ALL.get(index).copied())
                 .unwrap_or_default(),
             limits: self.limits(),
+            spent: self.spent(),
             sandbox: self.sandbox(),
             journal: self.text("journal").map(path),
             spool: self.text("spoolDir").map(path),
@@ -221,20 +223,31 @@ impl Reader {
     }
 
     fn env(&mut self) -> BTreeMap<String, String> {
-        let Some(mut fields) = self.object("env") else {
+        let env = self.texts("env");
+        for (name, value) in &env {
+            if name.contains(['=', '\0']) || value.contains('\0') {
+                let problem = "is no text that an environment can have";
+                self.problem(&format!("env.{name}"), problem);
+            }
+        }
+        env
+    }
+
+    fn texts(&mut self, name: &str) -> BTreeMap<String, String> {
+        let Some(mut fields) = self.object(name) else {
             return BTreeMap::new();
         };
-        let mut env = BTreeMap::new();
+        let mut texts = BTreeMap::new();
         for (name, value) in std::mem::take(&mut fields.fields) {
             match value {
-                Value::String(value) if !name.contains(['=', '\0']) && !value.contains('\0') => {
-                    env.insert(name, value);
+                Value::String(value) => {
+                    texts.insert(name, value);
                 }
-                _ => fields.problem(&name, "is no text that an environment can have"),
+                _ => fields.problem(&name, "is no text"),
             }
         }
         self.problems.append(&mut fields.problems);
-        env
+        texts
     }
 
     fn agent(&mut self) -> Option<&'static Profile> {
@@ -346,6 +359,23 @@ impl Reader {
         };
         self.close(fields);
         limits
+    }
+
+    fn spent(&mut self) -> SpentBefore {
+        let Some(mut fields) = self.object("spent") else {
+            return SpentBefore::default();
+        };
+        let spent = SpentBefore {
+            wall: fields.seconds("wallSeconds").unwrap_or_default(),
+            turns: fields.count("turns").unwrap_or_default(),
+            tool_calls: fields.count("toolCalls").unwrap_or_default(),
+            tokens: fields.count("tokens").unwrap_or_default(),
+            cost: fields.number("cost").unwrap_or_default(),
+            output_bytes: fields.count("outputBytes").unwrap_or_default(),
+            files_changed: fields.count("filesChanged").unwrap_or_default(),
+        };
+        self.close(fields);
+        spent
     }
 
     /// Ending has several steps: whoever wants it to end does not wait for an hour.

@@ -13,6 +13,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Deserialize;
 use serde_json::json;
 use sha2::Sha256;
 use tokio::net::TcpListener;
@@ -35,6 +36,14 @@ pub struct Endpoint {
     clock: Clock,
     /// When each was used.
     nonces: Mutex<HashMap<String, i64>>,
+}
+
+/// An answer as receivers put it into the answers to reports, or without its wrapping.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Posted {
+    Wrapped { permission: Given },
+    Bare(Given),
 }
 
 impl Endpoint {
@@ -84,8 +93,10 @@ impl Endpoint {
         if let Err(problem) = self.verify(&head.headers, &body) {
             return told(StatusCode::UNAUTHORIZED, problem);
         }
-        let Ok(given) = serde_json::from_slice::<Given>(&body) else {
-            let problem = "an answer has a `permissionId`, and an `optionId` or a `kind`";
+        let Ok(Posted::Wrapped { permission: given } | Posted::Bare(given)) =
+            serde_json::from_slice(&body)
+        else {
+            let problem = "an answer is `{\"permission\": {\"permissionId\": …, \"kind\": …}}`, or with an `optionId`";
             return told(StatusCode::UNPROCESSABLE_ENTITY, problem);
         };
         match self.answers.answer(given) {

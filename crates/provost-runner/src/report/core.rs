@@ -57,13 +57,18 @@ pub(super) struct Core {
 }
 
 impl Shared {
-    pub(super) fn new(core: Core, clock: Clock, answers: mpsc::UnboundedSender<Answer>) -> Self {
+    pub(super) fn new(
+        core: Core,
+        clock: Clock,
+        unauthorized: CancellationToken,
+        answers: mpsc::UnboundedSender<Answer>,
+    ) -> Self {
         Self {
             inner: Mutex::new(core),
             opened: Notify::new(),
             queued: Notify::new(),
             settled: Notify::new(),
-            unauthorized: CancellationToken::new(),
+            unauthorized,
             ended: CancellationToken::new(),
             halt: CancellationToken::new(),
             clock,

@@ -97,6 +97,9 @@ impl Queue {
             len: body.len(),
             stored: Stored::Memory(body),
         };
+        if kind.is_end() {
+            self.spill_all();
+        }
         match self.store(entry) {
             Ok(entry) => self.waiting.push_back(entry),
             Err(entry) => dropped.push(entry),
@@ -151,6 +154,18 @@ impl Queue {
         }
     }
 
+    /// What goes before an end is as safe as the end is.
+    fn spill_all(&mut self) {
+        let mut flight = self.flight.take();
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for entry in flight.iter_mut().chain(&mut waiting) {
+            if self.spill(entry) {
+                self.memory -= entry.len;
+            }
+        }
+        (self.flight, self.waiting) = (flight, waiting);
+    }
+
     fn drop_oldest(&mut self) -> Option<Entry> {
         let mut waiting = self.waiting.iter();
         let place = waiting.position(|entry| entry.kind.may_be_dropped())?;
@@ -190,13 +205,9 @@ impl Queue {
 
     /// Writes down all that is owed; how many are on disk.
     pub(super) fn keep(&mut self) -> usize {
+        self.spill_all();
         let mut all: VecDeque<Entry> = self.flight.take().into_iter().collect();
         all.append(&mut self.waiting);
-        for entry in &mut all {
-            if self.spill(entry) {
-                self.memory -= entry.len;
-            }
-        }
         let kept = all
             .iter()
             .filter(|one| matches!(one.stored, Stored::Disk(_)));

@@ -6,6 +6,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::HeaderMap;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     body::Kind,
@@ -78,6 +79,14 @@ pub(super) async fn until_ended(shared: Arc<Shared>, task: impl Future<Output = 
         () = shared.ended.cancelled() => {}
         () = task => {}
     }
+}
+
+/// When it is its turn.
+pub(super) async fn in_turn(turn: Option<CancellationToken>, task: impl Future<Output = ()>) {
+    if let Some(turn) = turn {
+        turn.cancelled().await;
+    }
+    task.await;
 }
 
 /// Flushes what has waited its time.

@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Backoff, Clock, Event};
 use crate::config::{Callback, Identity};
 
@@ -27,6 +29,10 @@ pub struct Settings {
     pub backoff: Backoff,
     pub clock: Clock,
     pub observe: Option<Observe>,
+    /// Cancelled when the receiver answers 401. Whoever shares it posts nothing from then on.
+    pub unauthorized: CancellationToken,
+    /// What is queued waits until this is cancelled, where there is one: others go first.
+    pub turn: Option<CancellationToken>,
 }
 
 impl Settings {
@@ -44,6 +50,8 @@ impl Settings {
             backoff: Backoff::default(),
             clock: Clock::system(),
             observe: None,
+            unauthorized: CancellationToken::new(),
+            turn: None,
         }
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Leftover {
 #[serde(rename_all = "camelCase")]
 struct Written {
     kind: String,
+    #[serde(default)]
+    run_id: String,
     prompt_id: String,
     sequence: u64,
     #[serde(default)]
@@ -85,6 +87,32 @@ impl Spool {
     pub(super) fn close(&self) {
         let _ = fs::remove_dir(&self.folder);
     }
+}
+
+/// The prompts of a run of which something is left, the oldest first.
+pub(super) fn prompts(base: &Path, run: &str) -> io::Result<Vec<String>> {
+    let folders = match fs::read_dir(base) {
+        Ok(folders) => folders,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for folder in folders.flatten() {
+        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            let path = file.path();
+            if path.extension().is_none_or(|end| end != "json") {
+                continue;
+            }
+            let written: Option<Written> = serde_json::from_slice(&fs::read(&path)?).ok();
+            let Some(written) = written.filter(|written| written.run_id == run) else {
+                continue;
+            };
+            found.push((file.metadata()?.modified()?, written.prompt_id));
+            break;
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, prompt)| prompt).collect())
 }
 
 /// A prompt's id may hold anything, a folder's name may not.

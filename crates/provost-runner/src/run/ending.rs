@@ -8,10 +8,14 @@ use serde_json::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{CANCELLED, LINGER, Run, pump::Response};
+use super::{
+    CANCELLED, LINGER, Run, UNAUTHORIZED,
+    pump::Response,
+    stop::{Stop, Why},
+};
 use crate::{
-    acp::{self, Line, RpcError},
-    meter::{Breach, Spent},
+    acp::{self, Line},
+    meter::Spent,
     metering::{self, Why as Unmetered},
     process::{Exit, Grace, QUIET},
     report::{Counts, Drained, End, Failure, Reporter, State},
@@ -23,39 +27,6 @@ pub(super) const UNSUPERVISED: &str = "unsupervised";
 pub(super) const MODE_CHANGED: &str = "mode_changed";
 /// The end of a session that was opened again and had no prompt.
 const IDLE: &str = "idle";
-
-/// Why the agent is not driven any further.
-#[derive(Debug)]
-pub enum Stop {
-    /// It answered the prompt.
-    Complete {
-        reason: String,
-        /// As the agent wrote it.
-        usage: Option<Box<RawValue>>,
-    },
-    Breach(Breach),
-    /// Somebody said so: who and why.
-    Told(String),
-    /// Whoever receives the reports does not know us.
-    Unauthorized,
-    /// It closed its output.
-    Exited,
-    Refused {
-        method: &'static str,
-        error: RpcError,
-    },
-    Failed {
-        code: &'static str,
-        message: String,
-        data: Value,
-    },
-    /// The prompt was not sent, because of what was to be set before it. The agent was told nothing.
-    NotSent {
-        code: &'static str,
-        message: String,
-        data: Value,
-    },
-}
 
 #[derive(Debug)]
 pub struct Ended {
@@ -100,94 +71,6 @@ struct Gone {
     found: Option<Stop>,
 }
 
-/// What a failure is called, and told as.
-struct Why {
-    name: &'static str,
-    /// The agent's own, where it gave one.
-    code: i64,
-    message: String,
-    data: Value,
-}
-
-impl Stop {
-    pub(super) fn protocol(what: &str, problem: impl Into<String>) -> Self {
-        Self::Failed {
-            code: "protocol_error",
-            message: format!("{what}: {}", problem.into()),
-            data: Value::Null,
-        }
-    }
-
-    /// Whether the agent can be given another prompt.
-    pub(super) fn leaves_session(&self) -> bool {
-        match self {
-            Self::Complete { .. } | Self::NotSent { .. } => true,
-            Self::Refused { method, .. } => *method == "session/prompt",
-            _ => false,
-        }
-    }
-
-    /// Whether the agent's answer to the prompt does not count, because of what is found afterwards. That it ended,
-    /// was stopped or spent too much by then does not matter any more.
-    fn outweighs_answer(&self) -> bool {
-        match self {
-            Self::Unauthorized => true,
-            Self::Failed { code, .. } => [UNSUPERVISED, MODE_CHANGED].contains(code),
-            _ => false,
-        }
-    }
-
-    fn why(&self) -> Option<Why> {
-        let why = |name, message: String, data| Why {
-            name,
-            code: match self {
-                Self::Refused { error, .. } => error.code,
-                _ => SERVER_ERROR,
-            },
-            message,
-            data,
-        };
-        Some(match self {
-            Self::Complete { .. } | Self::Unauthorized => return None,
-            Self::Breach(breach) => why(
-                "limit_exceeded",
-                breach.to_string(),
-                json!({"limit": breach.limit, "allowed": breach.allowed, "used": breach.used}),
-            ),
-            Self::Told(by) => why("stopped", by.clone(), Value::Null),
-            Self::Exited => why(
-                "agent_exited",
-                "the agent ended before it answered".to_owned(),
-                Value::Null,
-            ),
-            Self::Refused { method, error } => why(
-                "agent_error",
-                format!("the agent refused `{method}`: {error}"),
-                json!(error),
-            ),
-            Self::Failed {
-                code,
-                message,
-                data,
-            }
-            | Self::NotSent {
-                code,
-                message,
-                data,
-            } => why(code, message.clone(), data.clone()),
-        })
-    }
-}
-
-impl Why {
-    fn outcome(self) -> Outcome {
-        Outcome::Failed {
-            reason: self.name.to_owned(),
-            message: self.message,
-        }
-    }
-}
-
 impl Outcome {
     pub fn describe(&self) -> Value {
         match self {
@@ -197,7 +80,9 @@ impl Outcome {
             Self::Failed { reason, message } => {
                 json!({"state": "failed", "reason": reason, "message": message})
             }
-            Self::Unauthorized => json!({"state": "failed", "reason": "unauthorized"}),
+            Self::Unauthorized => {
+                json!({"state": "failed", "reason": "unauthorized", "message": UNAUTHORIZED})
+            }
         }
     }
 }
@@ -313,7 +198,10 @@ impl Run {
     /// is how the run went, unless it was the agent that failed.
     pub(super) async fn leave(&mut self, stop: Option<Stop>, last: Option<Outcome>) -> Outcome {
         match (stop, last) {
-            (None | Some(Stop::Told(_)), Some(last)) => {
+            (None | Some(Stop::Told(_)), last) => {
+                let last = last.unwrap_or(Outcome::Complete {
+                    stop_reason: IDLE.to_owned(),
+                });
                 let outcome = self.end_answered(last).await;
                 self.gateway_told().await;
                 outcome
@@ -328,10 +216,6 @@ impl Run {
                 .await
             }
             (Some(stop), _) => self.finish(stop).await,
-            (None, None) => {
-                let stop_reason = IDLE.to_owned();
-                self.end_answered(Outcome::Complete { stop_reason }).await
-            }
         }
     }
 

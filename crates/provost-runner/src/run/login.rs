@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Run, ending::Stop};
+use super::{Run, stop::Stop};
 use crate::{acp::RpcError, agents::Environment, setup::Supervised};
 
 /// The protocol's, for a login that is missing. JSON-RPC has it for any error of a server, too.

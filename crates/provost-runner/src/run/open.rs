@@ -8,7 +8,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{Run, ending::Stop, login::AuthMethod};
+use super::{Run, login::AuthMethod, stop::Stop};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -34,7 +34,8 @@ impl Run {
         self.tell_confinement();
         self.opened = self.session(&agent).await?;
         self.mode(&agent).await?;
-        self.model().await
+        self.model().await?;
+        self.set_options().await
     }
 
     async fn initialize(&mut self) -> Result<Value, Stop> {
@@ -291,10 +292,14 @@ impl Run {
         }
     }
 
-    pub(super) async fn model(&mut self) -> Result<(), Stop> {
-        let Some(wanted) = self.config.model.clone() else {
-            return Ok(());
-        };
+    async fn model(&mut self) -> Result<(), Stop> {
+        match self.config.model.clone() {
+            Some(wanted) => self.set_model(&wanted).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn set_model(&mut self, wanted: &str) -> Result<(), Stop> {
         let Some(option) = option_of(&self.opened, "model").cloned() else {
             return Err(Stop::Failed {
                 code: "model_not_available",
@@ -302,7 +307,7 @@ impl Run {
                 data: json!({ "model": wanted }),
             });
         };
-        self.set_option(&option, &wanted, "model_not_available")
+        self.set_option(&option, wanted, "model_not_available")
             .await
     }
 

@@ -9,11 +9,7 @@ use std::{
 use serde_json::{json, value::RawValue};
 use tokio::time::{Instant, sleep_until};
 
-use super::{
-    LINGER, Run,
-    ask::Answered,
-    ending::{MODE_CHANGED, Stop},
-};
+use super::{LINGER, Run, ask::Answered, ending::MODE_CHANGED, stop::Stop};
 use crate::{
     acp::{Line, Message, RpcError, SessionUpdate, Update},
     process::{Mouth, Process, QUIET},

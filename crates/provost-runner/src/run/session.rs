@@ -1,9 +1,9 @@
-//! A session that stays: the prompts that follow, what is set before one, and a turn that is cancelled.
+//! A session that stays: the prompts that follow, and a turn that is cancelled.
 //!
 //! Each prompt has its own id, its own reporter and so its own numbers from 1 on, and its own end. The next one is
 //! taken when everything about the one before is delivered, so that a receiver never has two at a time.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{
     Value, json,
@@ -11,31 +11,22 @@ use serde_json::{
 };
 use tokio::{task::JoinHandle, time::Instant};
 
-use super::{CANCELLED, Run, deliver, ending::Stop, open::values, pump::TICK};
+use super::{CANCELLED, Delivery, Run, deliver, pump::TICK, stop::Stop, wanted::Wanted};
 use crate::{
     acp,
     config::Keep,
-    inbox::{Followup, Inbox},
+    inbox::{Followup, Inbox, Unreadable},
     journal::Journal,
     permission::Judge,
-    report::{Drained, End, Failure, Reporter, State},
+    report::{End, Failure, State},
     run::Outcome,
-    setup::{Reports, hear_answers},
+    setup::{Reports, Untold, hear_answers},
 };
 
+/// The reason of a prompt whose file is none.
+pub(super) const UNREADABLE: &str = "prompt_unreadable";
 /// The prompts that wait for a session are told at its end, so many at most.
 const MOST_WAITING: usize = 1000;
-/// Categories of options that do not change what the agent asks about.
-const HARMLESS: [&str; 2] = ["model", "thought_level"];
-const NOT_AVAILABLE: &str = "option_not_available";
-
-/// What is set before a prompt.
-#[derive(Default)]
-pub(super) struct Wanted {
-    mode: Option<String>,
-    model: Option<String>,
-    options: BTreeMap<String, String>,
-}
 
 impl Run {
     /// Waits for the next prompt, and makes it the one that runs. `false`: nobody wrote one for long enough.
@@ -49,25 +40,38 @@ impl Run {
         let delivering = self.deliver_reports();
         let since = Instant::now();
         loop {
-            match inbox.prompt(self.number + 1) {
-                Ok(Some(_)) if !delivering.is_finished() => {}
-                Ok(Some(followup)) => {
-                    self.drained += delivering.await.unwrap_or_default();
-                    self.reported += self.reporter.counts();
-                    self.begin(followup)?;
+            match inbox.next(self.number + 1) {
+                Some(Err(Unreadable {
+                    prompt_id: None,
+                    problem,
+                })) => self.skip_prompt(&problem),
+                Some(_) if !delivering.is_finished() => {}
+                Some(next) => {
+                    self.leftovers.clear();
+                    self.delivery += delivering.await.unwrap_or_default();
+                    if self.delivery.trouble().is_some() {
+                        self.journal.event(&self.delivery.event(false));
+                    }
+                    self.begin(next)?;
                     return Ok(true);
                 }
-                Ok(None) if since.elapsed() > keep.idle => return Ok(false),
-                Ok(None) => {}
-                Err(error) => {
-                    self.number += 1;
-                    self.journal.event(&json!({"prompt": {
-                        "number": self.number, "state": "failed", "reason": "unreadable", "message": error.to_string(),
-                    }}));
-                }
+                None if since.elapsed() > keep.idle => return Ok(false),
+                None => {}
             }
             self.steps().await?;
         }
+    }
+
+    /// Whose prompt it is cannot be told, so it cannot be reported.
+    fn skip_prompt(&mut self, problem: &str) {
+        self.number += 1;
+        let number = self.number;
+        self.journal.event(&json!({"prompt": {
+            "number": number, "state": "failed", "reason": UNREADABLE, "message": problem,
+        }}));
+        let warning = format!("prompt {number} was skipped, and nobody was told: {problem}");
+        self.journal.warning(&warning);
+        self.warnings.push(warning);
     }
 
     /// Takes in what happens until it is time to look again.
@@ -79,19 +83,40 @@ impl Run {
         Ok(())
     }
 
-    fn deliver_reports(&self) -> JoinHandle<Drained> {
-        let (reporter, brake) = (self.reporter.clone(), self.stop.clone());
-        tokio::spawn(async move { deliver(&reporter, &brake).await })
+    fn deliver_reports(&self) -> JoinHandle<Delivery> {
+        let mut untold = self.leftovers.clone();
+        untold.push(self.reporter.clone().into());
+        let brake = self.stop.clone();
+        tokio::spawn(async move { deliver(&untold, &brake).await })
     }
 
-    fn begin(&mut self, followup: Followup) -> Result<(), Stop> {
+    /// One that cannot be read has an end to be told as well.
+    fn begin(&mut self, next: Result<Followup, Unreadable>) -> Result<(), Stop> {
         self.number += 1;
+        let (id, prompt, wanted) = match next {
+            Ok(followup) => (
+                followup.prompt_id.clone(),
+                followup.content(),
+                Wanted {
+                    mode: followup.mode,
+                    model: followup.model_id,
+                    options: followup.options,
+                    problem: None,
+                },
+            ),
+            Err(Unreadable { prompt_id, problem }) => {
+                let wanted = Wanted {
+                    problem: Some(problem),
+                    ..Wanted::default()
+                };
+                (prompt_id.unwrap_or_default(), None, wanted)
+            }
+        };
         let failed = |error: crate::report::Error| Stop::Failed {
             code: "cannot_report",
             message: error.to_string(),
             data: Value::Null,
         };
-        let id = followup.prompt_id.clone();
         self.reporter = self.reports.of(&id, 0).map_err(failed)?;
         if let Judge::Callback(callbacks) = &*self.judge {
             hear_answers(callbacks, &self.reporter);
@@ -101,12 +126,8 @@ impl Run {
         }
         self.acts.prompt(&id, self.reporter.clone());
         self.config.identity.prompt_id = id;
-        self.config.prompt = followup.content();
-        self.wanted = Wanted {
-            mode: followup.mode,
-            model: followup.model_id,
-            options: followup.options,
-        };
+        self.config.prompt = prompt;
+        self.wanted = wanted;
         self.answer = crate::answer::Answer::default();
         self.usage = None;
         self.heard_at = Instant::now();
@@ -116,7 +137,8 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn prompt_begins(&self) {
+    pub(super) fn prompt_begins(&mut self) {
+        self.meter.prompt_begins();
         self.journal.event(&json!({"prompt": {
             "promptId": self.config.identity.prompt_id, "number": self.number, "state": "running",
         }}));
@@ -170,97 +192,6 @@ impl Run {
             data: Value::Null,
         })
     }
-
-    /// Sets what the prompt wants. What may not be set is found before the agent is told anything.
-    pub(super) async fn set_wanted(&mut self) -> Result<(), Stop> {
-        let taken_back = self.config.keep.as_ref();
-        let taken_back =
-            taken_back.is_some_and(|keep| Inbox::at(&keep.prompts).is_cancelled(self.number));
-        if taken_back {
-            return Err(Stop::Complete {
-                reason: CANCELLED.to_owned(),
-                usage: None,
-            });
-        }
-        let wanted = std::mem::take(&mut self.wanted);
-        let mode = wanted.mode.filter(|mode| self.kept.as_ref() != Some(mode));
-        if let Some(mode) = &mode {
-            self.check_mode(mode)?;
-        }
-        let mut options = Vec::new();
-        for (id, value) in &wanted.options {
-            options.push((self.option(id, value)?, value));
-        }
-        if let Some(mode) = mode {
-            self.set_mode(mode).await?;
-        }
-        if wanted.model.is_some() {
-            self.config.model = wanted.model;
-            self.model().await?;
-        }
-        for (option, value) in options {
-            self.set_option(&option, value, NOT_AVAILABLE).await?;
-        }
-        Ok(())
-    }
-
-    /// Where nobody may act undecided, only modes in which the agent is known to ask are taken.
-    fn check_mode(&self, mode: &str) -> Result<(), Stop> {
-        let refused = |message: String| {
-            Err(Stop::NotSent {
-                code: "mode_not_available",
-                message,
-                data: json!({ "mode": mode }),
-            })
-        };
-        match (self.supervised.mode, self.supervised.profile) {
-            (Some(_), Some(profile)) => match profile.mode(Some(mode)) {
-                Ok(_) => Ok(()),
-                Err(message) => refused(message),
-            },
-            _ if self.config.permissions.by.is_strict() => refused(format!(
-                "it is not known whether this agent asks in mode `{mode}`, so it stays in the mode that it began in"
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    fn option(&self, id: &str, value: &str) -> Result<Value, Stop> {
-        let refused = |message: String| Stop::NotSent {
-            code: NOT_AVAILABLE,
-            message,
-            data: json!({"option": id, "value": value}),
-        };
-        let known = self.opened.get("configOptions").and_then(Value::as_array);
-        let known = known.map(Vec::as_slice).unwrap_or_default();
-        let name = |option: &Value| option.get("id")?.as_str().map(str::to_owned);
-        let Some(option) = known
-            .iter()
-            .find(|option| name(option).as_deref() == Some(id))
-        else {
-            let names: Vec<_> = known.iter().filter_map(name).collect();
-            return Err(refused(format!(
-                "the agent has no option `{id}`: it has {}",
-                super::open::names(&names)
-            )));
-        };
-        let category = option.get("category").and_then(Value::as_str);
-        let harmless = category.is_some_and(|category| HARMLESS.contains(&category));
-        if self.config.permissions.by.is_strict() && !harmless {
-            return Err(refused(format!(
-                "the option `{id}` may change what the agent asks about: only its model and how much it thinks \
-                 can be set, and its `mode`"
-            )));
-        }
-        let values = values(option);
-        if !values.iter().any(|known| known == value) {
-            return Err(refused(format!(
-                "the option `{id}` has no value `{value}`, but {}",
-                super::open::names(&values)
-            )));
-        }
-        Ok(option.clone())
-    }
 }
 
 /// Nobody takes prompts any more: those that wait are told as failed, each by a report of its own.
@@ -270,28 +201,37 @@ pub(crate) fn refuse_waiting(
     journal: &Arc<Journal>,
     taken: u64,
     outcome: &Outcome,
-) -> Vec<Reporter> {
+) -> Vec<Untold> {
     let inbox = Inbox::at(&keep.prompts);
     if let Err(error) = inbox.close() {
         tracing::error!(%error, "the folder with the session's prompts cannot be closed");
     }
     let mut refused = Vec::new();
     for number in (taken + 1..).take(MOST_WAITING) {
-        let Ok(Some(followup)) = inbox.prompt(number) else {
-            break;
+        let (id, ended) = match inbox.next(number) {
+            None => break,
+            Some(Ok(followup)) => (followup.prompt_id, not_begun(&inbox, number, outcome)),
+            Some(Err(Unreadable {
+                prompt_id: None, ..
+            })) => continue,
+            Some(Err(Unreadable {
+                prompt_id: Some(id),
+                problem,
+            })) => {
+                let reason = UNREADABLE.to_owned();
+                let message = problem;
+                (id, Outcome::Failed { reason, message })
+            }
         };
-        let ended = not_begun(&inbox, number, outcome);
-        journal.event(&json!({"prompt": {
-            "promptId": followup.prompt_id, "number": number, "state": "not_begun",
-        }}));
-        match reports.of(&followup.prompt_id, 0) {
-            Ok(reporter) => {
-                reporter.end(end_of(&ended));
-                refused.push(reporter);
+        journal.event(&json!({"prompt": {"promptId": id, "number": number, "state": "not_begun"}}));
+        match reports.queued(&id) {
+            Ok(untold) => {
+                untold.reporter.end(end_of(&ended));
+                refused.push(untold);
             }
             Err(error) => tracing::error!(%error, "nobody is told that a prompt was not begun"),
         }
-        let event = told(&followup.prompt_id, number, &ended, None);
+        let event = told(&id, number, &ended, None);
         journal.event(&json!({ "prompt": event }));
     }
     refused

@@ -6,10 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Map, Value, json, value::to_raw_value};
 use tokio::time::timeout;
 
-use super::{
-    Run,
-    ending::{Stop, UNSUPERVISED},
-};
+use super::{Run, ending::UNSUPERVISED, stop::Stop};
 use crate::{config::Unsupervised, unsupervised::Unseen};
 
 /// How long the gateway is tried.

@@ -58,6 +58,30 @@ impl Post {
     }
 }
 
+/// As the answers to reports have it, and without its wrapping.
+#[tokio::test]
+async fn the_object_of_the_answers_to_reports_is_taken_at_the_address() {
+    let answer = json!({"permissionId": ID, "kind": "allow_once"});
+    for body in [json!({ "permission": answer }), answer] {
+        let by = json!({"by": "callback", "listen": "127.0.0.1:0", "timeoutSeconds": 30});
+        let trial = Trial::new().await.set("permissions", by);
+        let trial = trial.prompt(turn(&[asks("a"), step("answers", 1)]));
+        let running = trial.start();
+        trial.taken(|reports| !reports.is_empty()).await;
+        let url = trial.receiver.taken()[0]["answerUrl"].clone();
+        let post = Post {
+            url: url.as_str().unwrap().to_owned(),
+            body: body.to_string(),
+            token: TOKEN,
+            millis: Clock::system().millis(),
+            nonce: "n",
+        };
+        assert_eq!(post.send().await, 200, "{body}");
+        let done = trial.end(running).await;
+        assert_eq!(chosen(done.answer("a")).1, "yes");
+    }
+}
+
 #[tokio::test]
 async fn only_a_signed_fresh_and_first_answer_counts() {
     let trial = Trial::new().await;

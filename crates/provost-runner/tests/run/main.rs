@@ -22,6 +22,7 @@ mod proof;
 #[path = "../report/receiver.rs"]
 #[allow(dead_code, reason = "the reporter's own tests use the rest")]
 mod receiver;
+mod resumed;
 mod script;
 mod sessions;
 mod trial;

@@ -122,3 +122,31 @@ async fn a_strict_limit_that_cannot_be_enforced_is_refused() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_prompts_of_a_session_share_its_limits() {
+    let trial = Trial::new().await.limit("tokens", 40).limit("turns", 9);
+    let prompts = trial.at("prompts");
+    let keep = json!({"promptsDir": prompts, "idleSeconds": 20});
+    let answer = json!({"stopReason": "end_turn", "usage": {"totalTokens": 15}});
+    let reply = unanswered(&[says("1")]).result(&answer.to_string());
+    let trial = trial
+        .set("keep", keep)
+        .prompt(reply.clone())
+        .on("session/prompt#2", reply.clone())
+        .on("session/prompt#3", reply);
+    std::fs::create_dir(&prompts).unwrap();
+    for number in 2..=4 {
+        let followup = json!({"promptId": format!("p{number}"), "prompt": "go on"});
+        let file = prompts.join(format!("{number:06}.json"));
+        std::fs::write(file, followup.to_string()).unwrap();
+    }
+    let done = trial.run().await;
+    let outcome = done.ended.outcome.describe();
+    assert_eq!(outcome["reason"], "limit_exceeded", "{outcome}");
+    let spent = done.ended.done.spent;
+    assert_eq!((spent.tokens, spent.turns), (45, 3));
+    assert_eq!(done.told("session/prompt").len(), 3);
+    let end = done.of_prompt("p4");
+    assert_eq!(end[0]["error"]["data"]["reason"], "not_begun");
+}

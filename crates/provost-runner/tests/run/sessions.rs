@@ -9,7 +9,7 @@ use provost_runner::{
 use serde_json::{Value, json, value::to_raw_value};
 
 use crate::{
-    script::{Reply, asks, request, says, step, turn, unanswered},
+    script::{Reply, asks, request, says, step, turn, unanswered, update_of},
     trial::{Done, Trial, until},
 };
 
@@ -246,6 +246,67 @@ async fn mode_and_options_are_set_between_prompts() {
 }
 
 #[tokio::test]
+async fn what_the_agent_refuses_to_set_fails_its_prompt_and_the_session_stays() {
+    let (trial, inbox) = kept(0.3).await;
+    let trial = trial
+        .on("session/new", opened())
+        .on("session/set_mode", Reply::default().error("not now"))
+        .on("session/set_config_option", Reply::default().error("no"));
+    let option = BTreeMap::from([("approve".to_owned(), "b".to_owned())]);
+    let refused = [
+        Followup {
+            model_id: Some("unknown".to_owned()),
+            ..followup("model", "go on")
+        },
+        Followup {
+            options: option,
+            ..followup("option", "go on")
+        },
+        Followup {
+            mode: Some("free".to_owned()),
+            ..followup("mode", "go on")
+        },
+    ];
+    for (number, followup) in (2..).zip(&refused) {
+        inbox.add(number, followup).unwrap();
+    }
+    inbox.add(5, &followup("last", "go on")).unwrap();
+    let done = trial.run().await;
+    for (prompt, reason) in [
+        ("model", "model_not_available"),
+        ("option", "option_not_available"),
+        ("mode", "agent_error"),
+    ] {
+        let end = contract(&done, prompt);
+        assert_eq!(end["error"]["data"]["reason"], reason, "{end}");
+    }
+    assert_eq!(contract(&done, "last")["stopReason"], "end_turn");
+    assert_eq!(done.told("session/prompt").len(), 2);
+    assert_eq!(done.ended.outcome.describe()["state"], "done");
+}
+
+#[tokio::test]
+async fn an_agent_that_goes_into_a_mode_nobody_wanted_is_ended() {
+    let (trial, inbox) = kept(0.3).await;
+    let elsewhere = json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"});
+    let trial = trial.on("session/new", opened()).on(
+        "session/set_mode",
+        unanswered(&[update_of(&elsewhere)]).result("{}"),
+    );
+    let set = Followup {
+        mode: Some("free".to_owned()),
+        ..followup("second", "go on")
+    };
+    inbox.add(2, &set).unwrap();
+    inbox.add(3, &followup("third", "go on")).unwrap();
+    let done = trial.run().await;
+    let end = contract(&done, "second");
+    assert_eq!(end["error"]["data"]["reason"], "mode_not_set", "{end}");
+    let end = contract(&done, "third");
+    assert_eq!(end["error"]["data"]["reason"], "not_begun", "{end}");
+}
+
+#[tokio::test]
 async fn where_nobody_may_act_undecided_only_what_keeps_it_asking_is_set() {
     let (trial, inbox) = kept(0.3).await;
     let trial = trial
@@ -303,16 +364,22 @@ async fn what_is_asked_between_prompts_is_of_no_turn() {
 #[tokio::test]
 async fn a_session_that_cannot_begin_tells_all_that_wait() {
     let (trial, inbox) = kept(20.0).await;
+    let tell = async || {
+        let unbegun = Unbegun::of(&trial.read());
+        unbegun.tell("cannot_start", "no such folder").await;
+        assert!(inbox.is_closed());
+    };
+    // An earlier process told its prompt something: that is of no other prompt.
+    tell().await;
+    inbox.reopen().unwrap();
     inbox.add(2, &followup("second", "waits")).unwrap();
-    let unbegun = Unbegun::of(&trial.read());
-    unbegun.tell("cannot_start", "no such folder").await;
+    tell().await;
     let reports = trial.receiver.taken();
     let told: Vec<_> = reports
         .iter()
-        .map(|one| (&one["promptId"], &one["sequence"]))
+        .map(|one| (one["promptId"].as_str().unwrap(), &one["sequence"]))
         .collect();
-    let (first, second, one) = (json!("prompt"), json!("second"), json!(1));
-    assert_eq!(told, [(&first, &one), (&second, &one)]);
-    assert_eq!(reports[1]["error"]["data"]["reason"], "not_begun");
-    assert!(inbox.is_closed());
+    let (one, two) = (json!(1), json!(2));
+    assert_eq!(told, [("prompt", &one), ("prompt", &two), ("second", &one)]);
+    assert_eq!(reports[2]["error"]["data"]["reason"], "not_begun");
 }

@@ -21,7 +21,7 @@ use provost_runner::{
     agents,
     brake::Brake,
     config::{self, By, Config, Confine, Missing},
-    keeper, orphans,
+    keeper, leftovers, orphans,
     permission::{Gateway, Standing},
     run::{Ended, Outcome, run as drive},
     sandbox,
@@ -46,6 +46,9 @@ const NOT_STARTED: u8 = 127;
 const CONFIG_VARIABLE: &str = "FACTORY_SUPERVISOR_CONFIG_PATH";
 /// The agent of a run for which none is named.
 const USUAL: &str = "claude";
+/// What helps who did not ask for one.
+const WITHOUT_GATEWAY: &str = "a gateway is asked for permissions; without one, `--watch` asks you in this terminal, \
+    and `--permissions deny` or `--permissions auto` answers all of them";
 const COMMAND_VARIABLES: [&str; 2] = ["CODING_AGENT_ACP_COMMAND", "CLAUDE_ACP_COMMAND"];
 
 #[derive(Debug, clap::Args)]
@@ -134,6 +137,9 @@ pub(crate) struct Args {
     /// Run nothing: report that the run is over, for this reason. The gateway's own
     #[arg(long, value_names = ["REASON", "MESSAGE"], num_args = 2, hide = true)]
     over: Option<Vec<String>>,
+    /// Run nothing: send the reports that a runner of this run left. The gateway's own
+    #[arg(long, hide = true)]
+    send_left: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -216,6 +222,10 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
     let given = args.agent.clone();
     let mut config = read(context, &args)?;
     settle(context, &args, &mut config)?;
+    if args.send_left {
+        leftovers::send(&config, &Brake::default()).await;
+        return Ok(Exit::Ok);
+    }
     let unbegun = Unbegun::of(&config);
     if let Some([reason, message]) = args.over.as_deref() {
         unbegun.tell(reason, message).await;
@@ -225,6 +235,9 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         output::note(format_args!("error: {}", output::safe_lines(&message)));
         if exit == Exit::Unreachable {
             output::note("help: `provost serve` starts one");
+            if args.permissions.is_none() {
+                output::note(format_args!("help: {WITHOUT_GATEWAY}"));
+            }
         }
         unbegun.tell(reason, &message).await;
         return Ok(exit);
@@ -238,7 +251,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         config.agent = Some(profile);
     }
     if let Some(session) = &mut session {
-        session.begin(context, &config);
+        session.begin(context, &config)?;
     }
     let brake = Brake::default();
     let (seen, events) = provost_runner::watch::watch();
@@ -259,6 +272,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         Ok(ready) => ready,
         Err(unready) => {
             unbegun.tell("cannot_start", &unready.to_string()).await;
+            session.map_or(Ok(()), sessions::Held::fail)?;
             return Err(unready.into());
         }
     };
@@ -308,7 +322,7 @@ fn from_environment() -> Option<String> {
 
 fn exit(ended: &Ended) -> Exit {
     match &ended.outcome {
-        Outcome::Complete { .. } if told::refused_everything(ended) => Exit::Unauthorized,
+        _ if ended.reported.refused_everything() => Exit::Unauthorized,
         Outcome::Complete { .. } if ended.drained.left == 0 && !ended.reported.end_refused => {
             Exit::Ok
         }
@@ -400,8 +414,11 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     config.permissions.by = by.unwrap_or(config.permissions.by);
     if config.permissions.by == By::Gateway && config.gateway.is_none() {
         let context = about_gateway(context);
-        let gateway = place::gateway(&context, args.key_file.as_deref(), &args.name)?;
-        config.gateway = Some(gateway);
+        let gateway = place::gateway(&context, args.key_file.as_deref(), &args.name);
+        config.gateway = Some(match args.permissions {
+            None => gateway.context(WITHOUT_GATEWAY)?,
+            Some(_) => gateway?,
+        });
     }
     if config.permissions.by == By::Callback && config.callback.is_none() {
         return Err(usage("there is no callback that could answer"));

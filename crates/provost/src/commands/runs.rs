@@ -218,7 +218,14 @@ async fn cancel(
         output::json(&answer.body)?;
     } else {
         let named = prompt.as_deref().unwrap_or(&id);
-        output::line(format_args!("cancelled {what} {}", output::safe(named)))?;
+        // A session that waits has nothing to cancel: it ends as its last prompt did.
+        let idle = prompt.is_none() && text(&answer.body, "state") == "idle";
+        let did = if idle {
+            "ended the session of"
+        } else {
+            "cancelled"
+        };
+        output::line(format_args!("{did} {what} {}", output::safe(named)))?;
     }
     Ok(Exit::Ok)
 }

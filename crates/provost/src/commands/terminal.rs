@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
-use tokio::sync::mpsc;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc,
+};
 
 use crate::output;
 
@@ -57,17 +60,34 @@ impl Terminal {
     }
 }
 
-/// Completes when the process is asked to end.
+/// Completes when the process is asked to end, or its terminal is closed.
 pub(super) async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => signal.recv().await,
-            Err(_) => std::future::pending().await,
+    let hang_up = async {
+        if ignores_hang_up() {
+            std::future::pending::<()>().await;
         }
+        heard(SignalKind::hangup()).await;
     };
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
-        _ = terminate => {}
+        () = heard(SignalKind::terminate()) => {}
+        () = hang_up => {}
     }
+}
+
+async fn heard(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Whoever starts it with `nohup` wants it to go on. Where there is no `/proc`, that is not known.
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 == 1)
 }

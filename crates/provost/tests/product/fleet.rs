@@ -1,6 +1,7 @@
 //! Agents that are run by the gateway: from the request to the end, through its restarts.
 
 mod refusals;
+mod reports;
 mod restarts;
 mod sessions;
 

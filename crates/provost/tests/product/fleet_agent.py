@@ -1,11 +1,16 @@
 """An ACP agent that does what its prompt says: `unasked`, `ask`, `hang`, `write` or anything else, which is answered at once."""
 import json, os, sys
 
-session, prompt, folder = f"s-{os.getpid()}", None, "."
+session, prompt, folder, model = f"s-{os.getpid()}", None, ".", "m1"
 
 
 def send(**message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def options():
+    values = [{"value": name, "name": name} for name in ("m1", "m2")]
+    return [{"id": "model", "name": "Model", "category": "model", "type": "select", "currentValue": model, "options": values}]
 
 
 def say(text):
@@ -24,7 +29,7 @@ def prompted(message):
     global prompt
     prompt = message["id"]
     text = message["params"]["prompt"][0]["text"]
-    say(f"heard: {text}")
+    say(f"model: {model}" if "which model" in text else f"heard: {text}")
     if "unasked" in text:
         call = {"toolCallId": "1", "title": "rm x", "kind": "execute", "status": "completed", "rawInput": {"command": "rm x"}}
         send(method="session/update", params={"sessionId": session, "update": {"sessionUpdate": "tool_call", **call}})
@@ -49,10 +54,16 @@ for line in sys.stdin:
         send(id=message["id"], result={"protocolVersion": 1, "agentInfo": secret, "agentCapabilities": can})
     elif method == "session/new":
         folder = message["params"]["cwd"]
-        send(id=message["id"], result={"sessionId": session})
+        send(id=message["id"], result={"sessionId": session, "configOptions": options()})
     elif method == "session/load":
         session, folder = message["params"]["sessionId"], message["params"]["cwd"]
-        send(id=message["id"], result={})
+        send(id=message["id"], result={"configOptions": options()})
+    elif method == "session/set_config_option":
+        if message["params"]["value"] in ("m1", "m2"):
+            model = message["params"]["value"]
+            send(id=message["id"], result={"configOptions": options()})
+        else:
+            send(id=message["id"], error={"code": -32602, "message": "no such model"})
     elif method == "session/prompt":
         prompted(message)
     elif method == "session/cancel":

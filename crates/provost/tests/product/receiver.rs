@@ -30,6 +30,15 @@ impl Receiver {
     /// The first `failures` are answered 503.
     pub(crate) fn start(failures: usize) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        Self::on(listener, failures)
+    }
+
+    /// At an address at which nobody was until now.
+    pub(crate) fn at(addr: SocketAddr) -> Self {
+        Self::on(TcpListener::bind(addr).unwrap(), 0)
+    }
+
+    fn on(listener: TcpListener, failures: usize) -> Self {
         let addr = listener.local_addr().unwrap();
         let told = Arc::<Mutex<Vec<Told>>>::default();
         let shared = told.clone();
@@ -120,4 +129,35 @@ fn read(reader: &mut BufReader<&TcpStream>) -> Option<Told> {
         headers,
         body: String::from_utf8(body).ok()?,
     })
+}
+
+/// Somebody with one answer.
+pub(crate) fn answering(status: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let addr = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || while answer(&stream, status).is_some() {});
+        }
+    });
+    addr
+}
+
+fn answer(mut stream: &TcpStream, status: &str) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().ok()?;
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+    stream.write_all(answer.as_bytes()).ok()
 }

@@ -337,10 +337,14 @@ fn wrong_use_is_told_at_once() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert_eq!(
-        none.status.code(),
-        Some(3),
-        "{}",
-        String::from_utf8_lossy(&none.stderr)
-    );
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert_eq!(none.status.code(), Some(3), "{said}");
+    assert!(said.contains("--permissions deny"), "{said}");
+    // Who has no gateway is told what else there is.
+    let none = site.provost(&["run", "claude", "x"]);
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert_eq!(none.status.code(), Some(3), "{said}");
+    for way in ["provost serve", "--watch", "--permissions deny"] {
+        assert!(said.contains(way), "{said}");
+    }
 }

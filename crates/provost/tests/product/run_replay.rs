@@ -2,10 +2,8 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener},
     process::Output,
-    thread,
 };
 
 use serde::Deserialize;
@@ -13,7 +11,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     harness::Site,
-    receiver::{Receiver, Told},
+    receiver::{Receiver, Told, answering},
 };
 
 const SECRET: &str = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=";
@@ -325,7 +323,7 @@ for line in sys.stdin:
 "#;
 
 /// Runs that agent, reported there.
-fn reported(site: &Site, to: SocketAddr) -> Output {
+fn reported(site: &Site, to: SocketAddr, flags: &[&str]) -> Output {
     fs::write(site.path("agent.py"), AGENT).unwrap();
     fs::write(site.path("token"), "the-token").unwrap();
     let config = json!({
@@ -334,7 +332,7 @@ fn reported(site: &Site, to: SocketAddr) -> Output {
         "command": ["python3", site.path("agent.py")], "journal": site.path("first.jsonl"),
     });
     fs::write(site.path("run.json"), config.to_string()).unwrap();
-    site.provost(&["run", "--config", "run.json"])
+    site.provost(&[&["run", "--config", "run.json"], flags].concat())
 }
 
 fn without_heartbeats(told: &[Told]) -> Vec<(String, String)> {
@@ -348,7 +346,7 @@ fn without_heartbeats(told: &[Told]) -> Vec<(String, String)> {
 fn a_callback_gets_what_was_first_sent() {
     let site = Site::empty();
     let first = Receiver::start(0);
-    let output = reported(&site, first.addr);
+    let output = reported(&site, first.addr, &[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     let sent = without_heartbeats(&first.told(5));
@@ -382,34 +380,60 @@ fn a_callback_gets_what_was_first_sent() {
     assert!(said.contains("not as first sent"), "{said}");
 }
 
+/// Whoever reads the output as JSON sees it as well.
+const FLAGS: [&[&str]; 4] = [&[], &["--json"], &["--quiet"], &["--watch", "--json"]];
+
 #[test]
 fn a_receiver_that_wants_nothing_is_an_error() {
-    for status in ["410 Gone", "404 Not Found"] {
-        let site = Site::empty();
-        let output = reported(&site, answering(status));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(4), "{said}");
-        let (number, _) = status.split_once(' ').unwrap();
-        assert!(
-            said.contains("error: the callback refused every report"),
-            "{said}"
-        );
-        assert!(said.contains(&format!("the last with {number}")), "{said}");
+    for (status, flags) in [("410 Gone", &FLAGS[..]), ("404 Not Found", &FLAGS[..1])] {
+        for flags in flags {
+            let site = Site::empty();
+            let output = reported(&site, answering(status), flags);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(4), "{flags:?}: {said}");
+            let (number, _) = status.split_once(' ').unwrap();
+            assert!(
+                said.contains("error: the callback refused every report"),
+                "{flags:?}: {said}"
+            );
+            assert!(said.contains(&format!("the last with {number}")), "{said}");
+        }
     }
 }
 
 #[test]
 fn a_receiver_that_does_not_know_the_token_is_an_error() {
-    let output = reported(&Site::empty(), answering("401 Unauthorized"));
+    for flags in FLAGS {
+        let output = reported(&Site::empty(), answering("401 Unauthorized"), flags);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{flags:?}: {said}");
+        assert!(
+            said.contains("does not know the token"),
+            "{flags:?}: {said}"
+        );
+    }
+}
+
+/// That it failed is known from the message, and that nobody was told from the code.
+#[test]
+fn a_run_that_fails_unheard_exits_as_one_that_is_unheard() {
+    let site = Site::empty();
+    let config = json!({
+        "runId": "run", "taskId": "task", "sandboxId": "box", "promptId": "p", "prompt": "go",
+        "callbackUrl": format!("http://{}/hook", answering("410 Gone")), "token": "t", "permissions": "auto",
+        "command": ["python3", "-c", "exit(3)"], "journal": site.path("first.jsonl"),
+    });
+    fs::write(site.path("run.json"), config.to_string()).unwrap();
+    let output = site.provost(&["run", "--config", "run.json"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("does not know the token"), "{said}");
+    assert!(said.contains("agent_exited"), "{said}");
 }
 
 #[test]
 fn nobody_is_told_of_a_run_without_a_callback() {
     let (site, receiver) = (Site::empty(), Receiver::start(0));
-    reported(&site, receiver.addr);
+    reported(&site, receiver.addr, &[]);
     let told = receiver.told(1).len();
     let run = ["run", "--config", "run.json", "--no-callback", "--json"];
     let output = site.provost(&run);
@@ -450,35 +474,4 @@ for line in sys.stdin:
     let both = ["review this", "--prompt-file", "-"];
     assert_eq!(heard(&both), (json!("review this\n\nsome changes"), false));
     assert_eq!(heard(&["review this"]), (json!("review this"), true));
-}
-
-/// Somebody with one answer.
-fn answering(status: &'static str) -> SocketAddr {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let addr = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || while answer(&stream, status).is_some() {});
-        }
-    });
-    addr
-}
-
-fn answer(mut stream: &TcpStream, status: &str) -> Option<()> {
-    let mut reader = BufReader::new(stream);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-        let line = line.trim_end().to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length: ") {
-            length = value.parse().ok()?;
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    reader.read_exact(&mut vec![0; length]).ok()?;
-    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
-    stream.write_all(answer.as_bytes()).ok()
 }

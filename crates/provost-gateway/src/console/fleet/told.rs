@@ -184,6 +184,10 @@ impl Teller {
                 },
                 "cancelling" => format!("{} wants it to end", text(value, "")),
                 "warning" => text(value, ""),
+                "reported" => match text(value, "/warning") {
+                    warning if warning.is_empty() => continue,
+                    warning => warning,
+                },
                 "unsupervised" => {
                     let told = format!("{}: {}", text(value, "/kind"), text(value, "/title"));
                     self.add(at, "Nobody decided", "no", told);

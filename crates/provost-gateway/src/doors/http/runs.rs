@@ -186,7 +186,7 @@ fn refused(refused: Refused) -> ApiError {
             .help("come back later, cancel one that waits, or raise `runs.queue`")
             .retry_after(TRY_AGAIN),
         Refused::Stopped(_) => ApiError::forbidden(message).help("`provost resume` lifts a stop"),
-        Refused::KeyReused => ApiError::new(
+        Refused::KeyReused(_) => ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",
             message,

@@ -124,6 +124,7 @@ fn a_request_says_nothing_about_what_is_the_gateways() {
         repo: &wanted.repo,
         agent: &settings.agents["claude"],
         limits: written(&wanted.limits),
+        spent: None,
         url: "http://127.0.0.1:9",
         key: "k".to_owned(),
         spool: place.path().join("spool"),

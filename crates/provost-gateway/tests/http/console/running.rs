@@ -20,6 +20,7 @@ if grep -q wait "$2"; then
   trap 'echo "{\"at\":7,\"event\":{\"ended\":{\"state\":\"failed\",\"reason\":\"stopped\",\"message\":\"asked to\"}}}"; exit' TERM
   while :; do sleep 0.05; done
 fi
+echo '{"at":6,"event":{"reported":{"refused":2,"warning":"the callback refused <b>every</b> report"}}}'
 echo '{"at":6,"event":{"ended":{"state":"done","stopReason":"end_turn"},"spent":{"turns":3}}}'
 "#;
 
@@ -87,10 +88,18 @@ async fn people_start_and_follow_runs() {
     let page = started.goes_to().to_owned();
     until(&fleet, State::Done).await;
     let story = alice.get(&page).await.is(200);
-    for shown in ["end_turn", "bold", "tool", "completed", "3 turns", "s-1"] {
+    for shown in [
+        "end_turn",
+        "bold",
+        "tool",
+        "completed",
+        "3 turns",
+        "s-1",
+        "Warning: the callback refused",
+    ] {
         story.says(shown);
     }
-    for hostile in ["<script>do", "<b>bold", "<i>tool"] {
+    for hostile in ["<script>do", "<b>bold", "<i>tool", "<b>every"] {
         story.says_not(hostile);
     }
     let list = alice.get("/console/fragment/runs/list").await.is(200);

@@ -135,7 +135,8 @@ fn an_end_is_on_disk_as_soon_as_it_is_owed() {
     // Killed before it could tidy up.
     let (_, left) = Spool::open(folder.path(), "p").unwrap();
     let left: Vec<_> = left.iter().map(|one| (one.sequence, one.kind)).collect();
-    assert_eq!(left, [(2, Kind::PromptFailed)]);
+    // With what goes before it.
+    assert_eq!(left, [(1, Kind::SessionUpdate), (2, Kind::PromptFailed)]);
 }
 
 proptest! {

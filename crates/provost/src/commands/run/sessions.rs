@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Write as _},
+    io::{self, BufReader, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::PathBuf,
 };
@@ -14,6 +14,7 @@ use provost_core::time::Time;
 use provost_runner::{
     agents::{self, Profile},
     config::{Config, Prompt},
+    journal::{Lines, Read, What},
     run::{Ended, Outcome},
 };
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,10 @@ const LONGEST_NAME: usize = 64;
 /// What is kept of a prompt, and how many of them.
 const EXCERPT: usize = 300;
 const MOST_PROMPTS: usize = 200;
+/// Of a prompt whose run has not told its end.
+const RUNNING: &str = "running";
+/// And of one whose run is gone.
+const LOST: &str = "lost";
 const NOT_RESUMABLE: &str = "session_not_resumable";
 
 #[derive(Debug, clap::Args)]
@@ -110,9 +115,12 @@ pub(super) fn hold(
     made.with_context(|| format!("`{}` cannot be made", folder.display()))?;
     let lock = lock(&folder.join(format!("{name}.lock")), &name)?;
     let path = folder.join(format!("{name}.json"));
-    let known = read(&path)?;
+    let known = read(&path)?.map(Session::recovered);
     if let Some(known) = &known {
-        known.fits(args, *named)?;
+        // A name whose agent never opened a session stands for none yet.
+        if known.session_id.is_some() {
+            known.fits(args, *named)?;
+        }
         if named.is_none() && args.agent.is_none() {
             *named = known.agent.as_deref().and_then(agents::named);
             args.agent.clone_from(&known.command);
@@ -120,12 +128,12 @@ pub(super) fn hold(
         args.repo.get_or_insert_with(|| known.folder.clone());
         args.session_id.clone_from(&known.session_id);
     }
-    let session = known.unwrap_or_else(|| Session {
+    let session = Session {
         name,
         agent: named.map(|profile| profile.name.to_owned()),
         command: args.agent.clone(),
-        ..Session::default()
-    });
+        ..known.unwrap_or_default()
+    };
     Ok(Some(Held {
         session,
         path,
@@ -134,6 +142,32 @@ pub(super) fn hold(
 }
 
 impl Session {
+    /// With what the journal tells of a last run that was killed: only a run that ends can write it here.
+    fn recovered(mut self) -> Self {
+        let Some(last) = self.prompts.last_mut() else {
+            return self;
+        };
+        if last.state != RUNNING {
+            return self;
+        }
+        LOST.clone_into(&mut last.state);
+        let journal = last.journal.as_deref().map(File::open);
+        let Some(Ok(journal)) = journal else {
+            return self;
+        };
+        for line in Lines::new(BufReader::new(journal)).flatten() {
+            let Read::Line(line) = line else { continue };
+            let What::Event(event) = &line.what else {
+                continue;
+            };
+            let event: Value = serde_json::from_str(event.get()).unwrap_or_default();
+            if let Some(session) = event.get("session").and_then(Value::as_str) {
+                self.session_id = Some(session.to_owned());
+            }
+        }
+        self
+    }
+
     /// Another agent, or another folder, is another session.
     fn fits(&self, args: &Args, named: Option<&'static Profile>) -> anyhow::Result<()> {
         let agent = self.agent.as_deref().or(self.command.as_deref());
@@ -155,7 +189,7 @@ impl Session {
 
 impl Held {
     /// What is known of the run before it begins.
-    pub(super) fn begin(&mut self, context: &Context, config: &Config) {
+    pub(super) fn begin(&mut self, context: &Context, config: &Config) -> anyhow::Result<()> {
         let folder = config.repo.canonicalize();
         self.session.folder = folder.unwrap_or_else(|_| config.repo.clone());
         let prompt = match &config.prompt {
@@ -166,11 +200,21 @@ impl Held {
             at: context.now(),
             prompt,
             run: config.identity.run_id.clone(),
-            state: "running".to_owned(),
+            state: RUNNING.to_owned(),
             journal: config.journal.clone(),
         });
         let many = self.session.prompts.len().saturating_sub(MOST_PROMPTS);
         self.session.prompts.drain(..many);
+        // Whoever is killed has a session that can be gone on with.
+        self.keep()
+    }
+
+    /// The agent could not be started.
+    pub(super) fn fail(mut self) -> anyhow::Result<()> {
+        if let Some(last) = self.session.prompts.last_mut() {
+            "failed".clone_into(&mut last.state);
+        }
+        self.keep()
     }
 
     /// Keeps where the session stands, and says what to do where it cannot be gone on with.
@@ -192,6 +236,11 @@ impl Held {
         if ended.done.session.is_some() {
             self.session.session_id.clone_from(&ended.done.session);
         }
+        self.keep()
+    }
+
+    fn keep(&self) -> anyhow::Result<()> {
+        let name = &self.session.name;
         self.write()
             .with_context(|| format!("the session `{name}` cannot be kept"))
     }

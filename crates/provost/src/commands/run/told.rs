@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use provost_runner::run::{Ended, Outcome};
+use provost_runner::run::{Ended, Outcome, UNAUTHORIZED};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
 
 /// As one more line of a stream.
 pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
+    note_unheard(ended);
     output::json_line(&described(ended, journal))
 }
 
@@ -24,7 +25,7 @@ pub(super) fn end(
     quiet: bool,
 ) -> anyhow::Result<()> {
     if context.json() {
-        note_refusals(ended);
+        note_unheard(ended);
         return output::json(&described(ended, journal));
     }
     let answer = ended.done.answer.trim_end();
@@ -55,9 +56,7 @@ fn how(ended: &Ended) -> String {
     match &ended.outcome {
         Outcome::Complete { stop_reason } => format!("done: {stop_reason}"),
         Outcome::Failed { reason, message } => format!("failed ({reason}): {message}"),
-        Outcome::Unauthorized => {
-            "failed: the callback does not know the token, so nothing more was sent".to_owned()
-        }
+        Outcome::Unauthorized => format!("failed: {UNAUTHORIZED}"),
     }
 }
 
@@ -92,29 +91,20 @@ fn note_warnings(ended: &Ended) {
     }
 }
 
-/// Whether nobody was told anything of the run, because the callback wanted none of it.
-pub(super) fn refused_everything(ended: &Ended) -> bool {
-    ended.reported.refused > 0 && ended.reported.delivered == 0
+/// Beside JSON: whoever waits for reports waits for ever, which is for people's eyes as well.
+fn note_unheard(ended: &Ended) {
+    if ended.outcome == Outcome::Unauthorized {
+        output::note(format_args!("error: {UNAUTHORIZED}"));
+    }
+    note_refusals(ended);
 }
 
 fn note_refusals(ended: &Ended) {
     let reported = ended.reported;
-    let Some(status) = reported.refusal else {
-        return;
-    };
-    let refused = counted(reported.refused, "report");
-    if refused_everything(ended) {
-        output::note(format_args!(
-            "error: the callback refused every report ({refused}, the last with {status}): nobody was told of this run"
-        ));
-    } else if reported.end_refused {
-        output::note(format_args!(
-            "error: the callback refused {refused}, the last with {status}: it does not know how this run ended"
-        ));
-    } else {
-        output::note(format_args!(
-            "warning: the callback refused {refused}, the last with {status}"
-        ));
+    if let Some(refusals) = reported.refusals() {
+        let lost = reported.refused_everything() || reported.end_refused;
+        let what = if lost { "error" } else { "warning" };
+        output::note(format_args!("{what}: {refusals}"));
     }
 }
 

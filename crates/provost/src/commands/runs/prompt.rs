@@ -1,6 +1,11 @@
 //! `provost runs prompt` and `provost runs answer`: what a session is asked, and what it answers.
 
-use std::{io::Read as _, time::Duration};
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
@@ -23,7 +28,11 @@ pub(crate) struct Args {
     /// The id of the run, or `last`
     id: String,
     /// The prompt; `-` reads it from the input
-    prompt: String,
+    #[arg(required_unless_present = "prompt_file")]
+    prompt: Option<String>,
+    /// A file with the prompt, or with what follows it; `-` is the input
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
     /// The agent's mode from now on: one in which it asks
     #[arg(long, value_name = "ID")]
     mode: Option<String>,
@@ -46,10 +55,12 @@ fn option(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) async fn run(context: &Context, client: &Client, args: Args) -> anyhow::Result<Exit> {
-    let prompt = if args.prompt == "-" {
-        from_input()?
-    } else {
-        args.prompt
+    let prompt = match (args.prompt, args.prompt_file) {
+        (Some(prompt), None) if prompt == "-" => read(Path::new("-"))?,
+        (Some(prompt), None) => prompt,
+        (Some(prompt), Some(file)) => format!("{prompt}\n\n{}", read(&file)?),
+        (None, Some(file)) => read(&file)?,
+        (None, None) => return Err(usage("the prompt is missing")),
     };
     let id = resolve(client, &args.id).await?;
     let mut body = json!({ "prompt": prompt });
@@ -108,7 +119,7 @@ pub(super) async fn answer(
         .get("error")
         .and_then(|error| some_text(error, "message"));
     match (state, why) {
-        ("done", _) if found.get("answer").is_some() => return Ok(Exit::Ok),
+        ("done", _) if some_text(&found, "answer").is_some() => return Ok(Exit::Ok),
         ("done", _) => output::note("the agent said nothing"),
         (state, Some(why)) => {
             output::note(format_args!("{state}: {}", output::safe_lines(why)));
@@ -136,9 +147,16 @@ async fn find(client: &Client, id: &str, prompt: Option<&str>) -> anyhow::Result
     })
 }
 
-fn from_input() -> anyhow::Result<String> {
+/// `-` is the input.
+fn read(file: &Path) -> anyhow::Result<String> {
+    let from: Box<dyn io::Read> = if file == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let opened = File::open(file);
+        Box::new(opened.with_context(|| format!("`{}` cannot be read", file.display()))?)
+    };
     let mut text = String::new();
-    let size = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
+    let size = from.take(LONGEST + 1).read_to_string(&mut text);
     let size = size.context("the prompt cannot be read as text")?;
     if size as u64 > LONGEST || text.trim().is_empty() {
         return Err(usage(format!(

@@ -57,6 +57,10 @@ fn detail(run: &Value) -> Fields {
         fields.add_some(shown, some_text(run, name));
     }
     fields.add_some("error", failure(run));
+    let warnings = items(run.get("warnings").unwrap_or(&Value::Null));
+    for warning in warnings.iter().filter_map(Value::as_str) {
+        fields.add("warning", warning);
+    }
     fields.add_some("cancelled by", some_text(run, "cancelledBy"));
     if let Some(spent) = run.get("spent") {
         let count = |name: &str| spent.get(name).and_then(Value::as_u64).unwrap_or_default();

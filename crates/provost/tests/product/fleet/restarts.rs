@@ -1,19 +1,25 @@
 //! Runs go on while gateways come and go, and where they cannot, that is told.
 
+use std::net::SocketAddr;
+
 use serde_json::{Value, json};
 
 use super::{ONE, Stage, cancel, get, kill, start, told, until};
 use crate::{events_feed::Feed, harness::eventually, receiver::Receiver};
 
-fn reported_to(receiver: &Receiver, mut body: Value) -> Value {
-    body["callbackUrl"] = json!(format!("http://{}/callback", receiver.addr));
+pub(super) fn reported_to(receiver: &Receiver, body: Value) -> Value {
+    reported_at(receiver.addr, body)
+}
+
+pub(super) fn reported_at(addr: SocketAddr, mut body: Value) -> Value {
+    body["callbackUrl"] = json!(format!("http://{addr}/callback"));
     body["token"] = json!("a-token");
     body
 }
 
 /// The reports of a prompt: numbered from 1 without a gap, and the last one is the only one that ends it.
 #[track_caller]
-fn last_report(receiver: &Receiver, prompt: &str) -> Value {
+pub(super) fn last_report(receiver: &Receiver, prompt: &str) -> Value {
     let ends =
         |report: &Value| report["kind"] == "prompt_complete" || report["kind"] == "prompt_failed";
     let told = eventually("the last report", || {

@@ -13,13 +13,13 @@ use crate::{
     receiver::Receiver,
 };
 
-fn kept(stage: &Stage, prompt: &str) -> Value {
+pub(super) fn kept(stage: &Stage, prompt: &str) -> Value {
     let mut body = stage.body(prompt);
     body["keep"] = json!(true);
     body
 }
 
-fn send(gateway: &Gateway, run: &str, body: &Value) -> Answer {
+pub(super) fn send(gateway: &Gateway, run: &str, body: &Value) -> Answer {
     gateway
         .alice()
         .post(&format!("/v1/runs/{run}/prompts"), body)
@@ -32,7 +32,7 @@ fn prompts(gateway: &Gateway, run: &str) -> Vec<Value> {
 
 /// The prompt of this number, once it is in a state.
 #[track_caller]
-fn prompt_is(gateway: &Gateway, run: &str, number: u64, state: &str) -> Value {
+pub(super) fn prompt_is(gateway: &Gateway, run: &str, number: u64, state: &str) -> Value {
     eventually(&format!("prompt {number} {state}"), || {
         let found = prompts(gateway, run);
         let found = found.into_iter().find(|one| one["number"] == number)?;
@@ -75,9 +75,14 @@ fn prompts_follow_in_a_session_that_stays() {
     let replayed = again.post(&path, &body).is(202);
     assert_eq!(replayed.header("idempotency-replayed"), Some("true"));
     assert_eq!(replayed.json()["number"], first["number"]);
-    again
-        .post(&path, &json!({"prompt": "other"}))
-        .refused(422, "idempotency_key_reused");
+    let reused = again.post(&path, &json!({"prompt": "other"}));
+    reused.refused(422, "idempotency_key_reused");
+    assert!(
+        reused.text().contains("another prompt"),
+        "{}",
+        reused.text()
+    );
+    assert_eq!(prompts(&gateway, &id)[2]["answer"], Value::Null);
     // It asks the gate as any prompt does, in the same session.
     let asked = gateway.one_pending();
     assert_eq!(asked["session_id"], idle["sessionId"]);
@@ -333,7 +338,9 @@ fn a_session_is_led_from_the_command_line() {
         line(&provost(&["runs", "answer", "last"])),
         "heard: write the first"
     );
-    let said = provost(&["runs", "prompt", &id, "write the second", "--wait"]);
+    fs::write(stage.site.path("second.txt"), "write the second").unwrap();
+    let file = ["--prompt-file", "second.txt"];
+    let said = provost(&[&["runs", "prompt", &id], &file[..], &["--wait"]].concat());
     assert_eq!(line(&said), "heard: write the second");
     let listed = line(&provost(&["runs", "list", "--session", "docs"]));
     assert!(listed.contains(&id) && listed.contains("idle"), "{listed}");
@@ -370,7 +377,8 @@ fn a_session_is_led_from_the_command_line() {
     assert_eq!(provost(&["runs", "answer", &id]).status.code(), Some(1));
     let nothing = provost(&["runs", "cancel", &id, "--turn"]);
     assert_eq!(nothing.status.code(), Some(1));
-    line(&provost(&["runs", "cancel", &id]));
+    let ended = line(&provost(&["runs", "cancel", &id]));
+    assert_eq!(ended, format!("ended the session of run {id}"));
     // To its end, and not for ever.
     let logs = line(&provost(&["runs", "logs", &id, "--follow"]));
     assert!(logs.contains("write the second"), "{logs}");

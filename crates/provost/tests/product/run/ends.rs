@@ -56,13 +56,14 @@ for line in sys.stdin:
 "#;
 
 /// How each ends: the last report's kind, and the reason of a failure.
-const ENDS: [(&str, &str, Option<&str>); 6] = [
+const ENDS: [(&str, &str, Option<&str>); 7] = [
     ("done", "prompt_complete", None),
     ("failed", "prompt_failed", Some("agent_error")),
     ("exited", "prompt_failed", Some("agent_exited")),
     ("killed", "prompt_failed", Some("agent_exited")),
     ("limit", "prompt_failed", Some("limit_exceeded")),
     ("cancelled", "prompt_failed", Some("stopped")),
+    ("hung up", "prompt_failed", Some("stopped")),
 ];
 
 struct Trial {
@@ -115,10 +116,15 @@ impl Trial {
 fn told_after(end: &str, kind: &str, reason: Option<&str>) -> Duration {
     let (trial, mut child) = Trial::start(end);
     let mut ended = trial.ends_at();
-    if end == "cancelled" {
+    let signal = match end {
+        "cancelled" => Some(Signal::TERM),
+        "hung up" => Some(Signal::HUP),
+        _ => None,
+    };
+    if let Some(signal) = signal {
         let runner = i32::try_from(child.id()).unwrap();
         ended = Instant::now();
-        kill_process(Pid::from_raw(runner).unwrap(), Signal::TERM).unwrap();
+        kill_process(Pid::from_raw(runner).unwrap(), signal).unwrap();
     }
     let status = child.wait().unwrap();
     assert_eq!(status.success(), reason.is_none(), "{end}");

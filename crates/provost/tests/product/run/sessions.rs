@@ -1,11 +1,18 @@
 //! Real agents in a session that stays: a prompt follows in the same process, and by name in another.
 
-use std::{fs, process::Output};
+use std::{
+    fs,
+    process::{Command, Output, Stdio},
+};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{agents::Work, kinds::Agent};
-use crate::{harness::Site, receiver::Receiver};
+use crate::{
+    harness::{Site, eventually},
+    receiver::Receiver,
+};
 
 /// Prompts that wait in a folder before the run begins: the session takes them one after another.
 fn waiting(work: &Work, prompts: &[&str]) -> Value {
@@ -109,6 +116,10 @@ impl Alone {
     }
 
     fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
         let usual = ["--permissions", "deny", "--unknown-agent", "allow"];
         let words = [&["run"], words, &usual].concat();
         let mut command = self.site.command(&words);
@@ -117,7 +128,7 @@ impl Alone {
         if self.can_load {
             command.env("CAN_LOAD", "yes");
         }
-        command.output().unwrap()
+        command
     }
 
     fn provost(&self, words: &[&str]) -> Output {
@@ -186,6 +197,49 @@ fn a_session_with_a_name_goes_on() {
     assert_eq!(gone.status.code(), Some(1));
     let (_, err) = texts(&alone.provost(&["run", "sessions"]));
     assert!(err.contains("there are no sessions"), "{err}");
+}
+
+/// The terminal is closed, or the machine takes it away: the next run goes on all the same.
+#[test]
+fn a_session_that_was_broken_off_goes_on() {
+    for (signal, state) in [(Signal::HUP, "failed"), (Signal::KILL, "lost")] {
+        let alone = Alone::new(true);
+        let agent = Alone::agent();
+        let place = ["--session", "docs", "--agent", &agent, "--repo", "repo"];
+        let mut command = alone.command(&[&["hang"], &place[..]].concat());
+        let streams = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut running = streams.stdin(Stdio::null()).spawn().unwrap();
+        let runs = alone.site.path("home/.local/state/provost/runs");
+        eventually("its words", || {
+            let run = fs::read_dir(&runs).ok()?.flatten().next()?;
+            let journal = fs::read_to_string(run.path().join("journal.jsonl")).ok()?;
+            journal.contains("heard: hang").then_some(())
+        });
+        let pid = i32::try_from(running.id()).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+        assert!(!running.wait().unwrap().success());
+        let shown = alone.provost(&["run", "sessions", "show", "docs"]);
+        assert!(texts(&shown).0.contains("hang"), "{signal:?}");
+        let output = alone.run(&["second", "--session", "docs", "--json"]);
+        let (out, err) = texts(&output);
+        assert!(output.status.success(), "{signal:?}: {err}");
+        let told: Value = serde_json::from_str(&out).unwrap();
+        let journal = fs::read_to_string(told["journal"].as_str().unwrap()).unwrap();
+        assert!(!journal.contains("session/new"), "{signal:?}: {journal}");
+        let (out, _) = texts(&alone.provost(&["run", "sessions", "--json"]));
+        let sessions: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(sessions[0]["prompts"][0]["state"], state, "{signal:?}");
+    }
+}
+
+#[test]
+fn a_name_whose_agent_did_not_start_is_free() {
+    let alone = Alone::new(true);
+    let place = ["first", "--session", "docs", "--repo", "repo", "--agent"];
+    let output = alone.run(&[&place[..], &["no-such-agent"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", texts(&output).1);
+    let output = alone.run(&[&place[..], &[&Alone::agent()]].concat());
+    assert!(output.status.success(), "{}", texts(&output).1);
 }
 
 #[test]

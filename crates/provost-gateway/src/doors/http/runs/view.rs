@@ -25,6 +25,7 @@ pub(super) fn view(fleet: &Fleet, run: &Arc<Run>) -> Value {
         "endedAt": story.ended_at.map(Time::from_millis),
         "stopReason": story.stop_reason,
         "error": story.error,
+        "warnings": story.warnings,
         "cancelledBy": story.cancelled_by,
         "resumed": story.resumed,
         "spent": story.spent,
@@ -39,8 +40,9 @@ pub(super) fn view(fleet: &Fleet, run: &Arc<Run>) -> Value {
 pub(super) async fn whole(fleet: &Fleet, run: &Arc<Run>) -> Value {
     let mut view = view(fleet, run);
     let prompts = prompts(run).await;
-    let answered = prompts.iter().rev().find_map(|one| one.get("answer"));
-    let answer = answered.cloned().unwrap_or_default();
+    let answers = prompts.iter().rev().filter_map(|one| one.get("answer"));
+    let answer = answers.into_iter().find(|answer| !answer.is_null());
+    let answer = answer.cloned().unwrap_or_default();
     let reading = Arc::clone(run);
     let text = tokio::task::spawn_blocking(move || reading.prompt()).await;
     if let Some(fields) = view.as_object_mut() {
@@ -63,10 +65,8 @@ pub(super) async fn prompts(run: &Arc<Run>) -> Vec<Value> {
         if let Some(fields) = view.as_object_mut() {
             fields.insert("prompt".to_owned(), one.text.into());
             fields.insert("by".to_owned(), one.by.into());
-            // The words of the agent, and nothing where it said none.
-            if let Some(answer) = one.answer {
-                fields.insert("answer".to_owned(), answer.into());
-            }
+            // The words of the agent, and null where it said none.
+            fields.insert("answer".to_owned(), one.answer.into());
         }
         view
     });

@@ -110,9 +110,13 @@ impl Sending {
             self.note(&read)?;
             let Read::Line(line) = read else { continue };
             let tell = story.hear(&line.what);
-            if let Some(Tell::Run(identity)) = tell.first() {
-                self.finish().await?;
-                self.begin(identity.clone(), reported.next() == Some(true))?;
+            match tell.first() {
+                Some(Tell::Run(identity)) => {
+                    self.finish().await?;
+                    self.begin(identity.clone(), reported.next() == Some(true))?;
+                }
+                Some(Tell::Waits) => self.finish().await?,
+                _ => {}
             }
             let told = match &mut self.run {
                 Some(run) if run.rebuilder.is_some() => {
@@ -296,7 +300,7 @@ impl Run {
     fn tell(&self, tell: Tell) {
         let reporter = &self.reporter;
         match tell {
-            Tell::Run(_) => {}
+            Tell::Run(_) | Tell::Waits => {}
             Tell::Session(id) => reporter.session(&id),
             Tell::Update(params, phase) => reporter.notification(params, phase),
             Tell::Agent(method, params) => reporter.agent_notification(&method, params),

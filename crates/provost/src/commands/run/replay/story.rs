@@ -16,6 +16,8 @@ use super::end;
 pub(super) enum Tell {
     /// Another run begins.
     Run(Identity),
+    /// A session is opened again, and waits for a prompt.
+    Waits,
     Session(String),
     Update(Box<RawValue>, Phase),
     Agent(String, Option<Box<RawValue>>),
@@ -59,7 +61,8 @@ struct Started {
     task_id: String,
     #[serde(default)]
     sandbox_id: String,
-    prompt_id: String,
+    /// `None`: it waits for its first one.
+    prompt_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -139,17 +142,22 @@ impl Story {
             return Vec::new();
         };
         if let Some(started) = event.started {
+            let waits = started.prompt_id.is_none();
             let identity = Identity {
                 run_id: started.run_id,
                 task_id: started.task_id,
                 sandbox_id: started.sandbox_id,
-                prompt_id: started.prompt_id,
+                prompt_id: started.prompt_id.unwrap_or_default(),
             };
             *self = Self {
                 identity: Some(identity.clone()),
                 ..Self::default()
             };
-            return vec![Tell::Run(identity)];
+            return vec![if waits {
+                Tell::Waits
+            } else {
+                Tell::Run(identity)
+            }];
         }
         if let Some(session) = event.session {
             self.session = Some(session.clone());

@@ -36,7 +36,7 @@ pub(super) fn line(elapsed: Duration, doing: Doing, spent: Spent, currency: &str
     count(spent.turns, "turn", "turns");
     count(spent.tool_calls, "tool call", "tool calls");
     count(spent.tokens, "token", "tokens");
-    count(spent.files_changed as u64, "file", "files");
+    count(spent.files_changed, "file", "files");
     if spent.cost > 0.0 {
         parts.push(cost(spent.cost, currency));
     }
