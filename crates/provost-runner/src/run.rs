@@ -250,6 +250,15 @@ pub async fn run(setup: Setup) -> Ended {
     }
 }
 
+/// Reports of the prompts before, in a session that stays.
+fn left_before(config: &Config, reports: &Reports) -> Vec<Untold> {
+    if config.keep.is_none() {
+        return Vec::new();
+    }
+    let goes_on = config.prompt.as_ref();
+    reports.leftovers(goes_on.map(|_| config.identity.prompt_id.as_str()))
+}
+
 impl Run {
     fn start(setup: Setup) -> io::Result<Self> {
         let Setup {
@@ -279,12 +288,7 @@ impl Run {
             opened: Value::Null,
             cancelling: None,
             looked: now,
-            leftovers: if config.keep.is_some() {
-                let goes_on = config.prompt.as_ref();
-                reports.leftovers(goes_on.map(|_| config.identity.prompt_id.as_str()))
-            } else {
-                Vec::new()
-            },
+            leftovers: left_before(&config, &reports),
             reports,
             delivery: Delivery::default(),
             meter: Meter::new(config.limits.clone()).after(&config.spent),

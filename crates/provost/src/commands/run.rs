@@ -232,13 +232,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         return Ok(Exit::Ok);
     }
     if let Some((exit, reason, message)) = reach(&config).await? {
-        output::note(format_args!("error: {}", output::safe_lines(&message)));
-        if exit == Exit::Unreachable {
-            output::note("help: `provost serve` starts one");
-            if args.permissions.is_none() {
-                output::note(format_args!("help: {WITHOUT_GATEWAY}"));
-            }
-        }
+        note_unreached(exit, &message, &args);
         unbegun.tell(reason, &message).await;
         return Ok(exit);
     }
@@ -301,11 +295,7 @@ pub(super) async fn run(context: &Context, mut args: Args) -> anyhow::Result<Exi
         // Its last words.
         let _ = view.await;
     }
-    match (watch, context.json()) {
-        (true, true) => told::last_line(&ended, journal.as_deref())?,
-        (true, false) => told::summary(&ended, journal.as_deref()),
-        (false, _) => told::end(context, &ended, journal.as_deref(), args.quiet)?,
-    }
+    told::all(context, &ended, journal.as_deref(), &args)?;
     if let Some(session) = session {
         session.end(&ended)?;
     }
@@ -433,6 +423,16 @@ fn settle(context: &Context, args: &Args, config: &mut Config) -> anyhow::Result
     config.journal = journal.or_else(|| Some(folder.join("journal.jsonl")));
     config.spool = config.spool.take().or_else(|| Some(folder.join("spool")));
     Ok(())
+}
+
+fn note_unreached(exit: Exit, message: &str, args: &Args) {
+    output::note(format_args!("error: {}", output::safe_lines(message)));
+    if exit == Exit::Unreachable {
+        output::note("help: `provost serve` starts one");
+        if args.permissions.is_none() {
+            output::note(format_args!("help: {WITHOUT_GATEWAY}"));
+        }
+    }
 }
 
 /// Whether the gateway is there, and lets us begin; otherwise what is told of it.

@@ -5,20 +5,38 @@ use std::path::Path;
 use provost_runner::run::{Ended, Outcome, UNAUTHORIZED};
 use serde_json::{Value, json};
 
+use super::Args;
 use crate::{
     context::Context,
     output::{self, counted},
 };
 
+/// In the way that was asked for.
+pub(super) fn all(
+    context: &Context,
+    ended: &Ended,
+    journal: Option<&Path>,
+    args: &Args,
+) -> anyhow::Result<()> {
+    match (args.watch, context.json()) {
+        (true, true) => last_line(ended, journal),
+        (true, false) => {
+            summary(ended, journal);
+            Ok(())
+        }
+        (false, _) => end(context, ended, journal, args.quiet),
+    }
+}
+
 /// As one more line of a stream.
-pub(super) fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
+fn last_line(ended: &Ended, journal: Option<&Path>) -> anyhow::Result<()> {
     note_unheard(ended);
     output::json_line(&described(ended, journal))
 }
 
 /// The agent's last message goes to the output, so that it can be piped on. What is said of the run goes beside
 /// it, unless it is to be quiet.
-pub(super) fn end(
+fn end(
     context: &Context,
     ended: &Ended,
     journal: Option<&Path>,
@@ -47,7 +65,7 @@ pub(super) fn end(
 }
 
 /// The same after a run that was watched: its answer was seen.
-pub(super) fn summary(ended: &Ended, journal: Option<&Path>) {
+fn summary(ended: &Ended, journal: Option<&Path>) {
     output::note(output::safe_lines(&how(ended)));
     note_details(ended, journal);
 }
