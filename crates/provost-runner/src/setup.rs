@@ -72,7 +72,7 @@ pub enum Unready {
     Journal(std::io::Error),
     #[error("the folder with the session's prompts cannot be used: {0}")]
     Prompts(std::io::Error),
-    #[error("{0}")]
+    #[error(transparent)]
     Report(#[from] crate::report::Error),
     #[error("the gateway cannot be used: {0}")]
     Gateway(#[from] crate::permission::Unreachable),
@@ -88,7 +88,7 @@ pub enum Unready {
     Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
     Sandbox(#[from] sandbox::Refused),
-    #[error("{0}")]
+    #[error(transparent)]
     Home(#[from] crate::home::HomeError),
     #[error(
         "`{}` has your home in it, so a sandbox would open all of that: have the agent work in a folder below, \
@@ -106,7 +106,16 @@ pub enum Unready {
     Limits(String),
     #[error("{0}")]
     Mode(String),
-    #[error("{0}")]
+    #[error(
+        "{0} asks about no file that it writes itself: leave `writeTextFile` of `clientCapabilities` on, so that it \
+         writes through Provost, which asks"
+    )]
+    WritesUnasked(&'static str),
+    #[error(
+        "`{flag}` in `command` lets {agent} act without asking: leave it out, or set `permissions: auto`"
+    )]
+    Loosened { agent: &'static str, flag: String },
+    #[error(transparent)]
     Unsafe(#[from] agents::Unsafe),
 }
 
