@@ -164,7 +164,7 @@ pub async fn prepare(
         home.linked_from(folder.own());
         home.watch_logins();
     }
-    let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile)));
+    let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile, &config.repo)));
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
         reporter.clone(),
