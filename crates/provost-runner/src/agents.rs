@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod files;
 mod gemini;
+mod git;
 mod goose;
 mod kimi;
 mod opencode;
@@ -63,6 +64,9 @@ pub struct Profile {
     pub others_act: bool,
     /// Whether the text of its calls is their arguments, in JSON.
     pub arguments_as_text: bool,
+    pub habits: &'static [Habit],
+    /// Flags of its own that make it ask less, without their dashes.
+    pub loosening: &'static [&'static str],
     /// The command by which its user logs in.
     pub login: &'static str,
     /// What it tells of its use.
@@ -73,6 +77,15 @@ pub struct Profile {
     /// Settings of its home that say whether its shell has a terminal: it runs no command where that cannot be.
     shell_settings: Option<&'static str>,
     overlay: fn(&Ground<'_>) -> Result<Overlay, Unsafe>,
+}
+
+/// What an agent does, whatever it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Habit {
+    /// It looks at `git status` before it asks anything.
+    LooksAtGit,
+    /// It asks about no write of its own, so it has to write through us.
+    WritesUnasked,
 }
 
 /// What the agent may have us do for it.
@@ -122,6 +135,33 @@ pub enum Unsafe {
         agent: &'static str,
         path: std::path::PathBuf,
     },
+    #[error(
+        "{agent} obeys `{}` in a run that names MCP servers, because it starts these only in a folder that it \
+         trusts: remove the file, name no `mcpServers`, or confine the run with `sandbox`", .path.display()
+    )]
+    Trusted {
+        agent: &'static str,
+        path: std::path::PathBuf,
+    },
+    #[error(
+        "{agent} starts the MCP servers that `{url}` names before it asks anything, because of the login in `{}`: \
+         log out of it (`{agent} auth logout`), or confine the run with `sandbox`", .path.display()
+    )]
+    Organisation {
+        agent: &'static str,
+        path: std::path::PathBuf,
+        url: String,
+    },
+    #[error(
+        "{agent} looks at `git status` before it asks anything, and git then runs the filter `{filter}` of `{}`: \
+         remove it, have it in your own settings (`git config --global`), or confine the run with `sandbox`",
+        .path.display()
+    )]
+    Filter {
+        agent: &'static str,
+        path: std::path::PathBuf,
+        filter: String,
+    },
     #[error("the settings of {agent} in `{}` cannot be read: {problem}", .path.display())]
     Settings {
         agent: &'static str,
@@ -156,6 +196,9 @@ impl Offers {
 
 impl Profile {
     pub fn overlay(&self, ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
+        if self.habits.contains(&Habit::LooksAtGit) && !ground.confined {
+            git::filters(self.title, ground.repo)?;
+        }
         (self.overlay)(ground)
     }
 

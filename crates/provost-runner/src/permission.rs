@@ -112,7 +112,8 @@ impl Permission {
     /// The option that is meant: by its kind, never by its place. A yes for once rather than for ever, so
     /// that the agent asks again and whoever remembers a decision is the one who made it.
     pub fn choose(&self, wish: &Wish) -> Option<&Choice> {
-        let of_kind = |kind: &str| self.options.iter().find(|option| option.kind == kind);
+        let options = || self.options.iter().filter(|option| self.is_clear(option));
+        let of_kind = |kind: &str| options().find(|option| option.kind == kind);
         let chosen = match wish {
             Wish::Allow => of_kind("allow_once").or_else(|| of_kind("allow_always")),
             Wish::Reject => of_kind("reject_once").or_else(|| of_kind("reject_always")),
@@ -121,7 +122,7 @@ impl Permission {
                 of_kind(kind).or_else(|| of_kind("allow_once"))
             }
             Wish::Kind(kind) => of_kind(kind),
-            Wish::Option(id) => self.options.iter().find(|option| option.option_id == *id),
+            Wish::Option(id) => options().find(|option| option.option_id == *id),
         };
         // What nobody saw is never remembered.
         match chosen {
@@ -130,6 +131,16 @@ impl Permission {
             }
             chosen => chosen,
         }
+    }
+
+    /// Whether its id says what it is: that of a yes and of a no says neither.
+    fn is_clear(&self, option: &Choice) -> bool {
+        let allows = |option: &Choice| option.kind.starts_with("allow");
+        let mut same = self
+            .options
+            .iter()
+            .filter(|other| other.option_id == option.option_id);
+        same.all(|other| allows(other) == allows(option))
     }
 
     /// Whether it is known what the call would do: its arguments, or the change that it makes.
@@ -303,8 +314,12 @@ mod tests {
         ]);
         let lasting = json!([option("x", "allow_always"), option("y", "reject_always")]);
         let once = json!([option("a", "allow_once"), option("b", "reject_once")]);
+        let lying = json!([option("a", "allow_once"), option("a", "reject_once")]);
         let odd = json!([option("z", "maybe"), {"optionId": 7}, "text"]);
         for (options, wish, chosen, outcome) in [
+            (&lying, Wish::Reject, None, "cancelled"),
+            (&lying, Wish::Allow, None, "cancelled"),
+            (&lying, Wish::Option("a".into()), None, "cancelled"),
             (&usual, Wish::Allow, Some("a"), "allowed"),
             (&usual, Wish::Reject, Some("b"), "rejected"),
             (&usual, Wish::Option("c".into()), Some("c"), "allowed"),

@@ -3,11 +3,11 @@
 //! and then becomes the agent.
 
 mod agent;
+mod calls;
 mod kernel;
 mod launch;
 mod privileges;
 mod probe;
-mod sockets;
 mod terminals;
 mod toolchains;
 
@@ -123,8 +123,8 @@ pub enum Refused {
     Unsupported { abi: u32, lacking: String },
     #[error("the kernel did not confine this process: {0}")]
     Ruleset(#[from] landlock::RulesetError),
-    #[error("the kernel did not close Unix sockets: {0}")]
-    Sockets(#[from] seccompiler::Error),
+    #[error("the kernel did not take the filter of system calls: {0}")]
+    Calls(#[from] seccompiler::Error),
     #[error("terminals of its own cannot be made: {0}")]
     Terminals(std::io::Error),
     #[error("privileges cannot be given up: {0}")]

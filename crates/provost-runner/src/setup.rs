@@ -71,7 +71,7 @@ pub enum Unready {
     Journal(std::io::Error),
     #[error("the folder with the session's prompts cannot be used: {0}")]
     Prompts(std::io::Error),
-    #[error("{0}")]
+    #[error(transparent)]
     Report(#[from] crate::report::Error),
     #[error("the gateway cannot be used: {0}")]
     Gateway(#[from] crate::permission::Unreachable),
@@ -87,7 +87,7 @@ pub enum Unready {
     Temporary(std::io::Error),
     #[error("the agent cannot be confined: {0}")]
     Sandbox(#[from] sandbox::Refused),
-    #[error("{0}")]
+    #[error(transparent)]
     Home(#[from] crate::home::HomeError),
     #[error(
         "`{}` has your home in it, so a sandbox would open all of that: have the agent work in a folder below, \
@@ -105,7 +105,16 @@ pub enum Unready {
     Limits(String),
     #[error("{0}")]
     Mode(String),
-    #[error("{0}")]
+    #[error(
+        "{0} asks about no file that it writes itself: leave `writeTextFile` of `clientCapabilities` on, so that it \
+         writes through Provost, which asks"
+    )]
+    WritesUnasked(&'static str),
+    #[error(
+        "`{flag}` in `command` lets {agent} act without asking: leave it out, or set `permissions: auto`"
+    )]
+    Loosened { agent: &'static str, flag: String },
+    #[error(transparent)]
     Unsafe(#[from] agents::Unsafe),
 }
 
@@ -158,7 +167,7 @@ pub async fn prepare(
         home.linked_from(folder.own());
         home.watch_logins();
     }
-    let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile)));
+    let watch = Arc::new(Mutex::new(ActWatch::new(supervised.profile, &config.repo)));
     let acts = Arc::new(ActGate::new(
         Arc::clone(&judge),
         reporter.clone(),

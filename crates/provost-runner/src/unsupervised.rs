@@ -5,7 +5,7 @@ mod decided;
 
 use std::{
     collections::{HashMap, HashSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -35,6 +35,8 @@ pub struct ActWatch {
     /// What we did for the agent, and somebody allowed: files, with how often, and terminals.
     written: HashMap<PathBuf, usize>,
     terminals: HashSet<String>,
+    /// Paths that do not begin at the root are of this folder.
+    folder: PathBuf,
 }
 
 /// A call, as far as the agent told of it.
@@ -43,7 +45,11 @@ struct Seen {
     /// Every kind that it was said to be of: one that acts counts, whatever else is said of it.
     kinds: Vec<String>,
     title: String,
+    /// The last that it was said to run.
+    command: Option<String>,
     paths: Vec<PathBuf>,
+    /// It showed a change of a file.
+    changes: bool,
     terminals: Vec<String>,
     /// Since when it has been in progress.
     since: Option<Instant>,
@@ -64,9 +70,11 @@ pub struct Unseen {
 }
 
 impl ActWatch {
-    pub fn new(profile: Option<&'static Profile>) -> Self {
+    /// `folder`: in which the agent works.
+    pub fn new(profile: Option<&'static Profile>, folder: &Path) -> Self {
         Self {
             profile,
+            folder: folder.to_owned(),
             ..Self::default()
         }
     }
@@ -124,14 +132,15 @@ impl ActWatch {
         if self.calls.len() >= MOST_CALLS {
             self.calls.retain(|_, seen| !seen.over);
         }
+        let said = Said::of(&tool.told);
         let seen = self.calls.entry(id.clone()).or_default();
-        // Models give the ids: one that is announced again is another call's.
-        if tool.announces && seen.over {
+        // Models give the ids: one that is announced again is another call's, and so is one with another command.
+        if seen.over && (tool.announces || seen.runs_another(&said)) {
             *seen = Seen::default();
         }
-        seen.take(tool);
+        seen.take(tool, &said);
         if let Some(decided) = self.allowed.get_mut(id) {
-            decided.then(Said::of(&tool.told));
+            decided.then(said);
         }
         match tool.status {
             Some(Status::Completed) => self.completed(id),
@@ -175,11 +184,14 @@ impl ActWatch {
         if self.is_unseen(id, seen) && !seen.over {
             return self.told(id.to_owned(), "completed");
         }
-        // What was written once is written once.
-        for path in seen.paths.clone() {
-            if let Some(times) = self.written.get_mut(&path) {
+        // What was written once is written once, and a terminal is one command's.
+        for path in &seen.paths {
+            if let Some(times) = self.written.get_mut(path) {
                 *times = times.saturating_sub(1);
             }
+        }
+        for terminal in &seen.terminals {
+            self.terminals.remove(terminal);
         }
         if let Some(seen) = self.calls.get_mut(id) {
             seen.over = true;
@@ -202,9 +214,18 @@ impl ActWatch {
     }
 
     fn is_unseen(&self, id: &str, seen: &Seen) -> bool {
-        let acts = seen.kinds.iter().any(|kind| self.acts(kind));
+        let asked = self.allowed.get(id).into_iter().flat_map(Decided::kinds);
+        let acts = seen.kinds.iter().chain(asked).any(|kind| self.acts(kind));
         let acts = acts || (seen.kinds.is_empty() && self.acts(""));
-        acts && !self.is_decided(id, seen)
+        (acts || self.hides_act(seen)) && !self.is_decided(id, seen)
+    }
+
+    /// Whether it does something that its kind does not say.
+    fn hides_act(&self, seen: &Seen) -> bool {
+        // What agents look at files with may be a command.
+        let looks = |kind: &String| matches!(&**kind, "read" | "search");
+        let runs = seen.command.is_some() && !seen.kinds.iter().any(looks);
+        (runs && self.acts("execute")) || (seen.changes && self.acts("edit"))
     }
 
     /// Whether a call of this kind must be decided.
@@ -230,20 +251,31 @@ impl ActWatch {
         let acts: Vec<_> = seen.kinds.iter().filter(|kind| self.acts(kind)).collect();
         self.allowed
             .get(id)
-            .is_some_and(|decided| decided.covers(&acts))
+            .is_some_and(|decided| decided.covers(&acts, &self.folder))
             || (!seen.paths.is_empty() && seen.paths.iter().all(written))
             || (!seen.terminals.is_empty() && seen.terminals.iter().all(ours))
     }
 }
 
 impl Seen {
-    fn take(&mut self, tool: &ToolUpdate) {
-        if let Some(kind) = &tool.kind
-            && !self.kinds.contains(kind)
+    /// It is told of again with another command than the one that it was.
+    fn runs_another(&self, said: &Said) -> bool {
+        let known = self.command.as_ref().zip(said.command());
+        known.is_some_and(|(one, other)| one != other)
+    }
+
+    fn take(&mut self, tool: &ToolUpdate, said: &Said) {
+        let kind = tool.kind.as_ref().map(|kind| kind.to_ascii_lowercase());
+        if let Some(kind) = kind
+            && !self.kinds.contains(&kind)
             && self.kinds.len() < MOST_KINDS
         {
-            self.kinds.push(kind.clone());
+            self.kinds.push(kind);
         }
+        if let Some(command) = said.command() {
+            self.command = Some(command.clone());
+        }
+        self.changes |= !tool.diffs.is_empty();
         if let Some(title) = &tool.title {
             self.title.clone_from(title);
         }
@@ -258,217 +290,4 @@ impl Seen {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json, value::to_raw_value};
-
-    use super::*;
-    use crate::{
-        acp::{SessionUpdate, Update},
-        agents::named,
-    };
-
-    fn seeing(watch: &mut ActWatch, update: Value) -> Option<Unseen> {
-        let params = json!({"sessionId": "s", "update": update});
-        match SessionUpdate::read(&to_raw_value(&params).unwrap()).update {
-            Update::Tool(tool) => watch.update(&tool, Instant::now()),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn call(id: &str, kind: &str, status: &str) -> Value {
-        json!({"sessionUpdate": "tool_call", "toolCallId": id, "kind": kind, "title": "t", "status": status})
-    }
-
-    fn told(kind: &str, input: Value) -> Map<String, Value> {
-        let call = json!({"kind": kind, "rawInput": input});
-        call.as_object().unwrap().clone()
-    }
-
-    #[test]
-    fn what_nobody_decided_is_seen() {
-        for (kind, agent, decided, seen) in [
-            ("execute", None, None, true),
-            ("edit", None, None, true),
-            ("fetch", None, Some(false), true),
-            ("execute", None, Some(true), false),
-            ("read", None, None, false),
-            ("other", None, None, false),
-            // All that Goose does is of this kind.
-            ("other", Some("goose"), None, true),
-            // Codex runs commands in its own sandbox.
-            ("execute", Some("codex"), None, false),
-            ("edit", Some("codex"), None, true),
-        ] {
-            let mut watch = ActWatch::new(agent.and_then(named));
-            assert_eq!(seeing(&mut watch, call("1", kind, "in_progress")), None);
-            match decided {
-                Some(true) => watch.allowed("1", &told(kind, json!({}))),
-                Some(false) => watch.rejected("1"),
-                None => {}
-            }
-            let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "completed"});
-            let unseen = seeing(&mut watch, update.clone());
-            assert_eq!(unseen.is_some(), seen, "{kind} {agent:?} {decided:?}");
-            // Once is enough.
-            assert_eq!(seeing(&mut watch, update), None);
-        }
-    }
-
-    #[test]
-    fn a_yes_is_not_for_another_call_of_the_same_id() {
-        let mut watch = ActWatch::new(None);
-        watch.allowed("1", &told("execute", json!({})));
-        assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
-        assert!(seeing(&mut watch, call("1", "execute", "completed")).is_some());
-        // Some are decided before they are announced.
-        watch.allowed("1", &told("execute", json!({})));
-        assert_eq!(seeing(&mut watch, call("1", "execute", "completed")), None);
-    }
-
-    #[test]
-    fn a_call_that_failed_was_none() {
-        let mut watch = ActWatch::new(None);
-        assert_eq!(seeing(&mut watch, call("1", "execute", "failed")), None);
-    }
-
-    #[test]
-    fn what_we_did_ourselves_was_decided() {
-        let mut watch = ActWatch::new(None);
-        let edit = |id: &str| {
-            json!({"sessionUpdate": "tool_call", "toolCallId": id, "kind": "edit", "status": "completed",
-                "locations": [{"path": "/a"}]})
-        };
-        watch.wrote("/a".into());
-        assert_eq!(seeing(&mut watch, edit("1")), None);
-        assert!(seeing(&mut watch, edit("2")).is_some(), "written once");
-        let run = |id: &str, terminal: &str| {
-            json!({"sessionUpdate": "tool_call", "toolCallId": id, "kind": "execute", "status": "completed",
-                "content": [{"type": "terminal", "terminalId": terminal}]})
-        };
-        watch.opened("t1");
-        assert_eq!(seeing(&mut watch, run("3", "t1")), None);
-        assert!(seeing(&mut watch, run("4", "t2")).is_some());
-    }
-
-    #[test]
-    fn a_call_may_be_in_progress_before_it_is_asked_about() {
-        let mut watch = ActWatch::new(None);
-        let start = Instant::now();
-        seeing(&mut watch, call("1", "execute", "in_progress"));
-        let later = start + PATIENCE + Duration::from_secs(1);
-        assert_eq!(watch.overdue(start, false), None);
-        // Another question is open: it may wait its turn.
-        assert_eq!(watch.overdue(later, true), None);
-        assert_eq!(watch.overdue(later, false), None);
-        let unseen = watch.overdue(later + PATIENCE + Duration::from_secs(1), false);
-        assert_eq!(unseen.unwrap().status, "in_progress");
-    }
-
-    #[test]
-    fn a_call_that_is_begun_when_the_turn_ends_was_not_asked_about() {
-        let mut watch = ActWatch::new(None);
-        for (id, kind) in [
-            ("begun", "execute"),
-            ("read", "read"),
-            ("yes", "edit"),
-            ("no", "edit"),
-            ("failed", "execute"),
-        ] {
-            seeing(&mut watch, call(id, kind, "in_progress"));
-        }
-        watch.allowed("yes", &told("edit", json!({})));
-        watch.rejected("no");
-        seeing(&mut watch, call("failed", "execute", "failed"));
-        // The agent goes on after the no.
-        seeing(&mut watch, call("later", "execute", "in_progress"));
-        let ids = |unseen: Vec<Unseen>| {
-            let ids = unseen.into_iter().map(|unseen| unseen.tool_call_id);
-            ids.collect::<Vec<_>>()
-        };
-        // Beside a call that was rejected nobody knows whether it was begun.
-        assert_eq!(ids(watch.turn_ended()), ["later"]);
-        assert_eq!(ids(watch.turn_ended()), [] as [String; 0]);
-        // That it was done counts.
-        assert!(seeing(&mut watch, call("begun", "execute", "completed")).is_some());
-    }
-
-    #[test]
-    fn whatever_else_it_is_called_an_act_is_an_act() {
-        let mut watch = ActWatch::new(None);
-        seeing(&mut watch, call("1", "execute", "in_progress"));
-        let unseen = seeing(&mut watch, call("1", "read", "completed"));
-        assert_eq!(unseen.unwrap().kind, "execute");
-        // A yes to a read is none to a command.
-        watch.allowed("2", &told("read", json!({})));
-        assert!(seeing(&mut watch, call("2", "execute", "completed")).is_some());
-        // Whoever allowed a call that may be anything allowed this.
-        watch.allowed("3", &told("other", json!({})));
-        assert_eq!(seeing(&mut watch, call("3", "execute", "completed")), None);
-    }
-
-    #[test]
-    fn a_yes_is_not_for_something_else_under_the_same_id() {
-        let ls = json!({"command": "ls"});
-        let file = json!({"file_path": "/repo/a"});
-        for (kind, asked, did, same) in [
-            ("execute", &ls, json!({"rawInput": {"command": "ls"}}), true),
-            (
-                "execute",
-                &ls,
-                json!({"rawInput": {"command": ["bash", "-lc", "ls"]}}),
-                true,
-            ),
-            (
-                "execute",
-                &ls,
-                json!({"rawInput": {"command": ["./x", "-c", "ls"]}}),
-                false,
-            ),
-            (
-                "execute",
-                &ls,
-                json!({"rawInput": {"command": "rm -rf x"}}),
-                false,
-            ),
-            ("execute", &ls, json!({"title": "List files"}), true),
-            // Nobody was told what it would do.
-            (
-                "execute",
-                &json!({}),
-                json!({"rawInput": {"command": "ls"}}),
-                true,
-            ),
-            (
-                "edit",
-                &file,
-                json!({"content": [{"type": "diff", "path": "a", "newText": "x"}]}),
-                true,
-            ),
-            (
-                "edit",
-                &file,
-                json!({"content": [{"type": "diff", "path": "/repo/b", "newText": "x"}]}),
-                false,
-            ),
-        ] {
-            let mut watch = ActWatch::new(None);
-            watch.allowed("1", &told(kind, asked.clone()));
-            let mut update = call("1", kind, "completed");
-            let said = did.as_object().unwrap().clone();
-            update.as_object_mut().unwrap().extend(said);
-            let unseen = seeing(&mut watch, update);
-            assert_eq!(unseen.is_none(), same, "{asked} {did}");
-        }
-    }
-
-    #[test]
-    fn every_question_about_a_call_counts() {
-        let mut watch = ActWatch::new(None);
-        watch.allowed("1", &told("execute", json!({"command": "ls /"})));
-        // Some ask about a folder as well.
-        watch.allowed("1", &told("read", json!({"path": "/"})));
-        let mut done = call("1", "execute", "completed");
-        done["rawInput"] = json!({"command": "ls /"});
-        assert_eq!(seeing(&mut watch, done), None);
-    }
-}
+mod tests;

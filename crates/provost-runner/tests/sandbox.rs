@@ -199,6 +199,97 @@ async fn ports_that_are_not_named_are_closed() {
     land.is_denied(&connect(closed)).await;
 }
 
+/// TCP by other names, each of which Landlock does not see.
+const HIDDEN_TCP: [&str; 4] = [
+    // Multipath TCP.
+    "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).connect(to)",
+    "socket.socket(socket.AF_INET6, socket.SOCK_STREAM | socket.SOCK_CLOEXEC, 262)",
+    "socket.socket(socket.AF_INET, socket.SOCK_STREAM).sendto(b\"x\", 0x20000000, to)",
+    "socket.socket(socket.AF_INET, socket.SOCK_STREAM).sendmsg([b\"x\"], [], 0x20000000, to)",
+];
+
+#[tokio::test]
+async fn ports_are_closed_to_other_names_of_tcp() {
+    let mut land = Land::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let to = server.local_addr().unwrap().port();
+    let python = |line: &str| {
+        let script = format!("import socket; to = (\"127.0.0.1\", {to}); {line}");
+        format!("/usr/bin/python3 -c '{script}'")
+    };
+    land.spec.network = Some(vec![]);
+    for line in HIDDEN_TCP {
+        let output = land.sh(&python(line)).await;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("Protocol not supported"), "{line}: {said}");
+    }
+    assert!(server.accept().is_err(), "somebody connected");
+    let what = land.report()["what"].to_string();
+    assert!(what.contains("network:OtherThanTcp"), "{what}");
+    // Without a limit they are the agent's own business.
+    land.spec.network = None;
+    land.works(&python(HIDDEN_TCP[2])).await;
+    server.accept().unwrap();
+}
+
+#[tokio::test]
+async fn other_processes_keep_their_limits() {
+    let land = Land::new();
+    let mut other = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let limit = |process: &str| {
+        let set = format!("resource.prlimit({process}, resource.RLIMIT_CORE, (0, 0))");
+        format!("/usr/bin/python3 -c 'import resource; {set}'")
+    };
+    land.is_denied(&limit(&other.id().to_string())).await;
+    land.works(&limit("0")).await;
+    land.works("ulimit -c 0").await;
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+/// Memory and queues by number, and keys, through the C library.
+const SHARED: &str = "import ctypes, sys
+c = ctypes.CDLL(None, use_errno=True)
+made = c.shmget(int(sys.argv[1]), 4096, 0o600 | int(sys.argv[2]))
+print(made if made < 0 else 0)";
+const KEYS: &str = "import ctypes, os
+c = ctypes.CDLL(None, use_errno=True)
+# Reads the id of the keyring of the user.
+c.syscall(250, 0, -4, 0) < 0 and exit(os.strerror(ctypes.get_errno()))";
+
+#[tokio::test]
+async fn memory_and_keys_of_others_are_out_of_reach() {
+    const KEY: u32 = 0x5052_4f56;
+    const MAKE: u32 = 0o1000;
+    let mut land = Land::new();
+    let python = |script: &str| format!("/usr/bin/python3 -c '{script}'");
+    let shared = |make: u32| format!("{} {KEY} {make}", python(SHARED));
+    let outside = |line: String| {
+        std::process::Command::new("sh")
+            .args(["-c", &line])
+            .output()
+    };
+    let made = outside(shared(MAKE)).unwrap();
+    assert_eq!(made.stdout, b"0\n", "{made:?}");
+    assert_eq!(land.works(&shared(0)).await, "-1\n");
+    // With terminals of its own it has memory of its own.
+    let possible = sandbox::probe(&launcher()).await.unwrap();
+    if possible.terminals == Terminals::Own {
+        land.spec.terminals = Terminals::Own;
+        assert_eq!(land.works(&shared(0)).await, "-1\n");
+        assert_eq!(land.works(&shared(MAKE)).await, "0\n");
+    }
+    let removed = format!("ipcrm -M {KEY}");
+    assert!(outside(removed).unwrap().status.success());
+    if cfg!(target_arch = "x86_64") {
+        land.is_denied(&python(KEYS)).await;
+    }
+}
+
 /// Connects, or says why not. Python, because shells have no words for it.
 const CONNECT: &str = "import socket, sys
 s = socket.socket(socket.AF_UNIX)

@@ -127,10 +127,9 @@ impl Update {
     }
 
     fn tool(update: &Fields<'_>, announces: bool, size: usize) -> Self {
-        match call_id(&value(update, "toolCallId")) {
-            Some(id) => Self::Tool(ToolUpdate::read(update, id, announces, size)),
-            None => Self::Other,
-        }
+        // One without an id is still something that the agent did.
+        let id = call_id(&value(update, "toolCallId")).unwrap_or_default();
+        Self::Tool(ToolUpdate::read(update, id, announces, size))
     }
 
     fn mode(mode: Option<String>) -> Self {
@@ -177,7 +176,7 @@ impl ToolUpdate {
 
 impl Status {
     fn parse(name: &str) -> Option<Self> {
-        Some(match name {
+        Some(match &*name.to_ascii_lowercase() {
             "pending" => Self::Pending,
             "in_progress" => Self::InProgress,
             "completed" => Self::Completed,
@@ -347,7 +346,13 @@ mod tests {
                 r#"{"sessionUpdate":"config_option_update","configOptions":[]}"#,
                 Update::Other,
             ),
-            (r#"{"sessionUpdate":"tool_call"}"#, Update::Other),
+            (
+                r#"{"sessionUpdate":"tool_call"}"#,
+                Update::Tool(ToolUpdate {
+                    announces: true,
+                    ..ToolUpdate::default()
+                }),
+            ),
             (r#"{"sessionUpdate":"plan"}"#, Update::Other),
             (r#"{"sessionUpdate":7}"#, Update::Other),
             ("[1]", Update::Other),

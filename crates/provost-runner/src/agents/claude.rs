@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says};
+use super::{Ground, Habit, Offers, Overlay, Profile, Unsafe, files::Base, says};
 use crate::metering::{Metering, Told};
 
 /// A rule that asks beats the user's rules that allow, wherever those are written.
-const ASK: [&str; 9] = [
+const ASK: [&str; 11] = [
     "Bash",
     "Edit",
     "Write",
@@ -15,6 +15,8 @@ const ASK: [&str; 9] = [
     "WebSearch",
     "Skill",
     "Workflow",
+    "EnterWorktree",
+    "ExitWorktree",
     "mcp__*",
 ];
 
@@ -39,12 +41,14 @@ pub(super) static CLAUDE: Profile = Profile {
     withdrawn: Some("bypassPermissions"),
     unasked: &[
         "reads files, and searches in them",
-        "starts sub-agents, whose acts are asked about",
+        "starts sub-agents, whose acts are asked about, also in a git worktree of their own",
         "runs hooks that the machine's administrator manages, and the `apiKeyHelper` of your login",
     ],
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    habits: &[Habit::LooksAtGit],
+    loosening: &[],
     login: "claude auth login",
     metering: Metering {
         tokens: Told::DuringRun,

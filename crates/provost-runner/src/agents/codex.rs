@@ -3,7 +3,7 @@
 use serde_json::json;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
+use super::{Ground, Habit, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Codex";
@@ -37,6 +37,8 @@ pub(super) static CODEX: Profile = Profile {
     unasked_kinds: &["execute"],
     others_act: false,
     arguments_as_text: false,
+    habits: &[Habit::LooksAtGit],
+    loosening: &[],
     login: "codex login",
     metering: Metering {
         tokens: Told::DuringRun,

@@ -42,6 +42,8 @@ pub(super) static GEMINI: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    habits: &[],
+    loosening: &["policy", "adminpolicy", "yolo", "approvalmode", "skiptrust"],
     login: "gemini",
     metering: Metering {
         tokens: Told::AtEnd,
@@ -67,13 +69,12 @@ pub(super) static GEMINI: Profile = Profile {
 };
 
 fn overlay(ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
-    // In a folder that is not trusted no server is started, the run's own neither. In one that is, the
-    // variables of its `.env` would be the agent's.
+    // In a folder that is not trusted no server is started, the run's own neither.
     let trusted = !ground.servers.is_empty();
-    if trusted && !ground.confined {
-        env_files(ground.repo)?;
-    }
     let environment = ground.environment;
+    if trusted && !ground.confined {
+        nothing_is_obeyed(ground.repo, &environment.home())?;
+    }
     let home = environment.path("GEMINI_CLI_HOME");
     let home = home.unwrap_or_else(|| environment.home()).join(".gemini");
     let text = settings(&home)?.to_string();
@@ -169,24 +170,63 @@ pub(super) fn allowed(servers: &[String]) -> Vec<String> {
     flags.collect()
 }
 
-fn env_files(repo: &Path) -> Result<(), Unsafe> {
-    for folder in repo.ancestors() {
-        for name in [".env", ".gemini/.env"] {
-            let path = folder.join(name);
-            if path.exists() {
-                return Err(Unsafe::Planted { agent: OWN, path });
-            }
-        }
-        if folder.join(".git").exists() {
-            break;
-        }
-    }
-    Ok(())
+/// In a folder that it trusts, the settings of the workspace beat those of its home: they run commands (`hooks`,
+/// `tools.discoveryCommand`) and name policies that allow everything. Variables come from the nearest `.env` above,
+/// whatever git says of these folders. The user's own home is nobody else's to write.
+fn nothing_is_obeyed(repo: &Path, home: &Path) -> Result<(), Unsafe> {
+    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+    let above = repo.ancestors().filter(|folder| *folder != home);
+    let variables = above.chain([repo]).flat_map(|folder| {
+        let names = [".gemini/.env", ".env"];
+        names.map(|name| folder.join(name))
+    });
+    let settings = [".gemini/settings.json", ".gemini/policies"].map(|name| repo.join(name));
+    // A link that leads nowhere now may lead somewhere later.
+    let found = variables
+        .chain(settings)
+        .find(|path| path.symlink_metadata().is_ok());
+    found.map_or(Ok(()), |path| Err(Unsafe::Trusted { agent: OWN, path }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_trusted_folder_would_have_obeyed_is_found() {
+        for (name, refused) in [
+            ("home/group/repo/sub/.gemini/settings.json", true),
+            ("home/group/repo/sub/.gemini/policies/all.toml", true),
+            ("home/group/repo/sub/.env", true),
+            // Above the repository that git sees, too.
+            ("home/group/repo/.env", true),
+            ("home/group/.gemini/.env", true),
+            (".env", true),
+            // It is not looked for there.
+            ("home/group/repo/.gemini/settings.json", false),
+            // The user's own.
+            ("home/.env", false),
+            ("home/.gemini/.env", false),
+            ("home/.gemini/settings.json", false),
+        ] {
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path().canonicalize().unwrap();
+            let (home, repo) = (root.join("home"), root.join("home/group/repo/sub"));
+            fs::create_dir_all(repo.join(".git")).unwrap();
+            nothing_is_obeyed(&repo, &home).unwrap();
+            let planted = root.join(name);
+            fs::create_dir_all(planted.parent().unwrap()).unwrap();
+            fs::write(&planted, "{}").unwrap();
+            let found = nothing_is_obeyed(&repo, &home);
+            assert_eq!(found.is_err(), refused, "{name}: {found:?}");
+        }
+        // Who works in the home itself has the agent take it for the workspace.
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir(home.join(".gemini")).unwrap();
+        fs::write(home.join(".gemini/settings.json"), "{}").unwrap();
+        nothing_is_obeyed(&home, &home).unwrap_err();
+    }
 
     #[test]
     fn the_file_of_a_session_that_goes_on_is_set_aside() {

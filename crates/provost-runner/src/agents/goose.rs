@@ -33,6 +33,8 @@ pub(super) static GOOSE: Profile = Profile {
     unasked_kinds: &[],
     others_act: true,
     arguments_as_text: false,
+    habits: &[],
+    loosening: &[],
     login: "goose configure",
     metering: Metering {
         tokens: Told::DuringRun,

@@ -2,7 +2,7 @@
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::{Ground, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
+use super::{Ground, Habit, Offers, Overlay, Profile, Unsafe, files::Base, says, settings};
 use crate::metering::{Metering, Told};
 
 const OWN: &str = "Kimi Code";
@@ -27,6 +27,8 @@ pub(super) static KIMI: Profile = Profile {
     others_act: false,
     // Its question has no arguments, and its call has them as a text.
     arguments_as_text: true,
+    habits: &[Habit::WritesUnasked],
+    loosening: &[],
     login: "kimi login",
     metering: Metering {
         tokens: Told::AtEnd,

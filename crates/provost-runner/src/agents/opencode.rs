@@ -1,5 +1,7 @@
 //! opencode, and Kilo, which is made from it: the same overlay under other names.
 
+mod planted;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -20,6 +22,7 @@ struct Names {
     config: &'static str,
     content: &'static str,
     folder: &'static str,
+    auth: &'static str,
     permission: &'static str,
     home: &'static str,
     switches: [&'static str; 5],
@@ -32,6 +35,7 @@ const OURS: Names = Names {
     config: "OPENCODE_CONFIG",
     content: "OPENCODE_CONFIG_CONTENT",
     folder: "OPENCODE_CONFIG_DIR",
+    auth: "OPENCODE_AUTH_CONTENT",
     permission: "OPENCODE_PERMISSION",
     home: "OPENCODE_TEST_HOME",
     switches: [
@@ -50,6 +54,7 @@ const KILOS: Names = Names {
     config: "KILO_CONFIG",
     content: "KILO_CONFIG_CONTENT",
     folder: "KILO_CONFIG_DIR",
+    auth: "KILO_AUTH_CONTENT",
     permission: "KILO_PERMISSION",
     home: "KILO_TEST_HOME",
     switches: [
@@ -98,6 +103,8 @@ pub(super) static OPENCODE: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    habits: &[],
+    loosening: &[],
     login: "opencode auth login",
     metering: METERING,
     // It writes files itself once it may, and then has us write them again.
@@ -116,7 +123,8 @@ pub(super) static OPENCODE: Profile = Profile {
     shell_settings: None,
     overlay: |ground| {
         if !ground.confined {
-            planted(ground.repo)?;
+            planted::plugins(ground.repo)?;
+            planted::organisation(ground.environment, &OURS)?;
         }
         overlay(ground, &OURS)
     },
@@ -136,6 +144,8 @@ pub(super) static KILO: Profile = Profile {
     unasked_kinds: &[],
     others_act: false,
     arguments_as_text: false,
+    habits: &[],
+    loosening: &[],
     login: "kilo auth login",
     metering: METERING,
     offers: Offers::NONE,
@@ -153,7 +163,8 @@ pub(super) static KILO: Profile = Profile {
     shell_settings: None,
     overlay: |ground| {
         if !ground.confined {
-            planted_servers(ground.repo)?;
+            planted::servers(ground.repo)?;
+            planted::organisation(ground.environment, &KILOS)?;
         }
         overlay(ground, &KILOS)
     },
@@ -278,129 +289,5 @@ fn anchor(value: &mut Value, folder: &Path) {
         Value::Array(values) => values.iter_mut().for_each(|value| anchor(value, folder)),
         Value::Object(values) => values.values_mut().for_each(|value| anchor(value, folder)),
         _ => {}
-    }
-}
-
-/// opencode loads the plugins of the repository whatever it is told: their code would run before it asks.
-fn planted(repo: &Path) -> Result<(), Unsafe> {
-    const OWN: &str = "opencode";
-    let found = |path: PathBuf| Err(Unsafe::Planted { agent: OWN, path });
-    for folder in up_to_root(repo) {
-        let hidden = folder.join(".opencode");
-        for plugins in ["plugin", "plugins"] {
-            if let Some(script) = script_in(&hidden.join(plugins)) {
-                return found(script);
-            }
-        }
-        for folder in [folder, &hidden] {
-            for name in ["opencode.json", "opencode.jsonc"] {
-                let path = folder.join(name);
-                // What cannot be read here might be read by it.
-                let named = match settings::json(OWN, &path) {
-                    Ok(settings) => settings.is_some_and(|settings| {
-                        settings.contains_key("plugin") || settings.contains_key("plugins")
-                    }),
-                    Err(_) => true,
-                };
-                if named {
-                    return found(path);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Kilo starts the MCP servers of its older settings whatever it is told.
-fn planted_servers(repo: &Path) -> Result<(), Unsafe> {
-    let mut files = up_to_root(repo).map(|folder| folder.join(".kilocode/mcp.json"));
-    // A link that leads nowhere now may lead somewhere later.
-    let found = files.find(|path| path.symlink_metadata().is_ok());
-    let agent = KILOS.agent;
-    found.map_or(Ok(()), |path| Err(Unsafe::Planted { agent, path }))
-}
-
-/// The repository's folder and those above it, to the one that git keeps.
-fn up_to_root(repo: &Path) -> impl Iterator<Item = &Path> {
-    let mut over = false;
-    repo.ancestors().take_while(move |folder| {
-        let before = over;
-        over = over || is_kept(folder);
-        !before
-    })
-}
-
-/// Whether git takes this for the top of a work tree. It looks further up where `.git` is none of its own.
-fn is_kept(folder: &Path) -> bool {
-    let git = folder.join(".git");
-    let has_head = |folder: &Path| folder.join("HEAD").is_file();
-    let link = std::fs::read_to_string(&git).ok();
-    let link = link
-        .as_deref()
-        .and_then(|text| text.strip_prefix("gitdir: "));
-    let link = link.map(|path| folder.join(path.trim_end()));
-    let whole = has_head(&git) && git.join("objects").is_dir() && git.join("refs").is_dir();
-    whole || link.is_some_and(|link| has_head(&link))
-}
-
-fn script_in(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.flatten();
-    let mut paths = entries.map(|entry| entry.path());
-    paths.find(|path| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        matches!(
-            ending,
-            Some("ts" | "js" | "mts" | "mjs" | "cts" | "cjs" | "tsx" | "jsx")
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// A repository that git would take for one, with a folder in it.
-    fn repository() -> (tempfile::TempDir, PathBuf) {
-        let place = tempfile::tempdir().unwrap();
-        for folder in [".git/objects", ".git/refs", "sub/.git"] {
-            fs::create_dir_all(place.path().join(folder)).unwrap();
-        }
-        fs::write(place.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        let sub = place.path().join("sub");
-        (place, sub)
-    }
-
-    fn plant(path: &Path) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "{}").unwrap();
-    }
-
-    #[test]
-    fn what_is_planted_is_found_above_a_git_folder_that_is_none() {
-        let (place, sub) = repository();
-        planted(&sub).unwrap();
-        plant(&place.path().join(".opencode/plugin/x.js"));
-        planted(&sub).unwrap_err();
-        // Where git stops, so does opencode.
-        fs::create_dir_all(sub.join(".git/objects")).unwrap();
-        fs::create_dir_all(sub.join(".git/refs")).unwrap();
-        fs::write(sub.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        planted(&sub).unwrap();
-        fs::remove_dir_all(sub.join(".git")).unwrap();
-        fs::write(sub.join(".git"), "gitdir: nowhere\n").unwrap();
-        planted(&sub).unwrap_err();
-        fs::write(sub.join(".git"), "gitdir: ../.git\n").unwrap();
-        planted(&sub).unwrap();
-    }
-
-    #[test]
-    fn servers_of_kilos_older_settings_are_found() {
-        let (place, sub) = repository();
-        planted_servers(&sub).unwrap();
-        plant(&place.path().join(".kilocode/mcp.json"));
-        let found = planted_servers(&sub).unwrap_err().to_string();
-        assert!(found.contains(".kilocode/mcp.json"), "{found}");
     }
 }

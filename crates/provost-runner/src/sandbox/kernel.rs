@@ -10,7 +10,10 @@ use landlock::{
 use serde::Serialize;
 
 use super::{ClosedBy, Enforced, Level, Refused, Spec, Terminals, UnixSockets};
-use super::{privileges, sockets, terminals};
+use super::{
+    calls::{self, Refuse},
+    privileges, terminals,
+};
 
 /// The newest version that is made use of.
 const NEWEST: ABI = ABI::V9;
@@ -22,6 +25,12 @@ const PORTS_NEED: ABI = ABI::V4;
 
 /// The first version that closes sockets by their path.
 const SOCKETS_NEED: u32 = ABI::V9 as u32;
+
+/// What a filter of system calls denies, as it is told beside Landlock's kinds.
+const OTHER_LIMITS: &str = "process:Limits";
+const KEYS: &str = "process:Keys";
+const SHARED_MEMORY: &str = "process:SharedMemory";
+const HIDDEN_TCP: &str = "network:OtherThanTcp";
 
 /// What of a kernel is made use of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +49,11 @@ impl Support {
             UnixSockets::Deny | UnixSockets::Allow => ClosedBy::Nothing,
         }
     }
+
+    /// Whether connecting can be limited to ports, however it is done.
+    pub fn closes_ports(self) -> bool {
+        self.abi >= PORTS_NEED as u32 && self.seccomp
+    }
 }
 
 /// What the running kernel can do.
@@ -52,8 +66,7 @@ pub fn support() -> Support {
             _ => 0,
         },
         // Known to every process of a kernel that was built with it.
-        seccomp: sockets::KNOWN_HERE
-            && Path::new("/proc/sys/kernel/seccomp/actions_avail").exists(),
+        seccomp: calls::KNOWN_HERE && Path::new("/proc/sys/kernel/seccomp/actions_avail").exists(),
     }
 }
 
@@ -72,9 +85,12 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
     if closed_by == ClosedBy::Seccomp {
         lacking = lacking.without(&Kinds::of_sockets());
     }
-    let lacking = lacking.names();
+    let mut lacking = lacking.names();
+    if spec.network.is_some() && !support.seccomp {
+        lacking.push(HIDDEN_TCP.to_owned());
+    }
     let sockets_open = spec.unix_sockets == UnixSockets::Deny && closed_by == ClosedBy::Nothing;
-    let ports_open = spec.network.is_some() && abi < PORTS_NEED;
+    let ports_open = spec.network.is_some() && !support.closes_ports();
     if spec.strict && (abi < PATHS_NEED || ports_open || sockets_open) {
         return Err(Refused::Unsupported {
             abi: support.abi,
@@ -82,10 +98,22 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
         });
     }
     let mut paths = spec.read_write.clone();
-    let mut namespace = None;
+    let mut namespaces = None;
     if spec.terminals == Terminals::Own {
-        namespace = Some(terminals::make_own().map_err(Refused::Terminals)?);
+        namespaces = Some(terminals::make_own().map_err(Refused::Terminals)?);
         paths.extend(terminals::paths());
+    }
+    let refuse = Refuse {
+        unix_sockets: closed_by == ClosedBy::Seccomp,
+        hidden_tcp: spec.network.is_some(),
+        shared_memory: !namespaces.is_some_and(|own| own.own_memory),
+    };
+    let mut what = kinds.names();
+    if support.seccomp {
+        what.extend(filtered(refuse));
+    } else {
+        lacking.extend([OTHER_LIMITS, KEYS].map(str::to_owned));
+        lacking.extend(refuse.shared_memory.then(|| SHARED_MEMORY.to_owned()));
     }
     let mut enforced = Enforced {
         enforced: if lacking.is_empty() {
@@ -94,7 +122,7 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
             Level::Part
         },
         abi: support.abi,
-        what: kinds.names(),
+        what,
         lacking,
         read_write: Vec::new(),
         read_only: Vec::new(),
@@ -102,7 +130,7 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
         unix_sockets: closed_by,
         terminals: spec.terminals,
         no_new_privs: true,
-        capabilities: privileges::give_up(namespace).map_err(Refused::Privileges)?,
+        capabilities: privileges::give_up(namespaces).map_err(Refused::Privileges)?,
     };
     if abi == ABI::Unsupported {
         enforced.enforced = Level::None;
@@ -118,10 +146,17 @@ pub fn confine_on(support: Support, spec: &Spec) -> Result<Enforced, Refused> {
         let status = rules.ports(spec)?.restrict_self()?;
         enforced.no_new_privs = status.no_new_privs;
     }
-    if closed_by == ClosedBy::Seccomp {
-        sockets::refuse()?;
+    if support.seccomp {
+        calls::refuse(refuse)?;
     }
     Ok(enforced)
+}
+
+/// What the filter of system calls denies. Memory in a namespace of its own is denied, too: that of others.
+fn filtered(refuse: Refuse) -> impl Iterator<Item = String> {
+    let always = [OTHER_LIMITS, KEYS, SHARED_MEMORY];
+    let network = refuse.hidden_tcp.then_some(HIDDEN_TCP);
+    always.into_iter().chain(network).map(str::to_owned)
 }
 
 /// Everything but making devices.

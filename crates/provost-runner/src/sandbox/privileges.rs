@@ -3,7 +3,7 @@
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-use super::terminals::Made;
+use super::terminals::{Made, Namespaces};
 
 /// What root still needs in order to work on files that are not its own.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
@@ -17,12 +17,12 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 
 /// Gives up, for this thread and all that it starts, every way to gain privileges and most of those it has.
 /// Tells which are left; for anyone but root, these are none.
-pub(super) fn give_up(namespace: Option<Made>) -> std::io::Result<Vec<String>> {
+pub(super) fn give_up(namespaces: Option<Namespaces>) -> std::io::Result<Vec<String>> {
     // First: without it, the next program that root runs would get all of them back.
     rustix::thread::set_no_new_privs(true)?;
     let held = capabilities(None)?;
     // Those of a namespace of its own were for making it.
-    let kept = match namespace {
+    let kept = match namespaces.map(|namespaces| namespaces.made) {
         Some(Made::InUserNamespace) => CapabilitySet::empty(),
         Some(Made::AsRoot) | None => KEPT,
     };

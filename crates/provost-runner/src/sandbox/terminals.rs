@@ -27,9 +27,17 @@ pub(super) enum Made {
     InUserNamespace,
 }
 
+/// What a process has of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Namespaces {
+    pub(super) made: Made,
+    /// Memory and queues that processes share by number; not every kernel has a namespace for these.
+    pub(super) own_memory: bool,
+}
+
 /// Gives this process, and all that it starts, a `/dev/pts` and a `/dev/shm` that are empty and nobody else's. If
 /// this fails, the process may be left without its user's rights, and has to end.
-pub(super) fn make_own() -> io::Result<Made> {
+pub(super) fn make_own() -> io::Result<Namespaces> {
     let made = private_mounts()?;
     // What is mounted outside later is seen here, and nothing the other way.
     let downstream = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
@@ -47,7 +55,10 @@ pub(super) fn make_own() -> io::Result<Made> {
         mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, c"mode=1777")?;
     }
     File::options().read(true).write(true).open(MAKER)?;
-    Ok(made)
+    Ok(Namespaces {
+        made,
+        own_memory: unshare(CloneFlags::CLONE_NEWIPC).is_ok(),
+    })
 }
 
 /// What a process with terminals of its own opens. A process that belongs to a terminal outside must not open it:

@@ -1,7 +1,7 @@
 //! Which agent is started, and what makes it ask in this run.
 
 use crate::{
-    agents::{self, Environment, Ground, Offers, Overlay, Profile},
+    agents::{self, Environment, Ground, Habit, Offers, Overlay, Profile},
     config::{By, Config, Confine},
     metering::Metering,
 };
@@ -65,6 +65,7 @@ pub(super) fn supervised(
     let mode = profile
         .mode(config.mode.as_deref())
         .map_err(Unready::Mode)?;
+    loosened(config, profile, words)?;
     let overlay = profile.overlay(&Ground {
         repo: &config.repo,
         start: folder.path(),
@@ -79,4 +80,53 @@ pub(super) fn supervised(
         overlay,
         mode: Some(mode),
     })
+}
+
+/// What of the run's own configuration would have the agent ask less than it can.
+fn loosened(config: &Config, profile: &Profile, words: &[String]) -> Result<(), Unready> {
+    let offers = config.offers.unwrap_or(profile.offers);
+    if profile.habits.contains(&Habit::WritesUnasked) && !offers.write {
+        return Err(Unready::WritesUnasked(profile.title));
+    }
+    let flag = words.iter().find(|word| is_among(profile.loosening, word));
+    flag.map_or(Ok(()), |flag| {
+        Err(Unready::Loosened {
+            agent: profile.title,
+            flag: flag.clone(),
+        })
+    })
+}
+
+/// `--admin-policy`, `--adminPolicy`, `--admin-policy=file`: the parsers of agents take them all.
+fn is_among(flags: &[&str], word: &str) -> bool {
+    let name = word.strip_prefix("--").map(|word| {
+        let name = word.split('=').next().unwrap_or_default();
+        name.replace('-', "").to_ascii_lowercase()
+    });
+    name.is_some_and(|name| flags.contains(&&*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_loosen_are_known_however_they_are_written() {
+        let gemini = agents::named("gemini").unwrap().loosening;
+        for (word, found) in [
+            ("--policy", true),
+            ("--admin-policy=/tmp/p.toml", true),
+            ("--adminPolicy", true),
+            ("--approval-mode", true),
+            ("--yolo", true),
+            ("--model", false),
+            ("--acp", false),
+            // Of `npx`.
+            ("-y", false),
+            ("--yes", false),
+            ("policy", false),
+        ] {
+            assert_eq!(is_among(gemini, word), found, "{word}");
+        }
+    }
 }

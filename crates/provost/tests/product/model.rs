@@ -42,6 +42,11 @@ pub(crate) enum Act {
         path: String,
         text: String,
     },
+    /// A tool by its name, with what it is given.
+    Call {
+        tool: &'static str,
+        arguments: Value,
+    },
 }
 
 /// What the model says next.

@@ -7,6 +7,7 @@ mod kinds;
 mod login;
 mod matrix;
 mod metering;
+mod planted;
 mod sandbox;
 mod sessions;
 

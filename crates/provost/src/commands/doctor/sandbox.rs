@@ -29,16 +29,17 @@ fn tell(possible: &Possible, findings: &mut Findings) {
     if abi >= 3 {
         findings.ok(
             "files",
-            "an agent reads and writes nothing outside its folders",
+            "an agent reads and writes nothing outside its folders; the kernel does not keep it from changing the \
+             modes, owners, times and attributes of your files there, nor from seeing the command lines of processes",
         );
     }
-    if abi >= 4 {
+    if support.closes_ports() {
         findings.ok("ports", "an agent can be limited to TCP ports (`ports`)");
     } else {
         findings.warn(
             "ports",
             "TCP ports cannot be limited",
-            "use Linux 6.7 or newer",
+            "use Linux 6.7 or newer, with seccomp",
         );
     }
     sockets(possible, findings);
@@ -55,13 +56,16 @@ fn tell(possible: &Possible, findings: &mut Findings) {
             );
         }
     }
-    if abi >= 6 {
-        findings.ok("signals", "an agent can signal only its own processes");
+    if abi >= 6 && support.seccomp {
+        findings.ok(
+            "processes",
+            "an agent can signal only its own processes, and change the limits of no others",
+        );
     } else if abi > 0 {
         findings.warn(
-            "signals",
+            "processes",
             "an agent can end processes of this user",
-            "use Linux 6.12 or newer",
+            "use Linux 6.12 or newer, with seccomp",
         );
     }
 }
@@ -117,10 +121,14 @@ mod tests {
             "fail  sockets",
             "warn  terminals",
             "not permitted",
-            "warn  signals",
+            "warn  processes",
         ] {
             assert!(old.contains(expected), "{old}");
         }
         assert!(told(8, true, Terminals::Own).contains("seccomp"));
+        // Landlock alone sees neither other names of TCP nor limits.
+        let alone = told(9, false, Terminals::Own);
+        assert!(alone.contains("warn  ports"), "{alone}");
+        assert!(alone.contains("warn  processes"), "{alone}");
     }
 }

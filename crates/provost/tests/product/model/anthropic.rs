@@ -30,7 +30,9 @@ pub(super) fn results(asked: &Value) -> Vec<String> {
 /// By a person, and not by the agent in between.
 fn is_said(block: &Value) -> bool {
     let text = block["text"].as_str().unwrap_or_default();
-    block["type"] == "text" && !text.starts_with(['<', '[']) && !text.is_empty()
+    // What the agent adds once it has looked a tool up.
+    let own = text.starts_with(['<', '[']) || text == "Tool loaded.";
+    block["type"] == "text" && !own && !text.is_empty()
 }
 
 pub(super) fn answer(turn: &Turn, streamed: bool) -> (&'static str, String) {

@@ -32,6 +32,10 @@ const TEXTS: [&str; 3] = ["content", "text", "file_text"];
 /// The tool that does this, if it is offered, and what it is given.
 pub(super) fn call(act: &Act, offered: &[Value]) -> Option<(String, Value)> {
     match act {
+        // Some are known by name alone.
+        Act::Call { tool, arguments } => {
+            (!offered.is_empty()).then(|| ((*tool).to_owned(), arguments.clone()))
+        }
         Act::Run { command, folder } => {
             let tool = first(&SHELLS, offered)?;
             let name = name_of(tool);

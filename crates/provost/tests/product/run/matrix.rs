@@ -40,7 +40,7 @@ fn nothing_runs_unseen(agent: Agent) {
 
 /// It asked, was told no, and did nothing.
 #[track_caller]
-fn nothing_was_run(agent: Agent, work: &Work, run: &str, said: &str) {
+pub(super) fn nothing_was_run(agent: Agent, work: &Work, run: &str, said: &str) {
     assert_eq!(work.notes(), [] as [&str; 0], "{agent:?} ran it: {said}");
     assert!(!work.model.heard(RAN), "{agent:?} says that it ran: {said}");
     assert!(
