@@ -32,18 +32,20 @@ fn assigns(word: &str) -> bool {
 
 /// Where a path may begin in a word: `--config=/x`, `-I/x`, `-czf/x`, `a:/x`, `a,/x`, `@/x`.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    const FEW: usize = 3;
     let inner = word
         .char_indices()
-        .filter(|(_, c)| matches!(c, '=' | ':' | ',' | '@'))
+        .filter(|(_, c)| matches!(c, '=' | ':' | ',' | '@' | '{' | '(' | '|'))
         .map(|(at, _)| at + 1);
     let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
-    let attached = letters.map_or(0, |letters| match letters.as_bytes().first() {
-        // Compilers take one word behind these.
-        Some(b'I' | b'L') => 1,
-        _ => letters
+    let attached = letters.map_or(0, |letters| {
+        let count = letters
             .bytes()
             .take_while(u8::is_ascii_alphanumeric)
-            .count(),
+            .count();
+        // Compilers take a folder behind these: `-Isrc/include`. A few letters may be flags: `grep -If/x`.
+        let takes_folder = letters.starts_with(['I', 'L']) && count > FEW;
+        if takes_folder { 1 } else { count }
     });
     std::iter::once(0)
         .chain(inner)
@@ -53,7 +55,8 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 
 fn is_outside(piece: &str, project: Option<&str>) -> bool {
     let is_rooted = piece.starts_with(['/', '\\', '~']) || has_drive(piece);
-    let climbs = piece.split(['/', '\\']).any(|step| step == "..");
+    let signs = ['/', '\\', '{', '}', ',', '(', ')', '|'];
+    let climbs = piece.split(signs).any(|step| step == "..");
     if piece.contains("://") || climbs {
         return true;
     }
@@ -107,6 +110,9 @@ mod tests {
             ("-xf../x", true),
             ("-czvf/srv/project/x", false),
             ("-Isrc/include", false),
+            ("-If/etc/passwd", true),
+            ("{/tmp/evil,x}.js", true),
+            ("{..,x}/**", true),
             ("~/x", true),
             ("~", true),
             ("../x", true),

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use crate::review::{self, Facts, Program};
 
 /// Behind these words a word that is no flag is a file, a test or a package, and never another subcommand. Programs
-/// that only look at files are known to the reader of commands.
-const TAKING_TARGETS: [&str; 56] = [
+/// that only look at files are known to the reader of commands. What `unittest` is named, it calls, and `mocha init`
+/// writes.
+const TAKING_TARGETS: [&str; 53] = [
     "npm test",
     "npm run test",
     "npm run lint",
@@ -33,11 +34,8 @@ const TAKING_TARGETS: [&str; 56] = [
     "pytest",
     "python -m pytest",
     "python3 -m pytest",
-    "python -m unittest",
-    "python3 -m unittest",
     "jest",
     "vitest run",
-    "mocha",
     "eslint",
     "prettier",
     "tsc",
@@ -94,10 +92,10 @@ const FLAGS: [(&[&str], &str); 19] = [
             "cargo doc",
             "cargo bench",
         ],
-        "-q -v -vv -p -j -j# -- --quiet --verbose --all --workspace --all-targets --all-features \
+        "-q -v -vv -p -j -j# -- --quiet --verbose \
          --no-default-features --features --release --lib --bins --bin --tests --test --examples --example \
          --benches --bench --doc --locked --offline --frozen --no-run --no-fail-fast --keep-going --package --jobs \
-         --exact --nocapture --show-output --ignored --include-ignored --test-threads --check --no-deps",
+         --exact --nocapture --show-output --test-threads --check --no-deps",
     ),
     (
         &["go test", "go vet", "go build", "go fmt"],
@@ -229,6 +227,7 @@ fn is_known(approved: &[String], flag: &str) -> bool {
     };
     !value.contains(char::is_whitespace)
         && !says_yes_or_no(value)
+        && value != "0"
         && entries.any(|(_, flags)| flags.split_ascii_whitespace().any(matches))
 }
 

@@ -423,6 +423,19 @@ fn p04_command_words_open_nothing_behind_a_flag_that_is_not_known() {
         ),
         ("npm test", "npm test '$(touch pwned)'", false),
         ("git add a", "git add a -A", false),
+        ("cargo test", "cargo test -- --ignored", false),
+        ("cargo test -p a", "cargo test -p a --workspace", false),
+        (
+            "go test -short ./...",
+            "go test -short ./... -short=0",
+            false,
+        ),
+        ("mocha -b", "mocha -b init src", false),
+        (
+            "python3 -m unittest",
+            "python3 -m unittest venv.main",
+            false,
+        ),
         ("tsc --noEmit", "tsc --noEmit --noEmit False", false),
         ("pytest -q", "pytest -q '--tb=a b'", false),
         (

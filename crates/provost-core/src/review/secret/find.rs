@@ -59,6 +59,9 @@ pub(super) fn values(text: &str) -> Vec<Found> {
             }
             let before = found.len();
             collect(text, &captures, kind, find, &mut found);
+            if find == Find::Program {
+                further(text, regex, kind, before, &mut found);
+            }
             let new = found.iter().skip(before);
             covered = new.filter_map(Found::end).max().unwrap_or(covered);
         }
@@ -217,6 +220,43 @@ fn taken(captures: &Captures<'_>, kind: &'static str, place: Range<usize>) -> Fo
         by_itself: false,
         program: captures.name("program").map(|it| it.as_str().to_owned()),
         ..Found::itself(kind, place)
+    }
+}
+
+/// What the same program takes behind its other flags: `keytool -storepass … -keypass …`.
+fn further(text: &str, regex: &Regex, kind: &'static str, first: usize, found: &mut Vec<Found>) {
+    const MOST: usize = 8;
+    const FAR: usize = 1024;
+    let Some((mut from, program)) = found
+        .get(first)
+        .and_then(|found| Some((found.end()?, found.program.clone()?)))
+    else {
+        return;
+    };
+    let far = text.floor_char_boundary(from + FAR);
+    let rest = text.get(from..far).unwrap_or_default();
+    let end = from + rest.find(['\n', ';', '|', '&']).unwrap_or(rest.len());
+    for _ in 0..MOST {
+        let behind = text.get(from..end).unwrap_or_default();
+        let command = format!("{program} {behind}");
+        let Some(captures) = regex.captures(&command) else {
+            return;
+        };
+        let name = captures.name("name").map_or("", |name| name.as_str());
+        let matched = captures.get(0).map_or(0, |all| all.end());
+        let at = from + matched.saturating_sub(program.len() + 1);
+        let is_flag = text.get(at..).is_some_and(|it| it.starts_with('-'));
+        let value = Found {
+            program: Some(program.clone()),
+            ..Found::after(text, at, kind, "")
+        };
+        let Some(end_of_value) = value.end().filter(|it| *it > from) else {
+            return;
+        };
+        if !is_flag && (name.is_empty() || is_secret(name)) {
+            found.push(value);
+        }
+        from = end_of_value;
     }
 }
 

@@ -58,7 +58,7 @@ type Pattern = (&'static str, Find, &'static str);
 /// Where the program of a command may stand: at any word. Which program takes a word, the reader of commands says.
 const BEGINS: &str = r#"(?m)(?:^|[\s;&|(`"'{/])"#;
 /// A word that is written into a pipe.
-const SAID: &str = r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?(?:["']?%s(?:\\n)?["']?[ \t]{1,4})?["']?([^\s"'\\;|&<>()$`]+)(?:\\n)?["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?"#;
+const SAID: &str = r#"\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]+[ \t]{1,4})?(?:["']?%s(?:\\n)?["']?[ \t]{1,4})?["']?([^\s"'\\;|&<>()$`]+)(?:\\n)?["']?[ \t]{0,4}\|[ \t]{0,4}(?:(?:sudo|npx|bunx|yarn|pnpm(?:[ \t]{1,4}(?:exec|dlx))?)[ \t]{1,4})?"#;
 /// A word that is the input of what stands before it.
 const HERE_STRING: &str = r#"[^\n;|&<]*<<<[ \t]{0,4}["']?([^\s"'\\;|&<>()$`]+)"#;
 

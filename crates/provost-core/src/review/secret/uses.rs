@@ -283,6 +283,31 @@ static PLACES: LazyLock<Vec<(Place, Regex, Regex)>> = LazyLock::new(|| {
             word_ends,
         ),
         (
+            Place::Login,
+            r#"\b(?:(?:mysql|mariadb)[a-z-]{0,10}\s(?:[^\n;|&]*\s)?-p|sshpass\s(?:[^\n;|&]*\s)?-p\s?|redis-cli\s(?:[^\n;|&]*\s)?-a\s)["']?$"#,
+            word_ends,
+        ),
+        (
+            Place::Login,
+            r#"\b(?:(?:docker|podman|nerdctl)\s(?:[^\n;|&]*\s)?(?:-e|--env)[ =]?|(?:kubectl|oc)\s(?:[^\n;|&]*\s)?--from-literal[ =])["']?(?P<name>[A-Za-z0-9_.-]+)=["']?$"#,
+            word_ends,
+        ),
+        (
+            Place::Login,
+            r#"(?:^|[;&|\n])[ \t]*(?:PGPASSWORD|MYSQL_PWD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE)=["']?$"#,
+            r#"^["']?[ \t]+[a-z]"#,
+        ),
+        (
+            Place::Login,
+            r#"\bcurl\s(?:[^\n;|&]*\s)?(?:-d|--data[a-z-]{0,12}|-F|--form)[ =]?["'](?:[^"'\n]*&)?(?P<name>[A-Za-z0-9_.-]+)=$"#,
+            r#"^[&"']"#,
+        ),
+        (
+            Place::Login,
+            r#"\b(?:echo|printf)\s(?:-[a-z]+\s|["']?%s["']?\s)?["']?$"#,
+            r#"^["']?\s*\|\s*(?:docker|podman|helm|oras|crane|skopeo)\s[^\n;|&]*--password-stdin"#,
+        ),
+        (
             Place::Url,
             r#"[A-Za-z]://(?:[^\s/?\#@"':]*:)?$"#,
             r#"^(?::[^\s/@"']*)?@"#,

@@ -121,11 +121,18 @@ fn bare(text: &str, start: usize) -> Option<Range<usize>> {
 pub(super) fn word(text: &str, start: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut piece, mut at) = (start, start);
+    let begins_quoted = text
+        .get(start..)
+        .is_some_and(|it| it.starts_with(['"', '\'']));
     while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let next = at + letter.len_utf8();
         match letter {
             '$' | '`' | ';' | '|' | '&' | '<' | '>' | '(' | ')' => break,
             _ if letter.is_whitespace() => break,
+            // `password='x'host=y` in quotes of its own is not a word, and what follows takes effect.
+            _ if begins_quoted && at > start && at == piece && !matches!(letter, '"' | '\'') => {
+                return pieces;
+            }
             '\\' => {
                 let escaped = text.get(next..).and_then(|rest| rest.chars().next());
                 at = next + escaped.map_or(0, char::len_utf8);
@@ -192,6 +199,8 @@ mod tests {
             ("P=abc rm", &["abc"][..]),
             ("P='a b' cmd", &["a b"]),
             ("P=ab\"c d\"e cmd", &["ab", "c d", "e"]),
+            ("P='a b'host=y cmd", &["a b"]),
+            ("P='a b'\"c\" cmd", &["a b", "c"]),
             ("P=a\\ pw cmd", &["a\\ pw"]),
             ("P=a,b c", &["a,b"]),
             ("P=a$(rm -rf /)b cmd", &["a"]),

@@ -6,7 +6,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r#"(?P<program>mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli|7z[a-z]?)["']?,?[ \t](?:[^\n;|&]*?[ \t])?["']?-p"#,
+        r#"(?P<program>mysql[a-z]{0,10}|mariadb[a-z-]{0,10}|mycli|7z[a-z]?)["']?,?[ \t](?:[^\n;|&]*?[ \t])??["']?-p"#,
     ),
     (
         "password",
@@ -16,47 +16,47 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>docker|podman|buildah|skopeo|oras|helm|az|oc|nerdctl|cf|crane)[ \t]{1,4}(?:(?:acr|registry|auth)[ \t]{1,4})?login[ \t](?:[^\n;|&]*?[ \t])?(?:-p|--password)[ \t]{1,4}",
+        r"(?P<program>docker|podman|buildah|skopeo|oras|helm|az|oc|nerdctl|cf|crane)[ \t]{1,4}(?:(?:acr|registry|auth)[ \t]{1,4})?login[ \t](?:[^\n;|&]*?[ \t])??(?:-p|--password)[ \t]{1,4}",
     ),
     (
         "secret",
         Find::Program,
-        r"(?P<program>gpg2?)[ \t](?:[^\n;|&]*?[ \t])?--passphrase[ \t]{1,4}",
+        r"(?P<program>gpg2?)[ \t](?:[^\n;|&]*?[ \t])??--passphrase[ \t]{1,4}",
     ),
     (
         "secret",
         Find::Program,
-        r"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?--(?:pass|proxy-pass|oauth2-bearer|(?:proxy-)?tlspassword)[ \t]{1,4}",
+        r"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])??--(?:pass|proxy-pass|oauth2-bearer|(?:proxy-)?tlspassword)[ \t]{1,4}",
     ),
     (
         "secret",
         Find::Program,
-        r"(?P<program>kubectl|oc|az|helm|twine|argocd|mongo[a-z]{0,10}|wget|svn|clickhouse-client|redis-cli)[ \t](?:[^\n;|&]*?[ \t])?--(?:(?:http-|ftp-|proxy-|admin-)?password|account-key|sas-token|client-secret)[ \t]{1,4}",
+        r"(?P<program>kubectl|oc|az|helm|twine|argocd|mongo[a-z]{0,10}|wget|svn|clickhouse-client|redis-cli)[ \t](?:[^\n;|&]*?[ \t])??--(?:(?:http-|ftp-|proxy-|admin-)?password|account-key|sas-token|client-secret)[ \t]{1,4}",
     ),
     (
         "secret",
         Find::Program,
-        r"(?P<program>kubectl|oc|firebase|vercel|redis-cli)[ \t](?:[^\n;|&]*?[ \t])?--(?:token|pass)[ \t]{1,4}",
+        r"(?P<program>kubectl|oc|firebase|vercel|redis-cli)[ \t](?:[^\n;|&]*?[ \t])??--(?:token|pass)[ \t]{1,4}",
     ),
     (
         "token",
         Find::Program,
-        r"(?P<program>cargo)[ \t]{1,4}(?:publish|login|owner|yank)[ \t](?:[^\n;|&]*?[ \t])?--token[ \t]{1,4}",
+        r"(?P<program>cargo)[ \t]{1,4}(?:publish|login|owner|yank)[ \t](?:[^\n;|&]*?[ \t])??--token[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>mongo[a-z]{0,10}|twine|cqlsh|cypher-shell|rabbitmqadmin|ncftp[a-z]{2,3}|rdesktop|elasticsearch-users|useradd|usermod)[ \t](?:[^\n;|&]*?[ \t])?-p[ \t]{1,4}",
+        r"(?P<program>mongo[a-z]{0,10}|twine|cqlsh|cypher-shell|rabbitmqadmin|ncftp[a-z]{2,3}|rdesktop|elasticsearch-users|useradd|usermod)[ \t](?:[^\n;|&]*?[ \t])??-p[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>sqlcmd|ipmitool|mosquitto_[a-z]{3})[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{1,4}",
+        r"(?P<program>sqlcmd|ipmitool|mosquitto_[a-z]{3})[ \t](?:[^\n;|&]*?[ \t])??-P[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>ldap[a-z]{3,8})[ \t](?:[^\n;|&]*?[ \t])?-w[ \t]{1,4}",
+        r"(?P<program>ldap[a-z]{3,8})[ \t](?:[^\n;|&]*?[ \t])??-w[ \t]{1,4}",
     ),
     (
         "token",
@@ -66,12 +66,12 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?-a[ \t]{1,4}",
+        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])??-a[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])?(?i:auth)[ \t]{1,4}(?:[A-Za-z_-]{1,40}[ \t]{1,4})?",
+        r"(?P<program>redis-cli)[ \t](?:[^\n;|&]*?[ \t])??(?i:auth)[ \t]{1,4}(?:[A-Za-z_-]{1,40}[ \t]{1,4})?",
     ),
     (
         "token",
@@ -82,34 +82,34 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r#"(?P<program>smbclient|smbget|rpcclient|winexe)[ \t](?:[^\n;|&]*?[ \t])?(?:-U|--user)[ \t=]{0,4}["']?[^\s%"']{1,80}%"#,
+        r#"(?P<program>smbclient|smbget|rpcclient|winexe)[ \t](?:[^\n;|&]*?[ \t])??(?:-U|--user)[ \t=]{0,4}["']?[^\s%"']{1,80}%"#,
     ),
     (
         "password",
         Find::Program,
-        r#"(?P<program>lftp)[ \t](?:[^\n;|&]*?[ \t])?(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,80},"#,
+        r#"(?P<program>lftp)[ \t](?:[^\n;|&]*?[ \t])??(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,80},"#,
     ),
     // Before `u` only letters that take no value.
     (
         "password",
         Find::Program,
-        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user|--proxy-user)[ \t=]{0,4}["']?(?:[^\s:"'=-][^\s:"'=]*)?:"#,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])??(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user|--proxy-user)[ \t=]{0,4}["']?(?:[^\s:"'=-][^\s:"'=]*)?:"#,
     ),
     // The key is the user: `curl -u KEY: https://…`.
     (
         "key",
         Find::User,
-        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user)[ \t=]{0,4}["']?(?P<user>[A-Za-z0-9_.-]{12,}):?"#,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])??(?:-[fgGiIjJklLnNOpqRsSvZ]{0,8}[uU]|--user)[ \t=]{0,4}["']?(?P<user>[A-Za-z0-9_.-]{12,}):?"#,
     ),
     (
         "password",
         Find::Program,
-        r#"(?P<program>https?|xh)[ \t](?:[^\n;|&]*?[ \t])?(?:-a|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>https?|xh)[ \t](?:[^\n;|&]*?[ \t])??(?:-a|--auth)[ \t=]{0,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>(?:un)?zip)[ \t](?:[^\n;|&]*?[ \t])?-P[ \t]{0,4}",
+        r"(?P<program>(?:un)?zip)[ \t](?:[^\n;|&]*?[ \t])??-P[ \t]{0,4}",
     ),
     (
         "password",
@@ -119,7 +119,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>ssh-keygen)[ \t](?:[^\n;|&]*?[ \t])?-[NP][ \t]{1,4}",
+        r"(?P<program>ssh-keygen)[ \t](?:[^\n;|&]*?[ \t])??-[NP][ \t]{1,4}",
     ),
     (
         "password",
@@ -182,23 +182,23 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Program,
-        r"(?P<program>airflow|argocd|jf|influx|keytool|jarsigner|supabase|hcloud|circleci|sentry-cli|redis-server|gitlab-runner|tailscale|glab|huggingface-cli|linode-cli|nats|swaks|stripe|nuget|doctl|fastlane|buildkite-agent|superset|netlify|kubeadm)[ \t](?:[^\n;|&]*?[ \t])?--?(?:(?:new-|current-|auth-)?password|(?:auth-|access-|registration-)?token|api-?key|ApiKey|storepass|keypass|requirepass|authkey|auth)[ \t]{1,4}",
+        r"(?P<program>airflow|argocd|jf|influx|keytool|jarsigner|supabase|hcloud|circleci|sentry-cli|redis-server|gitlab-runner|tailscale|glab|huggingface-cli|linode-cli|nats|swaks|stripe|nuget|doctl|fastlane|buildkite-agent|superset|netlify|kubeadm)[ \t](?:[^\n;|&]*?[ \t])??--?(?:(?:new-|current-|auth-)?password|(?:auth-|access-|registration-)?token|api-?key|ApiKey|storepass|keypass|requirepass|authkey|auth)[ \t]{1,4}",
     ),
     // Behind `run` the flag would be another program's.
     (
         "secret",
         Find::Program,
-        r"(?P<program>uv|poetry|dotnet)[ \t]{1,4}(?:nuget[ \t]{1,4}push|publish)[ \t](?:[^\n;|&]*?[ \t])?--(?:password|token|api-key)[ \t]{1,4}",
+        r"(?P<program>uv|poetry|dotnet)[ \t]{1,4}(?:nuget[ \t]{1,4}push|publish)[ \t](?:[^\n;|&]*?[ \t])??--(?:password|token|api-key)[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r#"(?P<program>etcdctl)[ \t](?:[^\n;|&]*?[ \t])?--user[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>etcdctl)[ \t](?:[^\n;|&]*?[ \t])??--user[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>aws)[ \t](?:[^\n;|&]*?[ \t])?--(?:master-user-password|secret-string)[ \t]{1,4}",
+        r"(?P<program>aws)[ \t](?:[^\n;|&]*?[ \t])??--(?:master-user-password|secret-string)[ \t]{1,4}",
     ),
     // What stands at a place where the client takes nothing but a secret.
     (
@@ -219,17 +219,17 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r"(?P<program>security)[ \t]{1,4}(?:unlock-keychain|add-(?:generic|internet)-password)[ \t](?:[^\n;|&]*?[ \t])?-[pw][ \t]{1,4}",
+        r"(?P<program>security)[ \t]{1,4}(?:unlock-keychain|add-(?:generic|internet)-password)[ \t](?:[^\n;|&]*?[ \t])??-[pw][ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>mysqladmin)[ \t](?:[^\n;|&]*?[ \t])?password[ \t]{1,4}",
+        r"(?P<program>mysqladmin)[ \t](?:[^\n;|&]*?[ \t])??password[ \t]{1,4}",
     ),
     (
         "password",
         Find::Program,
-        r"(?P<program>openssl)[ \t]{1,4}enc[ \t](?:[^\n;|&]*?[ \t])?-k[ \t]{1,4}",
+        r"(?P<program>openssl)[ \t]{1,4}enc[ \t](?:[^\n;|&]*?[ \t])??-k[ \t]{1,4}",
     ),
     (
         "secret",
@@ -244,17 +244,17 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "password",
         Find::Program,
-        r#"(?P<program>skopeo|buildah|podman|oras)[ \t](?:[^\n;|&]*?[ \t])?--(?:src-|dest-)?creds[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
+        r#"(?P<program>skopeo|buildah|podman|oras)[ \t](?:[^\n;|&]*?[ \t])??--(?:src-|dest-)?creds[ \t=]{1,4}["']?[^\s:"'=-][^\s:"'=]*:"#,
     ),
     (
         "cookie",
         Find::Program,
-        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])?(?:-b|--cookie)[ \t=]{1,4}["']?[A-Za-z0-9_.-]+="#,
+        r#"(?P<program>curl)[ \t](?:[^\n;|&]*?[ \t])??(?:-b|--cookie)[ \t=]{1,4}["']?[A-Za-z0-9_.-]+="#,
     ),
     (
         "secret",
         Find::Program,
-        r"(?P<program>jq)[ \t](?:[^\n;|&]*?[ \t])?--arg[ \t]{1,4}(?P<name>[A-Za-z0-9_]+)[ \t]{1,4}",
+        r"(?P<program>jq)[ \t](?:[^\n;|&]*?[ \t])??--arg[ \t]{1,4}(?P<name>[A-Za-z0-9_]+)[ \t]{1,4}",
     ),
     (
         "password",
@@ -265,17 +265,17 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "secret",
         Find::Replaced,
-        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s/[^/\n]*/[^/\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^/\s"'\\&$;|]{4,})\\?["']?/[gGiIp0-9]{0,3}["']"#,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])??["']s/[^/\n]*/[^/\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^/\s"'\\&$;|]{4,})\\?["']?/[gGiIp0-9]{0,3}["']"#,
     ),
     (
         "secret",
         Find::Replaced,
-        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s\|[^|\n]*\|[^|\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^|\s"'\\&$;]{4,})\\?["']?\|[gGiIp0-9]{0,3}["']"#,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])??["']s\|[^|\n]*\|[^|\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^|\s"'\\&$;]{4,})\\?["']?\|[gGiIp0-9]{0,3}["']"#,
     ),
     (
         "secret",
         Find::Replaced,
-        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])?["']s#[^#\n]*#[^#\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^#\s"'\\&$;|]{4,})\\?["']?#[gGiIp0-9]{0,3}["']"#,
+        r#"(?P<program>sed|perl)[ \t](?:[^\n;|&]*?[ \t])??["']s#[^#\n]*#[^#\n]*?(?P<name>[A-Za-z0-9_.-]+)\\?["']?[ \t]{0,2}[=:][ \t]{0,2}\\?["']?(?P<value>[^#\s"'\\&$;|]{4,})\\?["']?#[gGiIp0-9]{0,3}["']"#,
     ),
     (
         "secret",

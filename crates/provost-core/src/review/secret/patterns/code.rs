@@ -3,6 +3,18 @@
 use super::{Find, Pattern};
 
 pub(super) const PATTERNS: &[Pattern] = &[
+    // `.password("…")` of a builder.
+    (
+        "secret",
+        Find::Named,
+        r"\.(?P<name>[a-z][A-Za-z0-9_]{2,30})(?P<op>\()",
+    ),
+    // The address of a database in Go: `user:password@tcp(host)/name`.
+    (
+        "password",
+        Find::Whole,
+        r#"\b[A-Za-z0-9_.-]{1,40}:([^\s@"'`/]{1,80})@(?:tcp|unix)\("#,
+    ),
     // `#define API_KEY "…"`, `storePassword "…"`.
     (
         "secret",

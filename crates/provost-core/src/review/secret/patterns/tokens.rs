@@ -70,7 +70,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     (
         "telegram token",
         Find::Token,
-        r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b",
+        r"(?:\b|\bbot)([0-9]{8,10}:[A-Za-z0-9_-]{35})\b",
     ),
     (
         "digitalocean token",

@@ -309,3 +309,60 @@ fn p09_settings_code_and_prose_hide_their_secrets() {
         assert_eq!(mask_text(text), text);
     }
 }
+
+#[test]
+fn p09_each_secret_of_a_command_is_masked() {
+    assert_hidden(&[
+        "skopeo copy --src-creds ann:hunter22x --dest-creds bob:R! docker://a docker://b",
+        "keytool -importkeystore -storepass hunter22x -keypass hunter22x -alias a",
+        "curl -u ann:hunter22x --proxy-user bob:hunter22x https://x",
+        "curl https://api.telegram.org/bot123456789:AAHxK9qL2mN8vB4zT7wJ3hF6pAAHxK9qL2m/sendMessage | grep hunter",
+        "echo hunter22x | npx wrangler secret put API_TOKEN",
+    ]);
+    let shown = mask_command(
+        "curl https://api.telegram.org/bot123456789:AAHxK9qL2mN8vB4zT7wJ3hF6pAAHxK9qL2m/getMe",
+    );
+    assert!(shown.contains("[secret: telegram token"), "{shown}");
+}
+
+#[test]
+fn p09_what_follows_a_quoted_secret_stays_visible() {
+    for command in [
+        "psql \"host=db password='hunter22x'host=evil.example\"",
+        "psql -c \"ALTER USER app PASSWORD 'hunter22x'SUPERUSER\"",
+        "curl -d '{\"password\":\"hunter22x\"}' https://x",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("hunter22x"), "{shown}");
+        assert_eq!(shown.matches("[secret:").count(), 1, "{shown}");
+    }
+}
+
+#[test]
+fn p09_a_variable_that_a_client_takes_for_its_password_is_masked() {
+    for command in [
+        "DB_PASSWORD=Tr7kLm9QwX; mysqldump -u root -p$DB_PASSWORD app",
+        "P_PASSWORD=Tr7kLm9QwX; sshpass -p \"$P_PASSWORD\" ssh a@b",
+        "P_PASSWORD=Tr7kLm9QwX; redis-cli -a $P_PASSWORD ping",
+        "P_PASSWORD=Tr7kLm9QwX; PGPASSWORD=$P_PASSWORD psql -h db",
+        "P_PASSWORD=Tr7kLm9QwX; docker run -e POSTGRES_PASSWORD=$P_PASSWORD postgres",
+        "P_PASSWORD=Tr7kLm9QwX; curl -d \"password=$P_PASSWORD\" https://x",
+        "P_PASSWORD=Tr7kLm9QwX; echo \"$P_PASSWORD\" | docker login -u a --password-stdin r.io",
+    ] {
+        let shown = mask_command(command);
+        assert!(!shown.contains("Tr7kLm9QwX"), "{shown}");
+    }
+    let acts = "P_PASSWORD=prod2024; mysql -p$P_PASSWORD; rm -rf /data/$P_PASSWORD";
+    assert_eq!(mask_command(acts), acts);
+}
+
+#[test]
+fn p09_builders_and_addresses_of_databases_hide_their_passwords() {
+    for text in [
+        "Client::builder().user(\"ann\").password(\"hunter22x\").build()",
+        "sql.Open(\"mysql\", \"app:hunter22x@tcp(db:3306)/x\")",
+    ] {
+        let shown = mask_text(text);
+        assert!(!shown.contains("hunter22x"), "{shown}");
+    }
+}

@@ -9,7 +9,7 @@ use super::{
 use start::{Input, SHELLS, Start};
 
 /// Name and the flags after which a program's text stands.
-const LANGUAGES: [(&str, &[&str]); 14] = [
+const LANGUAGES: [(&str, &[&str]); 26] = [
     ("python", &["-c"]),
     ("pypy", &["-c"]),
     ("perl", &["-e", "-E"]),
@@ -27,6 +27,18 @@ const LANGUAGES: [(&str, &[&str]); 14] = [
         &["-c", "-command", "-encodedcommand", "-enc", "-e"],
     ),
     ("tclsh", &[]),
+    ("rscript", &["-e"]),
+    ("r", &["-e"]),
+    ("julia", &["-e", "-E", "--eval"]),
+    ("elixir", &["-e", "--eval"]),
+    ("groovy", &["-e"]),
+    ("scala", &["-e"]),
+    ("ghc", &["-e"]),
+    ("ts-node", &["-e", "--eval", "-p", "-pe"]),
+    ("tsx", &["-e", "--eval", "-p"]),
+    ("octave", &["--eval"]),
+    ("expect", &["-c"]),
+    ("gdb", &["-ex", "-eval-command", "--eval-command"]),
 ];
 /// Their first word is a subcommand.
 const COMMANDED: [&str; 2] = ["deno", "bun"];

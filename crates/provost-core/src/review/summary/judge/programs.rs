@@ -25,25 +25,72 @@ const DISK_TOOLS: [&str; 7] = [
     "diskutil",
 ];
 /// Name and the words with which it installs; none means always.
-const INSTALLERS: [(&str, &[&str]); 31] = [
-    ("npm", &["install", "i", "add", "ci", "exec", "x"]),
-    ("pnpm", &["install", "i", "add", "dlx"]),
-    ("yarn", &["install", "add", "global", "dlx"]),
-    ("bun", &["install", "i", "add", "x"]),
+const INSTALLERS: [(&str, &[&str]); 32] = [
+    (
+        "npm",
+        &[
+            "install",
+            "i",
+            "in",
+            "ins",
+            "inst",
+            "isntall",
+            "add",
+            "ci",
+            "ic",
+            "clean-install",
+            "install-clean",
+            "it",
+            "cit",
+            "install-test",
+            "install-ci-test",
+            "update",
+            "up",
+            "upgrade",
+            "udpate",
+            "exec",
+            "x",
+            "create",
+            "init",
+            "innit",
+        ],
+    ),
+    (
+        "pnpm",
+        &[
+            "install", "i", "add", "dlx", "update", "up", "upgrade", "create",
+        ],
+    ),
+    (
+        "yarn",
+        &[
+            "install", "add", "global", "dlx", "up", "upgrade", "create", "import",
+        ],
+    ),
+    (
+        "bun",
+        &[
+            "install", "i", "add", "a", "x", "update", "create", "c", "upgrade",
+        ],
+    ),
     ("npx", &[]),
+    ("pnpx", &[]),
     ("bunx", &[]),
     ("uvx", &[]),
     ("pip", &["install"]),
     ("pipx", &["install", "run"]),
-    ("uv", &["install", "add", "sync"]),
-    ("poetry", &["install", "add"]),
+    ("uv", &["install", "add", "sync", "run", "tool", "lock"]),
+    ("poetry", &["install", "add", "update", "sync", "lock"]),
     ("conda", &["install", "create"]),
     ("mamba", &["install", "create"]),
-    ("gem", &["install"]),
-    ("bundle", &["install"]),
-    ("cargo", &["install"]),
+    ("gem", &["install", "update"]),
+    ("bundle", &["install", "update", "add"]),
+    ("cargo", &["install", "add", "binstall", "update"]),
     ("go", &["install", "get"]),
-    ("composer", &["install", "require", "global"]),
+    (
+        "composer",
+        &["install", "require", "global", "update", "upgrade"],
+    ),
     (
         "apt",
         &["install", "upgrade", "full-upgrade", "remove", "purge"],
@@ -59,11 +106,17 @@ const INSTALLERS: [(&str, &[&str]); 31] = [
     ("zypper", &["install", "in"]),
     ("apk", &["add", "del"]),
     ("pacman", &["-S", "-Syu", "-Sy", "-U", "-R"]),
-    ("brew", &["install", "upgrade", "uninstall"]),
+    (
+        "brew",
+        &["install", "upgrade", "uninstall", "bundle", "reinstall"],
+    ),
     ("port", &["install"]),
     ("snap", &["install", "remove"]),
     ("flatpak", &["install"]),
 ];
+
+/// Without a subcommand they install.
+const INSTALLING_ALONE: [&str; 2] = ["yarn", "bundle"];
 
 pub(super) fn risks(name: &str, args: &[Word], place: &Place) -> Risks {
     let written = written(name, args);
@@ -259,19 +312,34 @@ fn kills(name: &str, args: &[Word]) -> bool {
 /// `kill` that lists the signals, or only asks whether a process is there.
 fn sends_nothing(args: &[Word]) -> bool {
     let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
-    matches!(
-        words.as_slice(),
-        [] | [
-            "-l" | "-L" | "--list" | "--table" | "--help" | "--version" | "-0",
-            ..
-        ] | ["-s" | "-n" | "--signal", "0", ..]
-    )
+    let processes = match words.as_slice() {
+        []
+        | [
+            "-l" | "-L" | "--list" | "--table" | "--help" | "--version",
+            ..,
+        ] => return true,
+        ["-0", processes @ ..] | ["-s" | "-n" | "--signal", "0", processes @ ..] => processes,
+        _ => return false,
+    };
+    // A second signal counts instead.
+    processes.iter().all(|word| !word.starts_with('-'))
 }
 
 fn installs(name: &str, args: &[Word]) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if bare == "python" {
         return has(args, &["pip"]) && has(args, &["install"]);
+    }
+    let is_alone = args.iter().all(|word| word.text.starts_with('-'));
+    if INSTALLING_ALONE.contains(&bare)
+        && is_alone
+        && !has(args, &["--version", "-v", "--help", "-h"])
+    {
+        return true;
+    }
+    // `go run module@version` fetches it.
+    if bare == "go" && has(args, &["run"]) {
+        return args.iter().any(|word| word.text.contains('@'));
     }
     INSTALLERS
         .iter()

@@ -208,3 +208,49 @@ fn p19_which_of_several_arguments_a_tool_obeys_is_not_known() {
     let one = json!({"command": "git", "argv": ["status"], "args": []});
     assert!(facts("box.exec", one).command.unwrap().sure);
 }
+
+#[test]
+fn p19_installers_and_interpreters_are_known_by_all_their_names() {
+    for command in [
+        "yarn",
+        "yarn --frozen-lockfile",
+        "npm clean-install",
+        "npm ic",
+        "npm update",
+        "npm create vite",
+        "pnpx x",
+        "pnpm up",
+        "bun update",
+        "uv run x",
+        "uv tool run x",
+        "poetry update",
+        "bundle",
+        "bundle update",
+        "composer update",
+        "cargo add x",
+        "cargo binstall x",
+        "gem update",
+        "brew bundle",
+        "go run example.org/x@latest",
+    ] {
+        assert_risks(&[(command, Risk::InstallsPackages)]);
+    }
+    for command in [
+        "Rscript -e 'x'",
+        "julia -e x",
+        "elixir -e x",
+        "ts-node -e x",
+        "tsx -e x",
+        "octave --eval x",
+        "expect -c x",
+        "gdb -batch -ex '!x'",
+    ] {
+        assert_risks(&[(command, Risk::RunsText)]);
+    }
+    for command in ["kill -s 0 -s 9 1", "kill -0 -s 9 1", "kill -n 0 -n 9 1"] {
+        assert_risks(&[(command, Risk::KillsProcesses)]);
+    }
+    for command in ["yarn --version", "kill -0 1"] {
+        assert!(risks_of(command).is_empty(), "{command}");
+    }
+}
