@@ -17,7 +17,7 @@ use crate::{
 /// More than a runner takes to see that its agent is gone, and to tell it.
 const SOON: u64 = 10;
 
-/// The run fails at once and says so, and a yes that comes later runs nothing.
+/// The run fails at once and says so, and a yes that comes later is none.
 pub(super) fn agent_killed(agent: Agent) {
     let work = hostile(agent, &note("a"));
     let gateway = work.gateway();
@@ -43,7 +43,10 @@ pub(super) fn agent_killed(agent: Agent) {
         test_kill_process_group(group).is_err(),
         "{agent:?} left processes"
     );
-    decide(&gateway, &asked, "approve");
+    // The question went with its turn.
+    let path = format!("/approvals/{}/approve", asked["id"].as_str().unwrap());
+    let late = gateway.alice().post(&path, &json!({}));
+    assert_eq!(late.status, 409, "{agent:?}");
     assert_eq!(work.notes(), [] as [&str; 0], "{agent:?}");
     assert!(!work.model.heard(RAN), "{agent:?}");
 }
