@@ -84,9 +84,10 @@ pub(super) fn files_changed(agent: Agent) {
             .to_owned(),
         text: name.to_owned(),
     };
-    let turns = ["a", "b", "c"].map(|name| vec![write(name)]);
-    work.does(turns.into());
+    // More than an agent does before it hears that it is to end.
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    work.does(names.map(|name| vec![write(name)]).into());
     let limits = json!({"filesChanged": 1});
     ended_by(agent, &work, "filesChanged", &with(agent, limits));
-    assert!(!work.exists("c"), "{agent:?}");
+    assert!(!work.exists("j"), "{agent:?}");
 }
