@@ -96,7 +96,7 @@ impl Gate {
         self.refresh_control().await?;
         let reasoning = reasoning.unwrap_or_else(|| format!("{scope} is stopped"));
         self.each_pending(
-            Told::ByWho(&|question| {
+            Matcher::ByAsker(&|question| {
                 scope.holds(&question.agent_id, question.session_id.as_deref())
             }),
             |now| Decision::new(Status::Denied, format!("stop:{by}"), now).because(&*reasoning),
@@ -139,7 +139,7 @@ impl Gate {
 
     async fn deny_of(&self, agent: &str, by: &str) -> Result<u64, GateError> {
         let asked = |question: &Question| question.agent_id.eq_ignore_ascii_case(agent);
-        self.each_pending(Told::ByWho(&asked), |now| {
+        self.each_pending(Matcher::ByAsker(&asked), |now| {
             Decision::new(Status::Denied, format!("key:{by}"), now)
                 .because(format!("the key of {agent} was removed"))
         })
@@ -157,7 +157,7 @@ impl Gate {
             question.agent_id.eq_ignore_ascii_case(agent)
                 && question.session_id.as_deref() == Some(session)
         };
-        self.each_pending(Told::ByWho(&asked), |now| {
+        self.each_pending(Matcher::ByAsker(&asked), |now| {
             Decision::new(Status::Denied, by.to_owned(), now)
                 .because("the session has ended".to_owned())
         })
@@ -172,7 +172,7 @@ impl Gate {
                 && question.agent_id.eq_ignore_ascii_case(agent)
                 && question.session_id.as_deref() == Some(session)
         };
-        self.each_pending(Told::ByWho(&asked), |now| {
+        self.each_pending(Matcher::ByAsker(&asked), |now| {
             Decision::new(Status::Denied, agent.to_owned(), now)
                 .because("the turn in which it was asked is over".to_owned())
         })
@@ -182,7 +182,7 @@ impl Gate {
     /// Denies what waits and what a new policy no longer allows anybody to approve.
     pub async fn deny_forbidden(&self) -> Result<u64, GateError> {
         let forbidden = |question: &Question| self.forbids(question);
-        self.each_pending(Told::ByArguments(&forbidden), |now| {
+        self.each_pending(Matcher::ByArguments(&forbidden), |now| {
             Decision::new(Status::Denied, "policy".to_owned(), now)
                 .because("the policy in force denies this call".to_owned())
         })
@@ -212,7 +212,7 @@ impl Gate {
             };
             question.needed <= 1 && active.permits(&asked, self.now()) && !self.forbids(question)
         };
-        self.each_pending(Told::ByArguments(&matches), |now| Decision {
+        self.each_pending(Matcher::ByArguments(&matches), |now| Decision {
             grant_id: Some(grant.id.clone()),
             ..Decision::new(Status::Approved, format!("grant:{}", grant.id), now)
                 .because(format!("granted by {}", grant.granted_by))
@@ -228,7 +228,7 @@ impl Gate {
 
     async fn each_pending(
         &self,
-        told: Told<'_>,
+        matcher: Matcher<'_>,
         decide: impl Fn(Time) -> Decision,
     ) -> Result<u64, GateError> {
         let mut filter = ApprovalFilter {
@@ -246,10 +246,10 @@ impl Gate {
             for approval in page.rows().filter_map(parsed) {
                 // A test question is nobody's but the person's who is asked.
                 let question = &approval.question;
-                let is_meant = match told {
+                let is_meant = match matcher {
                     _ if question.kind == Kind::Test => false,
-                    Told::ByWho(is_meant) => is_meant(question),
-                    Told::ByArguments(is_meant) => {
+                    Matcher::ByAsker(is_meant) => is_meant(question),
+                    Matcher::ByArguments(is_meant) => {
                         heavy::run(Lane::Deciders, question.bytes(), || is_meant(question)).await
                     }
                 };
@@ -266,11 +266,11 @@ impl Gate {
     }
 }
 
-/// How the questions that are meant are told from others.
+/// Which questions are meant.
 #[derive(Clone, Copy)]
-enum Told<'a> {
+enum Matcher<'a> {
     /// At once: a stop does not wait for those who look at long calls.
-    ByWho(&'a (dyn Fn(&Question) -> bool + Sync)),
+    ByAsker(&'a (dyn Fn(&Question) -> bool + Sync)),
     /// In turns: it may take long.
     ByArguments(&'a (dyn Fn(&Question) -> bool + Sync)),
 }
