@@ -197,7 +197,7 @@ impl Offers {
 impl Profile {
     pub fn overlay(&self, ground: &Ground<'_>) -> Result<Overlay, Unsafe> {
         if self.habits.contains(&Habit::LooksAtGit) && !ground.confined {
-            git::filters(self.title, ground.repo)?;
+            git::filters(self.title, ground.repo, &ground.environment.home())?;
         }
         (self.overlay)(ground)
     }

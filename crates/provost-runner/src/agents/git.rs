@@ -30,20 +30,26 @@ const KNOWN: [&str; 9] = [
 const MOST_FILES: usize = 100;
 
 /// A filter is a program of its own: a repository from an archive may name any.
-pub(super) fn filters(agent: &'static str, repo: &Path) -> Result<(), Unsafe> {
+pub(super) fn filters(agent: &'static str, repo: &Path, home: &Path) -> Result<(), Unsafe> {
     let mut files: Vec<PathBuf> = up_to_root(repo).flat_map(settings_of).collect();
     let mut seen = HashSet::new();
     while let Some(path) = files.pop() {
-        if seen.len() >= MOST_FILES || !seen.insert(path.clone()) {
+        if !seen.insert(path.clone()) {
             continue;
+        }
+        if seen.len() > MOST_FILES {
+            let problem = format!("git's settings here include more than {MOST_FILES} files");
+            return Err(Unsafe::Settings {
+                agent,
+                path,
+                problem,
+            });
         }
         let Ok(text) = fs::read(&path) else {
             continue;
         };
         for entry in entries(&String::from_utf8_lossy(&text)) {
-            if let Some(included) = entry.includes(&path) {
-                files.push(included);
-            }
+            files.extend(entry.includes(&path, repo, home));
             if let Some(filter) = entry.runs_filter() {
                 return Err(Unsafe::Filter {
                     agent,
@@ -138,12 +144,20 @@ impl Entry {
         (self.section == "filter" && runs && !harmless).then(|| self.subsection.clone())
     }
 
-    /// Another file of settings, under any condition.
-    fn includes(&self, file: &Path) -> Option<PathBuf> {
+    /// Another file of settings, under any condition. What is in the user's home is the user's own, unless it is in
+    /// the repository.
+    fn includes(&self, file: &Path, repo: &Path, home: &Path) -> Option<PathBuf> {
         let includes = matches!(&*self.section, "include" | "includeif") && self.key == "path";
         let path = includes.then(|| self.value.trim_matches('"'))?;
-        // What is in the user's home is the user's own.
-        (!path.starts_with('~')).then(|| file.parent().map(|folder| folder.join(path)))?
+        let Some(below_home) = path.strip_prefix('~') else {
+            return Some(file.parent()?.join(path));
+        };
+        let path = home.join(below_home.strip_prefix('/')?);
+        let real = path.canonicalize().ok()?;
+        let mut folders = up_to_root(repo).filter_map(|folder| folder.canonicalize().ok());
+        folders
+            .any(|folder| real.starts_with(folder))
+            .then_some(path)
     }
 }
 
@@ -205,7 +219,7 @@ mod tests {
         let repo = tempfile::tempdir().unwrap();
         fs::create_dir(repo.path().join(".git")).unwrap();
         fs::write(repo.path().join(".git/config"), text).unwrap();
-        filters("Claude Code", repo.path()).is_err()
+        filters("Claude Code", repo.path(), Path::new("/nowhere")).is_err()
     }
 
     #[test]
@@ -245,7 +259,8 @@ mod tests {
         fs::write(at("tree/.git"), "gitdir: ../top/.git/worktrees/w\n").unwrap();
         fs::write(at("top/.git/worktrees/w/commondir"), "../..\n").unwrap();
         fs::write(at("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
-        let refused = |folder: &str| filters("Codex", &at(folder)).is_err();
+        let home = place.path();
+        let refused = |folder: &str| filters("Codex", &at(folder), home).is_err();
         for folder in ["top/sub", "tree", "bare"] {
             assert!(!refused(folder), "{folder}");
         }
@@ -255,7 +270,29 @@ mod tests {
         for folder in ["top/sub", "tree", "bare"] {
             assert!(refused(folder), "{folder}");
         }
-        let found = filters("Codex", &at("tree")).unwrap_err().to_string();
+        let found = filters("Codex", &at("tree"), home).unwrap_err().to_string();
         assert!(found.contains("more") && found.contains("`x`"), "{found}");
+    }
+
+    #[test]
+    fn files_that_settings_include_are_followed() {
+        const PLANTED: &str = "[filter \"x\"]\nclean = ./x\n";
+        let home = tempfile::tempdir().unwrap();
+        let repo = home.path().join("repo");
+        for folder in [".git/objects", ".git/refs"] {
+            fs::create_dir_all(repo.join(folder)).unwrap();
+        }
+        fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let refused = |settings: &str| {
+            fs::write(repo.join(".git/config"), settings).unwrap();
+            filters("Codex", &repo, home.path()).is_err()
+        };
+        fs::write(home.path().join("own"), PLANTED).unwrap();
+        fs::write(repo.join("planted"), PLANTED).unwrap();
+        assert!(!refused("[include]\npath = ~/own\n"));
+        assert!(refused("[include]\npath = ~/repo/planted\n"));
+        let many = (0..=MOST_FILES).map(|file| format!("path = file{file}\n"));
+        let many = many.collect::<String>();
+        assert!(refused(&format!("[include]\n{many}")));
     }
 }
